@@ -24,6 +24,7 @@ Example:
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agentwatch import testing
     from agentwatch.events import (
         Channel,
         Compaction,
@@ -137,6 +138,7 @@ __all__ = [
     "load",
     "read",
     "summary",
+    "testing",
 ]
 
 
@@ -144,6 +146,8 @@ def __getattr__(name: str) -> object:
     """Import what is used for the first time."""
     from importlib import import_module
 
+    if name == "testing":
+        return import_module(f"{__name__}.testing")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

@@ -6,15 +6,21 @@ A line consists of the phrase, the target and the outcome in brackets. It is saf
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Call
 
 TARGET_COLUMNS = 200
 ERROR_COLUMNS = 120
+_MOST_TARGET_CHARACTERS = 2000
+_FOLDER = re.compile(
+    r"""cd[ \t]{1,8}(?:"[^"]{1,400}"|'[^']{1,400}'|(?:[^\s"'\\;&|]|\\.){1,400})[ \t]{0,8}"""
+    r"""(?:&&|;)\s{0,8}(?=[^\s\\])"""
+)
 
 
 def action(call: Call) -> SafeText:
@@ -43,6 +49,21 @@ def brief_action(call: Call) -> SafeText:
 def target(call: Call) -> SafeText:
     """Return the target of a call as one line of at most 200 columns; empty if unknown."""
     return cut(safe_line(call.target or ""), TARGET_COLUMNS)
+
+
+def shown_target(call: Call) -> SafeText:
+    """Return the target of a call without a leading `cd DIR &&` and without the name of its own tool.
+
+    It is one line of at most 200 columns. Filters, copies and the text format use the whole target.
+    """
+    text = (call.target or "")[:_MOST_TARGET_CHARACTERS]
+    if call.kind is ToolKind.EXECUTE:
+        while (found := _FOLDER.match(text)) is not None:
+            text = text[found.end() :]
+    if text == call.tool:
+        text = ""
+    text = text.removeprefix(f"{call.tool} ")
+    return cut(safe_line(text), TARGET_COLUMNS)
 
 
 def outcome_note(call: Call) -> SafeText:

@@ -17,14 +17,18 @@ _MODULES = {
 
 
 def exporter_names() -> list[str]:
-    """Return the names of the formats, without loading them."""
-    return [*_MODULES]
+    """Return the names of the formats, without loading them; those of other packages are the last."""
+    from agentwatch.exports.plugins import GROUP  # reads the metadata of all packages
+
+    return [*dict.fromkeys((*_MODULES, *GROUP.names()))]
 
 
 def exporter_named(name: str) -> Exporter | Sender | None:
-    """Return the format of a name; None if there is none."""
+    """Return the format of a name; None if there is none, or if it is of another package and fails."""
     module = _MODULES.get(name)
     if module is None:
-        return None
+        from agentwatch.exports.plugins import plugin_exporter
+
+        return plugin_exporter(name)
     exporter: Exporter | Sender = import_module(module).EXPORTER
     return exporter

@@ -23,7 +23,7 @@ class Masks:
 
     Example:
         >>> Masks(b"key").mask("hunter2", "password")
-        '[secret:password 3b4e]'
+        '[secret:password 05d2]'
     """
 
     def __init__(self, key: bytes | None = None) -> None:

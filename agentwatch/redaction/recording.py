@@ -92,14 +92,19 @@ class _Redaction:
         self._edits = Edits()
 
     def find_secrets(self) -> None:
-        walk = Walk(_secrets, self._take_secrets)
+        """Find the secrets, and whose recording it is."""
+
+        def secrets(text: str) -> Iterator[Hit]:
+            self._homes.read(text)
+            return _secrets(text)
+
+        walk = Walk(secrets, self._take_secrets)
         for lines in self._batches(0):
             walk.read(lines, self._reader)
-            for line in lines.data:
-                self._homes.read(line)
         walk.finish()
 
     def find_everywhere(self) -> None:
+        """Find where the secrets occur again, and the personal data."""
         personal = self._homes.personal()
 
         def known(text: str) -> Iterator[Hit]:
@@ -139,9 +144,7 @@ class _Redaction:
         self._mask(unit, hits)
 
     def _take_known(self, unit: Unit, hits: Sequence[Hit]) -> None:
-        if unit.shape is None:
-            hits = [*hits, *self._values.cut_off(unit)]
-        self._mask(unit, hits)
+        self._mask(unit, [*hits, *self._values.cut_off(unit)])
 
     def _mask(self, unit: Unit, hits: Sequence[Hit]) -> None:
         if not hits:
@@ -151,13 +154,15 @@ class _Redaction:
             mask, kind = self._masks.mask(hit.value, hit.kind), hit.kind
             for start, end in spans:
                 self._edits.add(start, end, mask, kind)
-                if unit.is_escaped:
-                    mask = kind = ""
+                mask, kind = ("" if unit.is_escaped else mask), ""
 
 
 def _secrets(text: str) -> Iterator[Hit]:
     """Yield the secrets in a text. What a redaction has masked is none."""
+    masked = [match.span() for match in _MASK.finditer(text)] if "[secret:" in text else []
+    at = 0
     for found in find(text):
-        value = text[found.start : found.end]
-        if "[secret:" not in value and not _MASK.fullmatch(value):
-            yield Hit(*found, value)
+        while at < len(masked) and masked[at][1] <= found.start:
+            at += 1
+        if at == len(masked) or masked[at][0] >= found.end:
+            yield Hit(*found, text[found.start : found.end])

@@ -21,7 +21,8 @@ _FEW = 16
 _GRAMS: tuple[tuple[int, Literal["Q", "I"]], ...] = ((8, "Q"), (4, "I"))
 _BEGINNING = 8
 """The least number of characters of a value whose rest was cut off."""
-_MOST_CUT = 256
+_MOST_CUT = 1024
+"""The most characters that are left of a value that was cut off."""
 
 
 class Values:
@@ -59,16 +60,21 @@ class Values:
                 at = text.find(value, at + size)
 
     def cut_off(self, unit: Unit) -> Iterator[Hit]:
-        """Yield where pieces of a text end with the beginning of a value, such as a message that grows."""
-        if not self._by_beginning:
+        """Yield where a text ends with the beginning of a value."""
+        if not unit.is_cut or not self._by_beginning:
             return
-        end = 0
-        for text in unit.texts:
-            start, end = end, end + len(text)
-            for at in range(max(0, len(text) - _MOST_CUT), len(text) - _BEGINNING + 1):
-                for value in self._by_beginning.get(text[at : at + _BEGINNING], ()):
-                    if value.startswith(text[at:]):
-                        yield Hit(start + at, end, self._kinds[value], value)
+        text = "".join(unit.texts)
+        for at in self._beginnings(text):
+            for value in self._by_beginning.get(text[at : at + _BEGINNING], ()):
+                if value.startswith(text[at:]):
+                    yield Hit(at, len(text), self._kinds[value], value)
+
+    def _beginnings(self, text: str) -> Iterable[int]:
+        """Return where values may begin that go on after the end of a text."""
+        first = max(0, len(text) - _MOST_CUT)
+        if len(self._by_beginning) > _FEW:
+            return range(first, len(text) - _BEGINNING + 1)
+        return [at for each in self._by_beginning if (at := text.rfind(each, first)) >= 0]
 
     def _candidates(self, text: str) -> Iterable[str]:
         """Return the values that a text may have.

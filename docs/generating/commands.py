@@ -51,7 +51,7 @@ def page() -> str:
         "# Commands",
         "",
         "This page is generated from the program: `python docs/reference.py`.",
-        "`agentwatch COMMAND --help` prints the same.",
+        "`agentwatch COMMAND --help` prints the same; each command has this option, and `-h` for it.",
         "An ADDRESS is a file, a session or a part of one: [addresses](addresses.md).",
         "The [exit codes](exit-codes.md) are the same for all commands.",
     ]
@@ -66,8 +66,10 @@ def page() -> str:
             f"{command.name} {command.usage}",
             "```",
         ]
-        lines += ["", "| option | effect |", "|---|---|"]
-        lines += [f"| {_heading(option)} | {_cell(option.effect)} |" for option in command.options]
+        options = [option for option in command.options if "--help" not in option.names]
+        if options:
+            lines += ["", "| option | effect |", "|---|---|"]
+        lines += [f"| {_heading(option)} | {_cell(option.effect)} |" for option in options]
     return "\n".join(lines) + "\n"
 
 

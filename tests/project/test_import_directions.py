@@ -17,7 +17,8 @@ WORDS = frozenset({"byte_size", "plurals", "safe_text"})
 ALLOWED = {
     "capture": NOTHING,
     "recording": {"capture", "state_folder"},
-    "wire": {"blocks", "events", "paths"} | WORDS,
+    "plugins": NOTHING,
+    "wire": {"blocks", "events", "paths", "plugins"} | WORDS,
     "session": {"events", "plurals"},
     "sources": {"agent_facts", "capture", "events", "faults", "recording"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
@@ -28,9 +29,12 @@ ALLOWED = {
     | WORDS,
     "redaction": {"events", "feed", "outputs", "recording", "wire"} | WORDS,
     "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}
-    | {"recording", "redaction", "resources", "session", "wire"}
+    | {"plugins", "recording", "redaction", "resources", "session", "wire"}
     | WORDS,
     "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
+    "session_index": {"analysis", "events", "faults", "feed", "machine", "recording", "session", "sources"}
+    | {"state_folder"},
+    "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,

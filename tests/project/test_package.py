@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,28 @@ def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
     assert found == "True agentwatch\n"
 
 
+def test_wheel_contains_man_page_and_completions(built: Path) -> None:
+    """The wheel has the man page and the completions where systems look for them."""
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        shared = {
+            name.partition(".data/data/")[2]: packed.read(name).decode()
+            for name in packed.namelist()
+            if ".data/data/" in name
+        }
+    docs = ROOT / "docs"
+    assert shared == {
+        "share/man/man1/agentwatch.1": (docs / "man" / "agentwatch.1").read_text(),
+        "share/bash-completion/completions/agentwatch": (
+            docs / "completions" / "agentwatch.bash"
+        ).read_text(),
+        "share/zsh/site-functions/_agentwatch": (docs / "completions" / "_agentwatch").read_text(),
+        "share/fish/vendor_completions.d/agentwatch.fish": (
+            docs / "completions" / "agentwatch.fish"
+        ).read_text(),
+    }
+
+
 def test_sdist_contains_what_a_build_needs(built: Path) -> None:
     """The sdist contains the stylesheet, the recordings and the tests, and no files of a local checkout."""
     (archive,) = built.glob("*.tar.gz")
@@ -91,6 +114,7 @@ def test_sdist_contains_what_a_build_needs(built: Path) -> None:
         names = {name.partition("/")[2] for name in packed.getnames()}
     sheets = {f"styles/{Path(sheet).name}" for sheet in stylesheets()}
     assert sheets | {"recordings/demo.ndjson", "tests/conftest.py", "LICENSE"} <= names
+    assert "examples/agentwatch-tern/pyproject.toml" in names
     assert not any(name.startswith((".git/", ".venv", "dist")) for name in names)
 
 

@@ -1,0 +1,1 @@
+"""Tests of the redaction: of whole recordings, and of what it consists of."""

@@ -3,139 +3,128 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+import os
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.redaction.planted import PASSWORDS, TOKENS, occurs, pieces
+from tests.redaction.delta_lines import FORMS, Form
+from tests.redaction.planted import PASSWORDS, TOKEN, TOKENS, occurs, pieces
 from tests.redaction.redacting import redacted_bytes
 
-Line = Callable[[str, int, int], dict[str, Any]]
-"""Returns the line of a delta: of its text, its block and its number."""
+CUTS = st.lists(st.integers(0, 200), min_size=1, max_size=30)
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 
 
-def _uuid(number: int) -> str:
-    return f"0b9f1c2d-3e4f-4a5b-8c6d-{number:012x}"
+def interleaved(form: Form, texts: list[list[str]], random: Random) -> tuple[list[bytes], list[int]]:
+    """Return the deltas of blocks in any order, and the block of each."""
+    left = [[*each] for each in texts]
+    lines: list[bytes] = []
+    blocks: list[int] = []
+    while any(left):
+        block = random.choice([number for number, each in enumerate(left) if each])
+        blocks.append(block)
+        lines.append(form.line(left[block].pop(0), block, len(lines)))
+    return lines, blocks
 
 
-def claude(text: str, block: int, number: int) -> dict[str, Any]:
-    event = {"type": "content_block_delta", "index": block, "delta": {"type": "text_delta", "text": text}}
-    return {"type": "stream_event", "event": event, "session_id": _uuid(1), "uuid": _uuid(number + 9)}
+def texts_of(form: Form, data: bytes, blocks: list[int]) -> list[str]:
+    """Return the text of each block."""
+    texts = [""] * (max(blocks) + 1)
+    for line, block in zip(data.splitlines(), blocks, strict=True):
+        texts[block] += form.text(line)
+    return texts
 
 
-def claude_arguments(text: str, block: int, number: int) -> dict[str, Any]:
-    part = {"type": "input_json_delta", "partial_json": text}
-    event = {"type": "content_block_delta", "index": block, "delta": part}
-    return {"type": "stream_event", "event": event, "session_id": _uuid(1), "uuid": _uuid(number + 9)}
-
-
-def subagent(text: str, block: int, number: int) -> dict[str, Any]:
-    return claude(text, 0, number) | {"parent_tool_use_id": f"toolu_{block}"}
-
-
-def cursor(text: str, block: int, number: int) -> dict[str, Any]:
-    content = [{"type": "text", "text": text}]
-    fields = {"session_id": f"s-{block}", "timestamp_ms": 1793610847107 + number}
-    return {"type": "assistant", "message": {"role": "assistant", "content": content}, **fields}
-
-
-def thinking(text: str, block: int, number: int) -> dict[str, Any]:
-    fields = {"session_id": f"s-{block}", "timestamp_ms": 1793610847107 + number}
-    return {"type": "thinking", "subtype": "delta", "text": text, **fields}
-
-
-def gemini(text: str, block: int, number: int) -> dict[str, Any]:
-    time = f"2026-11-21T23:08:{number % 60:02}.123Z"
-    role = "assistant" if block == 0 else "user"
-    return {"type": "message", "timestamp": time, "role": role, "content": text, "delta": True}
-
-
-def acp(text: str, block: int, _number: int) -> dict[str, Any]:
-    kind = "agent_message_chunk" if block == 0 else "agent_thought_chunk"
-    update = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
-    return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}}
-
-
-def copilot(text: str, block: int, number: int) -> dict[str, Any]:
-    data = {"messageId": f"m-{block}", "deltaContent": text}
-    ids = {"id": _uuid(number + 1), "parentId": _uuid(number), "timestamp": "2026-11-21T23:08:11.123Z"}
-    return {"type": "assistant.message_delta", "data": data, **ids}
-
-
-def output(text: str, block: int, _number: int) -> dict[str, Any]:
-    return {"type": "tool.execution_partial_result", "data": {"toolCallId": f"c{block}", "partialOutput": text}}
-
-
-def goose(text: str, block: int, _number: int) -> dict[str, Any]:
-    message = {"id": f"m{block}", "role": "assistant", "created": 1, "content": [{"type": "text", "text": text}]}
-    return {"type": "message", "message": message}
-
-
-def pi(text: str, block: int, _number: int) -> dict[str, Any]:
-    return {"type": "message_update", "assistantMessageEvent": {"type": "text_delta", "contentIndex": block, "delta": text}}
-
-
-FORMS = [claude, claude_arguments, subagent, cursor, thinking, gemini, acp, copilot, output, goose, pi]
-
-
-def dumped(row: dict[str, Any], *, is_ascii: bool = False) -> bytes:
-    return json.dumps(row, ensure_ascii=is_ascii).encode() + b"\n"
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    TOKENS,
-    st.lists(st.integers(0, 200), min_size=1, max_size=30),
-    st.lists(st.integers(0, 200), min_size=1, max_size=30),
-    st.randoms(use_true_random=False),
-)
+@every_form
+@QUICK
+@given(TOKENS, CUTS, CUTS, st.integers())
 def test_a_split_secret_is_masked(
-    form: Line, secret: str, cuts: list[int], other_cuts: list[int], random: Any
+    form: Form, secret: str, cuts: list[int], others: list[int], seed: int
 ) -> None:
     """A token that deltas split anywhere is masked, also between the deltas of another block."""
-    text = f'I use "{secret}" here, and\nthen more.'
-    blocks = [[(0, each) for each in pieces(text, cuts)], [(1, each) for each in pieces("x" * 200, other_cuts)]]
-    rows = []
-    while blocks[0] or blocks[1]:
-        block, piece = random.choice([each for each in blocks if each]).pop(0)
-        rows.append(form(piece, block, len(rows)))
-    data = b"".join(map(dumped, rows))
-    written, report = redacted_bytes(data)
-    after = [json.loads(line) for line in written.splitlines()]
-    assert len(after) == len(rows)
-    joined = "".join(_text(row) for row in after if form("", 0, 0).keys() and _is_of(form, row, 0))
-    assert joined.startswith('I use "[secret:')
-    assert joined.endswith('" here, and\nthen more.')
-    assert not occurs(secret, joined.encode())
+    texts = [pieces(f'I use "{secret}" here,\nand more.', cuts), pieces("another block " * 9, others)]
+    lines, blocks = interleaved(form, texts, Random(seed))
+    written, report = redacted_bytes(b"".join(lines))
+    first, second = texts_of(form, written, blocks)
+    assert first.startswith('I use "[secret:')
+    assert first.endswith('" here,\nand more.')
+    assert not occurs(secret, first.encode())
+    assert second == "another block " * 9
     assert report.secrets.total() == 1
 
 
-def _text(row: Any) -> str:
-    """Return the longest string of a line that is a text."""
-    found = ""
-    for key, value in row.items() if isinstance(row, dict) else enumerate(row):
-        if key in ("text", "partial_json", "deltaContent", "partialOutput", "delta", "content") and isinstance(value, str):
-            found += value
-        elif isinstance(value, dict | list):
-            found += _text(value)
-    return found
+@every_form
+@QUICK
+@given(PASSWORDS, CUTS)
+def test_a_password_is_masked_in_the_text_that_repeats_the_deltas(
+    form: Form, secret: str, cuts: list[int]
+) -> None:
+    """The deltas and the result that repeats them are masked in the same way, and equal each other."""
+    text = f"Set PASSWORD={secret} first.\nThen {secret} again: 'postgres://u:{secret}@db/x'."
+    lines = [form.line(piece, 0, number) for number, piece in enumerate(pieces(text, cuts))]
+    result = json.dumps({"type": "result", "result": text}).encode() + b"\n"
+    written, _ = redacted_bytes(b"".join([*lines, result]))
+    *deltas, last = written.splitlines()
+    assert "".join(map(form.text, deltas)) == json.loads(last)["result"]
+    assert secret not in json.loads(last)["result"]
 
 
-def _is_of(form: Line, row: Any, block: int) -> bool:
-    """Return whether a line is one of a block."""
-    return _without_text(form("", block, 0)) == _without_text(row)
+@QUICK
+@given(TOKENS, CUTS)
+def test_a_secret_in_the_arguments_of_a_call_is_masked(secret: str, cuts: list[int]) -> None:
+    """The deltas of arguments are JSON in JSON: their escapes hide where a token begins."""
+    form = FORMS["claude arguments"]
+    arguments = json.dumps({"command": f"export A=1\n{secret}\tls", "timeout": 5})
+    lines = [form.line(piece, 1, number) for number, piece in enumerate(pieces(arguments, cuts))]
+    written, report = redacted_bytes(b"".join(lines))
+    command = json.loads("".join(map(form.text, written.splitlines())))["command"]
+    assert command.startswith("export A=1\n[secret:")
+    assert command.endswith("]\tls")
+    assert report.secrets.total() == 1
 
 
-def _without_text(row: Any) -> Any:
-    if isinstance(row, dict):
-        varying = ("text", "partial_json", "deltaContent", "partialOutput", "timestamp", "timestamp_ms", "uuid", "parentId")
-        return {
-            key: _without_text(value)
-            for key, value in row.items()
-            if key not in varying and not (key in ("delta", "content") and isinstance(value, str)) and not (key == "id" and len(str(value)) == 36)
-        }
-    return [*map(_without_text, row)] if isinstance(row, list) else row
+def test_a_text_that_grows_shows_no_beginning_of_a_secret() -> None:
+    """Messages that repeat what was said so far do not show the first half of a token."""
+    secret = "ghp_" + os.urandom(18).hex()
+    text = f"The token is {secret} and more."
+    rows = [{"type": "update", "part": {"id": "p1", "text": text[:size]}} for size in range(1, len(text) + 1)]
+    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    shown = [json.loads(line)["part"]["text"] for line in written.splitlines()]
+    assert all(secret[:8] not in each for each in shown)
+    assert shown[5] == text[:6]
+
+
+@QUICK
+@given(CUTS)
+def test_what_begins_as_a_secret_stays(cuts: list[int]) -> None:
+    """A delta that ends with letters with which a secret begins, too, is no part of the secret."""
+    form, text = (
+        FORMS["claude"],
+        f"See https://hooks.example.org and {TOKEN[:10]}… and https://hooks.example.org",
+    )
+    secret = f"https://hooks.slack.com/services/T0{TOKEN[4:12].upper()}/B0{TOKEN[12:20].upper()}/{TOKEN[16:]}"
+    lines = [form.line(piece, 0, number) for number, piece in enumerate(pieces(text, cuts))]
+    last = json.dumps({"type": "result", "result": f"{secret} {TOKEN}"}).encode() + b"\n"
+    written, report = redacted_bytes(b"".join([*lines, last]))
+    assert "".join(map(form.text, written.splitlines()[:-1])) == text
+    assert report.secrets.total() == 2
+
+
+def test_a_long_block_is_searched_to_its_end() -> None:
+    """A token is found wherever it is in a block of a megabyte, also at the borders of windows."""
+    form, secrets, texts = FORMS["claude"], [], []
+    random = Random(4)
+    for _ in range(400):
+        secrets.append("ghp_" + "".join(random.choices("abcdefABCDEF0123456789", k=36)))
+        texts.append("some words " * random.randrange(1, 200) + secrets[-1] + " ")
+    text = "".join(texts)
+    cuts = sorted(random.randrange(len(text)) for _ in range(60_000))
+    parts = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    written, report = redacted_bytes(b"".join(form.line(part, 0, at) for at, part in enumerate(parts)))
+    after = "".join(map(form.text, written.splitlines()))
+    assert not [secret for secret in secrets if secret in after]
+    assert after.count("[secret:") == report.secrets.total() == len(secrets)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,14 +20,23 @@ from agentwatch.sources.open import saved_source
 from agentwatch.wire.agents import agent_named
 from tests.builders.formats.samples import OF_A_FORMAT
 from tests.conftest import RECORDINGS, SHARED
-from tests.redaction.redacting import reader_of
+from tests.redaction.redacting import bytes_of, reader_of
+from tests.sources.stores.test_zstd import Damaged, StandIn, frame
 
+DISK = SHARED / "disk"
+DATABASE = DISK / "opencode-db/own-1.18.33/opencode.db"
 STORES = [
-    *sorted((SHARED / "disk").rglob("*.db")),
-    *sorted((SHARED / "disk").rglob("*.json")),
-    *sorted((SHARED / "disk").rglob("*.zst")),
+    *(DATABASE / name for name in ("ses_dffab4634ffe523C3nFZ25XU7L", "ses_dffa9fa12ffeEeBbv1p8Var6C9")),
+    *(DATABASE / name for name in ("ses_dffa13782ffelHLUckf3PpCxdw", "ses_dffa10acfffeCKln6OxYBgiynF")),
+    *sorted((DISK / "opencode-db").rglob("session/*/*.json")),
+    *sorted((DISK / "gemini-chat/agent-sessions").glob("*.json")),
 ]
-FILES = [*sorted(RECORDINGS.glob("*.ndjson")), *sorted(SHARED.rglob("*.jsonl")), *sorted(SHARED.rglob("*.ndjson"))]
+"""Sessions in a database, and in files that are no lines."""
+FILES = [
+    *sorted(RECORDINGS.glob("*.ndjson")),
+    *sorted(SHARED.rglob("*.jsonl")),
+    *sorted(SHARED.rglob("*.ndjson")),
+]
 MASK = re.compile(r"\[(?:secret:)?[a-z -]+ [0-9a-f]{4}\]|~|user-[0-9a-f]{4}")
 
 
@@ -62,17 +73,39 @@ def assert_same(before: Any, after: Any, where: str = "") -> None:
         assert before == after, where
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_redacted_recording_tells_the_same_story(path: Path) -> None:
-    """Every recording has the same lines, calls, outcomes, times and checks after its redaction."""
+@pytest.mark.skipif(not SHARED.exists(), reason="the captures are not here")
+@pytest.mark.parametrize("path", FILES + STORES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_redacted_recording_tells_the_same_story(path: Path, tmp_path: Path) -> None:
+    """Every recording has the same lines, calls, outcomes, times and checks after its redaction.
+
+    A session in a store becomes a recording of lines, whose format is detected.
+    """
     reader = saved_source(path).reader
     copy = redacted(reader)
-    assert len(copy.before) == len(copy.after)
+    assert len(copy.before) == len(copy.after) > 0
     assert_same(facts(reader), facts(copy.reader))
+    written = tmp_path / "redacted.ndjson"
+    written.write_bytes(bytes_of(copy))
+    opened = facts(saved_source(written).reader)
+    assert opened["format"] == facts(copy.reader)["format"]
+    assert opened["calls"] == facts(copy.reader)["calls"]
 
 
-@pytest.mark.parametrize(("name", "data", "format_name"), [(n, d, f) for n, d, f in OF_A_FORMAT], ids=[n for n, _, _ in OF_A_FORMAT])
+@pytest.mark.parametrize(("name", "data", "format_name"), OF_A_FORMAT, ids=[each[0] for each in OF_A_FORMAT])
 def test_a_format_that_is_named_tells_the_same_story(name: str, data: bytes, format_name: str) -> None:
-    """The samples of every format do too, with the times that the agent has written."""
+    """The samples of every format do too, if the format is given."""
     reader = reader_of(data)
     assert_same(facts(reader, format_name), facts(redacted(reader).reader, format_name))
+
+
+def test_a_compressed_rollout_is_redacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rollout that Codex has compressed becomes a recording that is not compressed."""
+    plain = (DISK / "codex-rollout/own-0.169").rglob("*.jsonl")
+    data = min(plain).read_bytes()
+    path = tmp_path / "rollout-2026-11-21T22-54-34-x.jsonl.zst"
+    path.write_bytes(frame(data))
+    module = ModuleType("compression.zstd")
+    module.ZstdFile = StandIn  # type: ignore[attr-defined]
+    module.ZstdError = Damaged  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "compression.zstd", module)
+    assert_same(facts(reader_of(data)), facts(redacted(saved_source(path).reader).reader))

@@ -11,6 +11,7 @@ import pytest
 
 from agentwatch.events import Outcome
 from agentwatch.session import Session
+from agentwatch.testing.variants import WRONG, paths, replaced
 from agentwatch.wire.agents import agent_named
 from tests.builders.codex.rollout import rollout
 from tests.builders.codex.story import (
@@ -26,7 +27,6 @@ from tests.builders.codex.story import (
     Turn,
 )
 from tests.builders.codex.stream import stream
-from tests.builders.formats.wrong_types import WRONG, paths, replaced
 from tests.builders.lines import session
 from tests.conftest import SHARED
 

@@ -36,10 +36,16 @@ def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
     from agentwatch.exports.exporters import exporter_named, exporter_names
 
     exporter = exporter_named(name)
-    if exporter is None:
+    if exporter is not None:
+        return exporter
+    if name not in exporter_names():
         names = ", ".join(exporter_names())
         raise click.UsageError(f"{option.opts[0]}: {name!r} is not one of: {names}")
-    return exporter
+    from agentwatch.exports.plugins import GROUP
+
+    reason = GROUP.problem_of(name)
+    GROUP.problems.clear()  # the error is reported here
+    raise click.UsageError(reason)
 
 
 def _complete_exporter(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
@@ -48,11 +54,24 @@ def _complete_exporter(_ctx: click.Context, _option: click.Parameter, incomplete
     return [name for name in exporter_names() if name.startswith(incomplete)]
 
 
+class _ExporterOption(click.Option):
+    """The option `--to`, whose help names all formats."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from agentwatch.exports.exporters import exporter_names
+
+        *names, last = exporter_names()
+        self.help = f"{', '.join(names)} or {last}."
+        return super().get_help_record(ctx)
+
+
 @click.command(cls=HelpfulCommand)
 @click.argument("address", type=click.Path(path_type=str))
 @click.option(
     "--to",
     "exporter",
+    cls=_ExporterOption,
     required=True,
     metavar="FORMAT",
     callback=_exporter,
@@ -82,3 +101,23 @@ def export(address: str, **given: Any) -> int:
     chosen = {name: given[name] for name in ("max_bytes", "max_idle", "screen", "content")}
     request = Request(parsed, given["exporter"], wanted, Choices(**chosen), given["output"])
     return run_export(request, Options(format=given["format"]).agent())
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("part", metavar="ADDRESS#3..#5", type=click.Path(path_type=str))
+@click.option(
+    "-o",
+    "output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write FILE and its times; - is stdout.",
+)
+@_raw
+@reading
+def clip(part: str, output: Path, is_raw: bool, **given: Any) -> int:
+    """Write a part of a session as a recording of its own, redacted: FILE#3..#5, FILE@+10s..+95s."""
+    from agentwatch.cli.export.clip import run_clip
+    from agentwatch.cli.options import Options
+
+    return run_clip(part, output, Options(format=given["format"]).agent(), is_raw=is_raw)

@@ -14,6 +14,7 @@ from agentwatch.exports.html.content.nodes import Node
 _FULL = 1 << 20
 """The size of a chunk before compression, in bytes. Inflating it takes 20 ms; smaller ones compress worse."""
 _LEVEL = 6
+_SCRIPT = b'<script type="%s" id="chunk-%d">%s</script>\n'
 
 
 class Slot(NamedTuple):
@@ -30,7 +31,9 @@ class Chunks:
     Texts and calls have chunks of their own: scrolling shows many texts, and calls only when they are opened.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, compresses: bool) -> None:
+        """Create the chunks; without compression, a page can be printed while it loads."""
+        self._compresses = compresses
         self._count = 0
         self._open: dict[str, _Chunk] = {}
         self._full: list[_Chunk] = []
@@ -53,7 +56,7 @@ class Chunks:
             self._full += self._open.values()
             self._open = {}
         while self._full:
-            yield self._full.pop(0).packed()
+            yield self._full.pop(0).packed(compresses=self._compresses)
 
 
 class _Chunk:
@@ -70,7 +73,14 @@ class _Chunk:
         self.size += len(line) + 1
         return len(self._lines) - 1
 
-    def packed(self) -> bytes:
-        """Return the chunk: the same lines give the same bytes, so the time of compression is left out."""
-        data = b64encode(gzip.compress(b"\n".join(self._lines), _LEVEL, mtime=0))
-        return b'<script type="text/plain" id="chunk-%d">%s</script>\n' % (self.number, data)
+    def packed(self, *, compresses: bool) -> bytes:
+        """Return the chunk as a script. The same lines give the same bytes: no time is written."""
+        data = b"\n".join(self._lines)
+        if not compresses:
+            return _SCRIPT % (b"application/x-ndjson", self.number, inert(data))
+        return _SCRIPT % (b"text/plain", self.number, b64encode(gzip.compress(data, _LEVEL, mtime=0)))
+
+
+def inert(data: bytes) -> bytes:
+    """Return JSON in which no text can end the script that contains it."""
+    return data.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")

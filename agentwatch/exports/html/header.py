@@ -50,7 +50,7 @@ def _facts(exported: Exported) -> Iterator[str]:
     named = " ".join(filter(None, (agent, run.agent_version)))
     project = _project(run) + (f" ⎇ {run.branch}" if run.branch else "")
     for fact in (named, run.model, project.strip(), (run.session_id or "")[:8], exported.name):
-        if fact:
+        if fact and safe_line(fact) != page_title(exported):
             yield escaped(safe_line(fact))
     if date := date_and_time(exported.timeline.first_ms):
         yield f"<time>{escaped(date)}</time>"

@@ -10,11 +10,11 @@ import orjson
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices
 from agentwatch.exports.html import sources
-from agentwatch.exports.html.chunks import Chunks
+from agentwatch.exports.html.chunks import Chunks, inert
 from agentwatch.exports.html.content.nodes import escaped
 from agentwatch.exports.html.header import header, page_title
 from agentwatch.exports.html.rows import Rows
-from agentwatch.exports.html.static import static_pieces
+from agentwatch.exports.html.static import is_small, static_pieces
 from agentwatch.exports.html.words import zone_minutes
 from agentwatch.safe_text import safe_line
 
@@ -38,7 +38,7 @@ def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
 
 def _contents(exported: Exported, rows: Rows, choices: Choices) -> Iterator[bytes]:
     """Yield the chunks, and the list of the entries in them piece by piece."""
-    chunks, listed = Chunks(), list[dict[str, Any]]()
+    chunks, listed = Chunks(compresses=not is_small(exported)), list[dict[str, Any]]()
     offsets, total = exported.session.transcript.offsets, exported.timeline.size
     for entry in exported.entries():
         row = rows.of(entry)
@@ -50,8 +50,8 @@ def _contents(exported: Exported, rows: Rows, choices: Choices) -> Iterator[byte
         if len(listed) >= _ROWS_AT_ONCE:
             yield _json("rows", listed)
             listed = []
-            if choices.progress is not None:
-                choices.progress(offsets[entry.number], total)
+        if choices.progress is not None:
+            choices.progress(offsets[entry.number], total)
     yield _json("rows", listed)
     yield from chunks.packed(is_last=True)
 
@@ -75,6 +75,6 @@ def _head(exported: Exported) -> str:
 
 
 def _json(name: str, value: object) -> bytes:
-    """Return a value as a script that no browser runs; `<` is written so that no text can end it."""
-    data = orjson.dumps(value).replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")
+    """Return a value as a script that no browser runs."""
+    data = inert(orjson.dumps(value))
     return b'<script type="application/json" class="%s">%s</script>\n' % (name.encode(), data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from agentwatch.actions import outcome_note, target
+from agentwatch.actions import outcome_note, shown_target
 from agentwatch.analysis.verdict_history.calls import call_verdict
 from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
@@ -12,6 +12,7 @@ from agentwatch.exports.html.content.blocks import preformatted, prose
 from agentwatch.exports.html.content.call_body import CallBody
 from agentwatch.exports.html.content.nodes import Node, element, texts
 from agentwatch.exports.html.words import SIGNS, call_clock, clock
+from agentwatch.outputs.shown.tool_names import ToolNames
 from agentwatch.safe_text import safe_line
 from agentwatch.session import Call, Entry, Kind, Place
 
@@ -38,6 +39,9 @@ class Rows:
     def __init__(self, exported: Exported) -> None:
         self._exported = exported
         self._first_ms = exported.timeline.first_ms
+        self._tools = ToolNames()
+        for call in exported.calls():
+            self._tools.add(call.tool, call.number)
 
     def of(self, entry: Entry) -> Row:
         """Return the row of an entry."""
@@ -70,9 +74,9 @@ class Rows:
             "k": "call",
             "n": call.number,
             "o": call.outcome.value,
-            "t": safe_line(call.tool)[:60],
+            "t": self._tools[call.tool],
             "p": safe_line(call.phrase)[:200],
-            "g": target(call),
+            "g": shown_target(call),
             "r": note.replace("-", "−") if call.lines_added is not None and found is None else note,
             "v": "" if found is None else -1 if found.is_red else 1 if found.is_green else "",
             "d": call_clock(call, feed.session.last_seen_ms),
@@ -114,18 +118,26 @@ class Rows:
 def call_line(facts: dict[str, Any]) -> list[Node]:
     """Return the line of a call in the transcript: `✓ #12 Read file nearest.py (20 lines)`."""
     outcome = facts["o"]
-    target_and_note = [element("span", "target", facts["g"])] if facts.get("g") else []
-    note = facts.get("r", "")
-    said = "" if outcome in {"succeeded", note} or note.startswith(outcome) else f"{outcome}: "
-    words = f"{said}{note}" if note else "" if outcome == "succeeded" else outcome
-    return [
-        element("span", f"sign {outcome}", SIGNS[Outcome(outcome)]),
-        element("span", "number", f"#{facts['n']}"),
-        element("span", "phrase", facts.get("p", "")),
-        *target_and_note,
-        *([element("span", f"result {outcome}", words)] if words else []),
-        element("span", "took", facts.get("d", "")),
-    ]
+    style = "failed" if facts.get("v") == -1 else outcome
+    parts = (
+        (f"sign {outcome}", SIGNS[Outcome(outcome)]),
+        ("number", f"#{facts['n']}"),
+        ("phrase", facts.get("p", "")),
+        ("target", facts.get("g", "")),
+        (f"result {style}", _result(facts)),
+        ("took", facts.get("d", "")),
+    )
+    return [element("span", name, words) for name, words in parts if words]
+
+
+def _result(facts: dict[str, Any]) -> str:
+    """Return the result of a call: its test verdict with a sign, or its outcome and its note."""
+    outcome, note = facts["o"], facts.get("r", "")
+    if verdict := facts.get("v"):
+        return f"{'✗' if verdict < 0 else '✓'} {note}"
+    if not note:
+        return "" if outcome == "succeeded" else str(outcome)
+    return note if outcome == "succeeded" or note.startswith(outcome) else f"{outcome}: {note}"
 
 
 def _first(agent_ms: int | None, place: Place | None) -> int | None:

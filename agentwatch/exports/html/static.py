@@ -23,17 +23,23 @@ _NAMES = {
 }
 
 
+def is_small(exported: Exported) -> bool:
+    """Return whether the page has the whole transcript for readers without scripts."""
+    return exported.timeline.size <= _SMALL
+
+
 def static_pieces(exported: Exported, rows: Rows) -> Iterator[str]:
     """Yield the content of the page for a reader without scripts."""
     yield "<noscript>\n"
-    yield '<p class="scope">Without scripts, this page shows less of the session.</p>\n'
     yield from _table(exported, rows)
-    if exported.timeline.size <= _SMALL:
+    if is_small(exported):
         yield '<section class="static"><h2>Transcript</h2>\n'
         for entry in exported.entries():
             yield _entry(rows.of(entry))
         yield "</section>\n"
     elif (answer := _final_answer(exported)) is not None:
+        words = "Without scripts, this page shows the calls and the final answer only."
+        yield f'<section class="static"><p class="note">{words}</p></section>\n'
         yield f'<section class="static"><h2>Final answer</h2>\n{markup(rows.of(answer).content)}</section>\n'
     yield "</noscript>\n"
 
@@ -70,7 +76,8 @@ def _entry(row: Row) -> str:
     if kind == "result":
         outcome = Outcome(facts["o"])
         name = f"{SIGNS[outcome]} {outcome}" + (f" in {facts['d']}" if "d" in facts else "")
-    return f'<section class="entry {kind}"><h3>{escaped(name)}</h3>{markup(row.content)}</section>\n'
+    content = markup([element("div", "text", *row.content)])
+    return f'<section class="entry {kind}"><h3>{escaped(name)}</h3>{content}</section>\n'
 
 
 def _final_answer(exported: Exported) -> Entry | None:

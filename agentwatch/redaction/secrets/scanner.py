@@ -1,28 +1,65 @@
-"""Finds the secrets of a text."""
+"""Finds the secrets of a text, a piece at a time.
+
+Most texts have no secret. So a piece is first asked for words and letters that secrets have: which first
+letters its words have takes one pass, and a search for a literal is ten times as fast as a pattern.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
 from agentwatch.redaction.found import Found, joined
+from agentwatch.redaction.secrets.blocks import key_blocks, signed_tokens
+from agentwatch.redaction.secrets.contexts import surrounded
+from agentwatch.redaction.secrets.labels import labelled
+from agentwatch.redaction.secrets.prefixed import tokens
+from agentwatch.redaction.secrets.providers import of_providers
+from agentwatch.redaction.secrets.view import plain
 
-_TOKEN = re.compile(
-    r"(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{36,255}|(?:AKIA|ASIA)[A-Z2-7]{16}"
-    r"|sk-[A-Za-z0-9_-]{20,200}|xox[abeoprs]-[A-Za-z0-9-]{10,200}|eyJ[\w-]{10,2000}\.[\w-]{10,4000}\.[\w-]{0,2000})"
-)
-_URL = re.compile(r"://[^\s:/@\"']{0,100}:([^\s/@\"']{1,200})@")
-_LABEL = re.compile(
-    r"(?i)(password|passwd|secret|token|api[_-]?key)[\"']?[ ]{0,4}[=:][ ]{0,4}[\"']?([^\s\"',;]{8,200})"
-)
+_SHORTEST = 8
+"""No secret is shorter than this with what shows that it is one."""
+_STEP = 16 << 10
+_OVERLAP = 4 << 10
+"""Characters that a piece shares with the next one: no secret with its label is longer."""
+_BEFORE = 96
+"""Characters before a piece that show where its first word begins, and its label."""
+_LONG_WORD = 14
+_WORD_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_SPLITTING = bytes(char if char in _WORD_CHARACTERS else 32 for char in range(256))
 
 
 def find(text: str) -> list[Found]:
     """Return where a text has secrets, sorted and without overlaps.
 
+    It takes linear time. 16 KiB of ordinary text take about a millisecond.
+
     Args:
         text: Any text, best decoded: inside a JSON string, escapes hide where a secret begins.
     """
-    found = [Found(*match.span(), "token") for match in _TOKEN.finditer(text)]
-    found += [Found(*match.span(1), "url password") for match in _URL.finditer(text)]
-    found += [Found(*match.span(2), match[1].lower()) for match in _LABEL.finditer(text)]
-    return joined(found)
+    if len(text) < _SHORTEST:
+        return []
+    view = plain(text)
+    found = list(key_blocks(view))
+    for start in range(0, len(view), _STEP):
+        first = max(0, start - _BEFORE)
+        piece = view[first : start + _STEP + _OVERLAP]
+        found += [
+            Found(first + each.start, first + each.end, each.kind)
+            for each in _in_piece(piece)
+            if first + each.start < start + _STEP and first + each.end > start
+        ]
+    return joined(found) if found else found
+
+
+def _in_piece(piece: str) -> Iterator[Found]:
+    """Yield the secrets of a piece, those that are known best first."""
+    words = set(piece.encode("ascii").translate(_SPLITTING).split())
+    heads = {head.decode("ascii") for head in {word[:4] for word in words}}
+    yield from tokens(piece, {word.decode("ascii") for word in words if len(word) > _LONG_WORD}, heads)
+    if "eyJ" in piece:
+        yield from signed_tokens(piece)
+    lower = piece.lower()
+    heads = {head.lower() for head in heads}
+    yield from surrounded(piece, lower, heads)
+    yield from labelled(piece, lower)
+    yield from of_providers(piece, lower, heads)

@@ -5,9 +5,8 @@ An escape hides where a value begins or ends, so each line that has one is also 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ from agentwatch.redaction.texts.escapes import escaped_places, unescaped
 
 _DEEPEST = 4
 """The levels of JSON in JSON that are searched. A rollout of Codex has three: line, arguments, a script."""
-_ESCAPED_LINE = re.compile(r"(?m)^[^\n\\]*+\\[^\n]*+")
 
 
 class Hit(NamedTuple):
@@ -43,35 +41,35 @@ def hits_in(text: str, find: Find, level: int = 1) -> list[Hit]:
     hits = [*find(text)]
     if "\\" not in text or level == _DEEPEST:
         return hits
-    lines = [match.span() for match in _ESCAPED_LINE.finditer(text)]
-    plain = [unescaped(text[start:end]) for start, end in lines]
-    inner = hits_in("\n".join(plain), find, level + 1)
+    spans = [*_escaped_lines(text)]
+    lines = "\n".join([text[start:end] for start, end in spans])
+    inner = hits_in(unescaped(lines), find, level + 1)
     if inner:
-        ends = [*accumulate(len(line) + 1 for line in plain)]
         wanted = sorted({place for hit in inner for place in (hit.start, hit.end)})
-        outer = dict(zip(wanted, _outer_places(text, lines, ends, wanted), strict=True))
+        outer = dict(zip(wanted, _outer_places(spans, escaped_places(lines, wanted)), strict=True))
         hits += [Hit(outer[hit.start], outer[hit.end], hit.kind, hit.value) for hit in inner]
     return hits
 
 
-def _outer_places(
-    text: str, lines: list[tuple[int, int]], ends: list[int], wanted: list[int]
-) -> Iterable[int]:
-    """Yield where places of the lines without escapes are in the text.
+def _escaped_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each line that has a backslash."""
+    end, at = 0, text.find("\\")
+    while at >= 0:
+        start = text.rfind("\n", end, at) + 1 or end
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        yield start, end
+        at = text.find("\\", end)
+
+
+def _outer_places(spans: list[tuple[int, int]], places: Iterable[int]) -> Iterator[int]:
+    """Yield where places of some lines are in the text that has the lines.
 
     Args:
-        text: The text.
-        lines: The start and the end of each line that has escapes.
-        ends: Where each of them ends without its escapes, with a line end each.
-        wanted: The places, in ascending order.
+        spans: The start and the end of each line in the text.
+        places: The places, in the lines with one line end between them.
     """
-    at = 0
-    while at < len(wanted):
-        number = bisect_right(ends, wanted[at])
-        start, end = lines[number]
-        first = at
-        while at < len(wanted) and wanted[at] < ends[number]:
-            at += 1
-        before = ends[number - 1] if number else 0
-        for place in escaped_places(text[start:end], (each - before for each in wanted[first:at])):
-            yield start + place
+    ends = [*accumulate(end - start + 1 for start, end in spans)]
+    for place in places:
+        number = min(bisect_right(ends, place), len(spans) - 1)
+        yield spans[number][1] - (ends[number] - 1 - place)

@@ -11,9 +11,9 @@ from time import perf_counter
 
 from agentwatch.analysis.call_filter import call_filter
 from agentwatch.events import Outcome
+from agentwatch.outputs.shown.tool_names import ToolNames
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
-from agentwatch.screen.calls.cells.tool_names import ToolNames
 from agentwatch.screen.calls.row_list import Row
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime

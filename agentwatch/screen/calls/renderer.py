@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from textual.strip import Strip
 
+from agentwatch.actions import shown_target
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.calls.cells.results import (
@@ -18,7 +19,7 @@ from agentwatch.screen.calls.cells.results import (
     note_of,
     verdict_style,
 )
-from agentwatch.screen.calls.cells.targets import cut_apart, file_names, is_path, shown_target
+from agentwatch.screen.calls.cells.targets import cut_apart, file_names, is_path
 from agentwatch.screen.calls.cells.time_strip import Scales
 from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
 from agentwatch.screen.calls.list import CallList

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from agentwatch.events import Event, Notice, Unknown
 from agentwatch.wire.agent import Agent, AgentDecoder, LineRole
 from agentwatch.wire.fields import Fields
-from agentwatch.wire.plugins.failures import problems, report
+from agentwatch.wire.plugins.group import GROUP
 
 if TYPE_CHECKING:
     from agentwatch.blocks import Block
@@ -56,7 +56,7 @@ class Guard:
     def fail(self, reason: BaseException | str) -> None:
         """Report the plugin, and call none of its functions again."""
         self._has_failed = True
-        report(self._agent.name, reason)
+        GROUP.report(self._agent.name, reason)
 
     def _role(self, fields: Fields) -> LineRole:
         role = self.call(LineRole.OTHER, lambda: self._agent.role(fields))
@@ -87,12 +87,12 @@ class _GuardedDecoder:
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
-        known = len(problems)
+        known = len(GROUP.problems)
         found = self._checked(None if self._decoder is None else self._asked(self._decoder.decode, fields))
         if found is not None:
             return found
         unknown = Unknown(f"line that the format {self._agent.name} cannot read")
-        return [*map(Notice, problems[known:]), unknown]
+        return [*map(Notice, GROUP.problems[known:]), unknown]
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream."""

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 
-EXAMPLE = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "plugins.md").read_text("utf-8"), re.DOTALL)[0]
+_PAGE = (ROOT / "docs" / "plugins.md").read_text("utf-8")
+EXAMPLE, TEST = re.findall(r"```python\n(.*?)```", _PAGE, re.DOTALL)[:2]
+"""The format of the documentation, and the test of it."""
 STREAM = b"".join(
     json.dumps({"tern": 1, **fields}).encode() + b"\n"
     for fields in (
@@ -24,15 +26,22 @@ STREAM = b"".join(
 )
 
 
-def install(folder: Path, source: str = EXAMPLE, *, name: str = "tern", value: str = "") -> Path:
-    """Write a package with a format, and the metadata of its distribution; return the folder for sys.path."""
+def install(
+    folder: Path,
+    source: str = EXAMPLE,
+    *,
+    name: str = "tern",
+    value: str = "",
+    group: str = "agentwatch.agents",
+) -> Path:
+    """Write a package with a plugin, and the metadata of its distribution; return the folder for sys.path."""
     module = f"{name}_format"
     (folder / f"{module}.py").write_text(source, "utf-8")
     info = folder / f"{module}-1.0.dist-info"
     info.mkdir(exist_ok=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
     entry = value or f"{module}:AGENT"
-    (info / "entry_points.txt").write_text(f"[agentwatch.agents]\n{name} = {entry}\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {entry}\n")
     return folder
 
 

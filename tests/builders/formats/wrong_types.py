@@ -1,26 +1,16 @@
-"""Recordings of one agent, whole and cut, and copies of a line with a field absent or of another type."""
+"""Recordings of one agent: whole, cut, and with fields that are absent or of another type."""
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from agentwatch.analysis.block_text import block_text
 from agentwatch.events import Outcome
 from agentwatch.session import Place, Session
+from agentwatch.testing.variants import variants
 from agentwatch.wire import Agent, Decoder
 from agentwatch.wire.json_line import parse
-
-WRONG: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 1.5, 1e300, 1 << 63, "", "x" * 5000, "2026-13-45T99:99:99Z", "0001-01-01"),
-    *([], [1], [[]], [{}], {}, {"": 1}, {"text": 1}, "{}", '{"a":1}', "\ud83d"),
-)
-"""Values that no field expects."""
-ABSENT = object()
-_MOST_DEPTH = 8
-Path = tuple[Any, ...]
 
 
 def read(agent: Agent, lines: list[Any]) -> Session:
@@ -32,42 +22,6 @@ def read(agent: Agent, lines: list[Any]) -> Session:
     found.apply(decoder.end(), Place(len(lines), 0, None), 0)
     found.close()
     return found
-
-
-def paths(value: Any, most_items: int | None = None, depth: int = 0) -> Iterator[Path]:
-    """Yield the path of each member and each item in a JSON value, at most 8 levels deep.
-
-    Args:
-        value: The value.
-        most_items: The number of items of each array that count; None for all.
-        depth: The number of levels above the value.
-    """
-    if depth == _MOST_DEPTH or not isinstance(value, dict | list):
-        return
-    for key in value if isinstance(value, dict) else range(len(value))[:most_items]:
-        yield (key,)
-        for inner in paths(value[key], most_items, depth + 1):
-            yield (key, *inner)
-
-
-def replaced(value: Any, path: Path, other: Any) -> Any:
-    """Return a copy of a JSON value with another value at a path; `ABSENT` removes a member or an item."""
-    if not path:
-        return other
-    key, *rest = path
-    copied = copy.copy(value)
-    if other is ABSENT and not rest:
-        del copied[key]
-    else:
-        copied[key] = replaced(value[key], tuple(rest), other)
-    return copied
-
-
-def variants(value: Any, most_items: int | None = None) -> Iterator[Any]:
-    """Yield copies of a JSON value; in each, one member or one item is absent or has another value."""
-    for path in paths(value, most_items):
-        for other in (ABSENT, *WRONG):
-            yield replaced(value, path, other)
 
 
 def outcomes(found: Session) -> dict[str, Outcome]:

@@ -16,10 +16,17 @@ from typing import NamedTuple
 
 import pytest
 
+from agentwatch.cli.app import agentwatch as program
 from tests.conftest import RECORDINGS, ROOT
 
 SILENT = ("agentwatch sessions", "agentwatch status")
 """Commands that may print nothing, as there are no sessions; the first counts on stderr what is hidden."""
+WRITING = ("agentwatch export", "agentwatch redact", "agentwatch clip")
+"""Commands that report on stderr what they have written."""
+
+
+TESTED_ELSEWHERE = ("plugins.md", "source.md", "python.md")
+"""Pages whose programs are parts of a package, or need other files: test_python_page.py runs those."""
 
 
 class Command(NamedTuple):
@@ -31,9 +38,12 @@ class Command(NamedTuple):
 
 
 def commands(text: str) -> list[Command]:
-    """Return the commands of a page in their order."""
+    """Return the commands of a page in their order; a program in Python is one."""
     found: list[Command] = []
-    for kind, block in re.findall(r"^```(sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    for kind, block in re.findall(r"^```(sh|console|python)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        if kind == "python":
+            found.append(Command(f"python - <<'END'\n{block}END", None))
+            continue
         for line in block.splitlines():
             if kind == "sh":
                 found.append(Command(line, None))
@@ -49,7 +59,7 @@ def commands(text: str) -> list[Command]:
 PAGES = {
     path.relative_to(ROOT): found
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if (found := commands(path.read_text()))
+    if path.name not in TESTED_ELSEWHERE and (found := commands(path.read_text()))
 }
 
 
@@ -62,13 +72,14 @@ def user(tmp_path: Path, home: Path) -> dict[str, str]:
     programs.mkdir()
     for name, command in {
         "agentwatch": f'exec {sys.executable} -m agentwatch "$@"',
+        "python": f'exec {sys.executable} "$@"',
         "cursor-agent": f"exec cat {RECORDINGS / 'plain.ndjson'}",
     }.items():
-        program = programs / name
-        program.write_text(f"#!/bin/sh\n{command}\n")
-        program.chmod(0o755)
-    path = f"{programs}:{os.environ['PATH']}"
-    return os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "TERM": "dumb", "TZ": "UTC"}
+        path = programs / name
+        path.write_text(f"#!/bin/sh\n{command}\n")
+        path.chmod(0o755)
+    found = f"{programs}:{os.environ['PATH']}"
+    return os.environ | {"PATH": found, "PYTHONPATH": str(ROOT), "TERM": "dumb", "TZ": "UTC"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -76,10 +87,10 @@ def test_the_commands_of_a_page(page: Path, user: dict[str, str], tmp_path: Path
     """The commands of a page, run without a terminal one after the other, succeed and print what it shows.
 
     There is a recording, `session.ndjson`, unless a command of the page makes it: the demo, or a short one
-    where no output is compared.
+    where it is replayed.
     """
     makes_it = any(re.search(r"(--record|>) session\.ndjson", command.words) for command in PAGES[page])
-    name = "plain" if all(command.output is None for command in PAGES[page]) else "demo"
+    name = "plain" if any("agentwatch replay" in command.words for command in PAGES[page]) else "demo"
     if not makes_it:
         for ending in (".ndjson", ".times"):
             shutil.copy(RECORDINGS / f"{name}{ending}", tmp_path / f"session{ending}")
@@ -105,9 +116,9 @@ def run(command: str, user: dict[str, str], folder: Path) -> str:
         start_new_session=True,
         check=False,
     )
-    assert command.startswith(SILENT) or ran.stderr.strip() == ""  # ctrl+c leaves an empty line
+    assert command.startswith((*SILENT, *WRITING)) or ran.stderr.strip() == ""  # ctrl+c leaves an empty line
     assert ran.returncode == (124 if limit else 0), (command, ran.stderr)
-    assert ran.stdout or command.startswith(SILENT) or " > " in command, command
+    assert ran.stdout or command.startswith((*SILENT, *WRITING)) or " > " in command, command
     return ran.stdout
 
 
@@ -143,7 +154,7 @@ def test_every_option_in_the_readme_exists() -> None:
             text=True,
             check=True,
         ).stdout
-        for command in ([], ["run"], ["replay"], ["log"], ["show"], ["sessions"], ["status"])
+        for command in ([], *([name] for name in program.commands))
     )
     lines = [command.words for command in PAGES[Path("README.md")]]
     named = {

@@ -77,7 +77,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
     shutil.copytree(ROOT / "agentwatch", folder / "agentwatch")
     built = subprocess.run(
-        [sys.executable, "-m", "zensical", "build", "--strict", "-f", "docs/zensical.toml"],
+        [sys.executable, "-m", "zensical", "build", "-f", "docs/zensical.toml"],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentwatch.recording.bookmarks import Bookmarks
-from tests.builders.formats.wrong_types import WRONG
+from agentwatch.testing.variants import WRONG
 
 NAME = "s.bookmarks.json"
 ENTRY = {"offset": 10, "time_ms": 5, "name": "kept", "created_ms": 6}

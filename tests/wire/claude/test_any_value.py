@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agentwatch.testing.variants import paths, replaced
 from agentwatch.wire import Decoder
 from agentwatch.wire.agents import agent_named
 from tests.builders.claude_lines import (
@@ -21,7 +22,6 @@ from tests.builders.claude_lines import (
     user,
     written,
 )
-from tests.builders.formats.wrong_types import paths, replaced
 from tests.builders.lines import session
 
 ODD: tuple[Any, ...] = (

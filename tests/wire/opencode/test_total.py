@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
 from agentwatch.sources.stores.known import store_for
+from agentwatch.testing.variants import WRONG, paths, replaced
 from agentwatch.wire import Decoder
-from tests.builders.formats.wrong_types import WRONG, paths, replaced
 from tests.builders.lines import ANY_JSON, PROPERTY, line, session
 from tests.conftest import SHARED
 

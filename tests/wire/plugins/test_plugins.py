@@ -10,9 +10,11 @@ import pytest
 
 from agentwatch.analysis.block_text import block_text
 from agentwatch.events import Notice, Outcome
+from agentwatch.plugins import group
 from agentwatch.session import Kind, Session
 from agentwatch.wire import Agent, Decoder, LineRole, plugins
 from agentwatch.wire.agents import agent_named, detect
+from agentwatch.wire.plugins.group import GROUP
 from tests.builders.formats.plugin import EXAMPLE, STREAM, Installer, install
 from tests.builders.lines import init, session, started
 
@@ -22,7 +24,7 @@ RENAMED = EXAMPLE.replace('name="tern"', 'name="gull"')
 def forget() -> None:
     """Forget all plugins, so that they are looked for again."""
     plugins.problems.clear()
-    plugins._points.cache_clear()
+    vars(GROUP).pop("points", None)
     plugins.plugin_agent.cache_clear()
     for name in ("tern_format", "gull_format"):
         sys.modules.pop(name, None)
@@ -115,6 +117,7 @@ def test_formats_are_found_by_their_names(installed: Installer) -> None:
         ("import no_such_module", "", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("raise SystemExit(3)", "", "SystemExit: 3"),
         ("AGENT = 7", "", "tern_format:AGENT is no agentwatch.wire.Agent"),
+        ("AGENT = None", "", "tern_format:AGENT is None"),
         ("AGENT = 7", "tern_format:OTHER", "AttributeError: module 'tern_format' has no attribute 'OTHER'"),
         (
             EXAMPLE.replace('name="tern"', 'name="gull"'),
@@ -212,10 +215,21 @@ def test_unreadable_metadata_is_reported(installed: Installer, monkeypatch: pyte
     def fails(group: str) -> None:
         raise ValueError(group)
 
-    monkeypatch.setattr(plugins, "entry_points", fails)
+    monkeypatch.setattr(group, "entry_points", fails)
     assert plugins.plugin_names() == []
     assert plugins.problems == ["format plugin all: ValueError: agentwatch.agents"]
     assert plugins.problem_of("tern") == "format plugin tern: failed"
+
+
+def test_plugins_can_be_turned_off(installed: Installer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `AGENTWATCH_PLUGINS=0` no plugin is found, and no package is imported."""
+    monkeypatch.setenv("AGENTWATCH_PLUGINS", "0")
+    installed()
+    assert (plugins.plugin_names(), agent_named("tern"), session(STREAM).format) == ([], None, None)
+    assert "tern_format" not in sys.modules
+    monkeypatch.setenv("AGENTWATCH_PLUGINS", "1")
+    forget()
+    assert session(STREAM).format == "tern"
 
 
 def test_each_recording_has_the_notice(installed: Installer) -> None:

@@ -52,7 +52,8 @@ class CallBody:
         """Return what happened, the facts and the other fields."""
         nodes = [*self._command(), *self._error()]
         done = [block for block in self._result if not isinstance(block, FieldsBlock | ErrorBlock)]
-        leads = [block for block in self._arguments if self._is_lead(block, done)]
+        has_errors = any(isinstance(block, ErrorBlock) for block in self._result)
+        leads = self._leads(done, has_shown=bool(nodes), has_errors=has_errors)
         if any(isinstance(block, ChangeBlock | PlanBlock) for block in leads):
             done = [block for block in done if not isinstance(block, ContentBlock)]  # only "File updated"
         nodes += self._opened([*leads, *done])
@@ -69,14 +70,16 @@ class CallBody:
         nodes.append(element("details", "more", element("summary", "", words), fields_list(rest)))
         return nodes
 
-    def _is_lead(self, block: Block, done: Sequence[Block]) -> bool:
-        """Return whether a block of the arguments shows what happened, as the change of an edit does."""
-        if isinstance(block, TextBlock):
-            return "\n" in block.text or (self._is_open_ended and bool(block.text))
-        if isinstance(block, FieldsBlock | ErrorBlock):
-            return False
-        is_repeated = any(isinstance(each, ChangeBlock | PlanBlock) for each in done)
-        return not (is_repeated and isinstance(block, _CHANGES))
+    def _leads(self, done: Sequence[Block], *, has_shown: bool, has_errors: bool) -> list[Block]:
+        """Return the blocks of the arguments that show what happened, as the change of an edit does."""
+        blocks: list[Block] = []
+        blocks += (each for each in self._arguments if not isinstance(each, FieldsBlock | ErrorBlock))
+        if self._is_open_ended or not (done or has_shown):
+            return blocks
+        is_repeated = any(isinstance(block, ChangeBlock | PlanBlock) for block in done)
+        if has_errors or is_repeated or self._call.kind not in (ToolKind.EDIT, ToolKind.PLAN):
+            return []
+        return [block for block in blocks if isinstance(block, _CHANGES)]
 
     def _command(self) -> Iterator[Node]:
         """Yield the command of a shell call as it is typed."""
@@ -112,7 +115,7 @@ class CallBody:
             named = title(block) if is_titled else ""
             if named and named != "stdout":
                 yield element("p", "name", named)
-            yield from block_nodes(block)
+            yield from block_nodes(block, self._call.path)
         if len(blocks) > _MOST_BLOCKS:
             yield element("p", "cut", f"… {len(blocks) - _MOST_BLOCKS:,} more blocks left out")
 

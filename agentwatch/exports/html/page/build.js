@@ -26,13 +26,13 @@ function buildHead(row, element) {
 function buildCall(row, element) {
   const { entry } = row;
   element.dataset.call = entry.n;
-  element.classList.add(entry.o);
+  element.dataset.outcome = entry.o;
   element.setAttribute("aria-label", `Call ${entry.n}, ${entry.o}`);
   element.append(make("h3", {}, toggleOf(row, ...callLine(entry))));
   if (!row.isOpen) return;
   const copy = make("button", { class: "quiet", type: "button", "data-copy": entry.n }, "copy link");
-  const address = make("a", { href: `#${entry.n}` }, `#${entry.n}`);
-  element.append(make("p", { class: "links" }, address, copy), bodyOf(row, "body"));
+  const address = make("a", { href: `#${entry.n}` }, `link to #${entry.n}`);
+  element.append(bodyOf(row, "body"), make("p", { class: "links" }, address, copy));
 }
 
 function resultWords(entry) {

@@ -56,7 +56,7 @@ function drawList() {
 function listRow(at) {
   const call = listed[at];
   const cell = (name, ...children) => make("span", { class: name, role: "gridcell" }, ...children);
-  const note = call.v ? `${call.v < 0 ? "✗" : "✓"} ${call.r}` : call.o === "succeeded" ? call.r || "" : resultWords(call);
+  const note = call.v ? `${call.v < 0 ? "✗" : "✓"} ${call.r}` : resultWords(call).replace(/^failed: /, "");
   const row = make("div", {
     class: `row ${call.o}`, role: "row", id: `row-${call.n}`, "aria-rowindex": at + 1, "aria-selected": "false",
     "data-list": call.n,

@@ -18,8 +18,13 @@ const MOST_KEPT = 6;  // inflated chunks, of about 1 MB each
 const kept = new Map();  // by the number of a chunk, the least recently used first
 const ready = new Map();  // the lines of the kept chunks that are inflated
 
+const chunkScript = (number) => document.getElementById(`chunk-${number}`);
+const isPlain = chunkCount > 0 && chunkScript(0).type !== "text/plain";  // a small page is not compressed
+if (isPlain) for (let number = 0; number < chunkCount; number++) ready.set(number, chunkScript(number).text.split("\n"));
+
 async function inflated(number) {
-  const packed = atob(document.getElementById(`chunk-${number}`).textContent);
+  if (isPlain) return chunkScript(number).text;
+  const packed = atob(chunkScript(number).text);
   const bytes = new Uint8Array(packed.length);
   for (let at = 0; at < packed.length; at++) bytes[at] = packed.charCodeAt(at);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));

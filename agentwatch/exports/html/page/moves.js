@@ -62,6 +62,11 @@ function moveBy(by) {
   if (rows.length) select(rows[at]);
 }
 
+function goToStart() {
+  if (rows.length) select(rows[0]);
+  scrollTo({ top: 0, behavior: "instant" });
+}
+
 // The next call after the chosen row for which a condition holds, or the one before; wraps around.
 function callFrom(by, holds) {
   const found = (filter === null ? calls : listed).filter(holds);
@@ -120,7 +125,7 @@ async function copyLink(number, button) {
 const KEYS = [
   ["j", "k", "next and previous entry", () => moveBy(1), () => moveBy(-1)],
   ["J", "K", "open the next and the previous call", () => stepCall(1), () => stepCall(-1)],
-  ["g", "G", "start and end", () => rows.length && select(rows[0]), () => rows.length && select(rows.at(-1))],
+  ["g", "G", "start and end", () => goToStart(), () => rows.length && select(rows.at(-1))],
   ["e", "E", "next and previous failure", () => goToCall(callFrom(1, isFailure)), () => goToCall(callFrom(-1, isFailure))],
   ["/", null, "search everything", () => { findField.focus(); findField.select(); }],
   ["n", "N", "next and previous match", () => nextFound(1), () => nextFound(-1)],

@@ -21,7 +21,6 @@ function built(node) {
   } else if (detail) {
     element.className = detail;
   }
-  if (tag === "pre") element.tabIndex = 0;  // a region that scrolls must be reachable with the keyboard
   for (const child of children) element.append(built(child));
   return element;
 }
@@ -34,6 +33,14 @@ function make(tag, attributes = {}, ...children) {
   }
   element.append(...children);
   return element;
+}
+
+// Makes what scrolls sideways reachable with the keyboard; not all browsers do.
+function makeReachable(element) {
+  for (const each of element.querySelectorAll("pre.code, pre.output, .diff, .prose table")) {
+    if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
+    else each.removeAttribute("tabindex");
+  }
 }
 
 const BLOCKS = new Set(("blockquote br dd details div dl dt h3 h4 h5 h6 hr li ol p pre summary table td th tr ul")

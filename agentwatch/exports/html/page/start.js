@@ -51,15 +51,15 @@ function start() {
   themeButton.setAttribute("aria-label", `Use ${isDark ? "light" : "dark"} colours`);
   layOutTime();
   canvas.setAttribute("aria-label", stripSentence());
-  new ResizeObserver(([{ contentRect }]) => {
-    document.documentElement.style.setProperty("--bar", `${Math.ceil(contentRect.height)}px`);
+  new ResizeObserver(() => {
+    document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`);
     drawStrip();
   }).observe(bar);
   filterButtons();
   setFilter("");
   updateRows();
   openHash();
-  if (chunkCount <= MOST_KEPT) for (let chunk = 0; chunk < chunkCount; chunk++) chunkLines(chunk);
+  if (!isPlain && chunkCount <= MOST_KEPT) for (let chunk = 0; chunk < chunkCount; chunk++) chunkLines(chunk);
   document.documentElement.dataset.ready = "1";
 }
 

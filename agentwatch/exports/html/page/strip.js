@@ -114,29 +114,47 @@ function drawSilences(pen, x, middle) {
 }
 
 function drawCalls(pen, x, middle) {
-  const marks = [];
+  const marks = new Map();  // by the pixel: whether a call failed there, else one was rejected
+  const ends = new Map();  // by the pixel, the number of calls that ended there
+  pen.globalAlpha = 0.3;
   for (const call of calls) {
     const [from, to] = [placeOn(call, call.b), placeOn(call, call.e ?? call.b)];
     if (from === null && to === null) continue;
     const [left, right] = [x(from ?? to), x(to ?? from)];
+    const at = Math.round(right);
     const isBad = call.o === "failed" || call.v < 0;
-    if (isBad || call.o === "rejected") { marks.push([right, isBad]); continue; }
+    if (isBad || call.o === "rejected") marks.set(at, isBad || marks.get(at) === true);
+    else ends.set(at, (ends.get(at) || 0) + 1);
     pen.fillStyle = call.o === "running" ? colours.running : colours.accent;
-    if (right - left > 1.5) {
-      pen.globalAlpha = 0.35;
-      pen.fillRect(left, middle - 3, right - left, 6);
-      pen.globalAlpha = 1;
-    }
-    pen.fillRect(right - 0.75, middle - 6, 1.5, 12);
+    if (right - left > 1.5) pen.fillRect(left, middle - 3, right - left, 6);
   }
+  const most = Math.max(...ends.values(), 1);
+  const isDense = ends.size > (x(1) - x(0)) / 4;
+  pen.fillStyle = colours.accent;
+  pen.globalAlpha = isDense ? 0.45 : 1;
+  for (const [at, count] of ends) {
+    const half = isDense ? 2 + 5 * Math.sqrt(count / most) : 6;
+    pen.fillRect(at - 0.5, middle - half, isDense ? 1 : 1.5, 2 * half);
+  }
+  pen.globalAlpha = 1;
+  drawMarks(pen, marks, middle, isDense);
+}
+
+// Failures and rejections have a sign; where there is no room for one, a line.
+function drawMarks(pen, marks, middle, isDense) {
   pen.textAlign = "center";
   pen.font = "bold 11px system-ui, sans-serif";
   let last = -20;
-  for (const [at, isBad] of marks) {
+  for (const at of [...marks.keys()].sort((one, other) => one - other)) {
+    const isBad = marks.get(at);
     pen.fillStyle = isBad ? colours.failed : colours.rejected;
-    pen.fillRect(at - 1, middle - 8, 2, 16);
-    if (at - last > 9) pen.fillText(isBad ? "✗" : "⊘", at, middle - 9);
-    last = at;
+    pen.globalAlpha = isDense ? 0.6 : 1;
+    pen.fillRect(at - (isDense ? 0.5 : 1), middle - 8, isDense ? 1 : 2, isDense ? 8 : 16);
+    pen.globalAlpha = 1;
+    if (at - last > (isDense ? 48 : 9)) {
+      pen.fillText(isBad ? "✗" : "⊘", at, middle - 9);
+      last = at;
+    }
   }
 }
 
@@ -200,9 +218,9 @@ function stripTable() {
   facts.sort((one, other) => one[0] - other[0]);
   const shown = facts.slice(0, 50);
   if (facts.length > shown.length) shown.push([0, "", `and ${facts.length - shown.length} more`]);
-  return make("table", { class: "hidden" }, make("caption", {}, stripSentence()),
+  return make("div", { class: "hidden" }, make("table", {}, make("caption", {}, stripSentence()),
     make("tbody", {}, ...shown.map(([, time, words]) =>
-      make("tr", {}, make("th", { scope: "row" }, time), make("td", {}, words)))));
+      make("tr", {}, make("th", { scope: "row" }, time), make("td", {}, words))))));
 }
 
 canvas.addEventListener("click", (event) => {

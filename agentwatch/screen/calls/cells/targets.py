@@ -5,35 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentwatch.actions import TARGET_COLUMNS
-from agentwatch.events import ToolKind
-from agentwatch.safe_text import SafeText, columns, cut, fitting, safe_line
+from agentwatch.safe_text import SafeText, columns, cut, fitting
 from agentwatch.screen.lines.format import cut_middle
 from agentwatch.session import Call
 
-_MOST_CHARACTERS = 2000
 _LEAST_SHARED = 8
 """A shorter common beginning is not cut out: the cut would save too little."""
-_FOLDER = re.compile(
-    r"""cd[ \t]{1,8}(?:"[^"]{1,400}"|'[^']{1,400}'|(?:[^\s"'\\;&|]|\\.){1,400})[ \t]{0,8}"""
-    r"""(?:&&|;)\s{0,8}(?=[^\s\\])"""
-)
 _ADDRESS = re.compile(r"\A[a-z]{1,20}+://\S{1,2000}+$")
-
-
-def shown_target(call: Call) -> SafeText:
-    """Return the target of a call without a leading `cd DIR &&` and without the name of its own tool.
-
-    It is one line of at most 200 columns. Filters, copies and the text format use the whole target.
-    """
-    text = (call.target or "")[:_MOST_CHARACTERS]
-    if call.kind is ToolKind.EXECUTE:
-        while (found := _FOLDER.match(text)) is not None:
-            text = text[found.end() :]
-    if text == call.tool:
-        text = ""
-    text = text.removeprefix(f"{call.tool} ")
-    return cut(safe_line(text), TARGET_COLUMNS)
 
 
 def is_path(call: Call, shown: SafeText) -> bool:

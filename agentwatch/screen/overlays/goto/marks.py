@@ -5,12 +5,12 @@ from __future__ import annotations
 from time import perf_counter
 from typing import NamedTuple
 
+from agentwatch.actions import shown_target
 from agentwatch.analysis.markers import Marker, MarkerKind, Markers
 from agentwatch.events import ToolKind
 from agentwatch.feed.timeline import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
 from agentwatch.safe_text import SafeText, cut, safe_line
-from agentwatch.screen.calls.cells.targets import shown_target
 from agentwatch.screen.lines.format import time_of_day
 from agentwatch.session import Kind, Session
 

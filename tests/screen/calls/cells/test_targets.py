@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentwatch.actions import shown_target
 from agentwatch.safe_text import SafeText, columns
-from agentwatch.screen.calls.cells.targets import cut_apart, file_names, shown_target
+from agentwatch.screen.calls.cells.targets import cut_apart, file_names
 from tests.builders.lines import PROPERTY
 from tests.builders.screen.made_calls import made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.screen.calls.cells.tool_names import ToolNames
+from agentwatch.outputs.shown.tool_names import ToolNames
 
 
 def shown(*tools: str) -> list[str]:

@@ -1,0 +1,106 @@
+"""The command `clip`: writes a part of a recording as a recording of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from agentwatch.analysis.moments import CallEnd, Problem, parse
+from agentwatch.byte_size import byte_size
+from agentwatch.cli.address import Address, parse_address
+from agentwatch.cli.export.command import open_session
+from agentwatch.cli.export.output import STDOUT, write_file
+from agentwatch.cli.export.progress import ShownProgress
+from agentwatch.cli.messages import say
+from agentwatch.exports.clipping import Clip, Range, clip, range_of
+from agentwatch.exports.opening import Wanted
+from agentwatch.faults import USAGE, Fault, cannot_create
+from agentwatch.plurals import plural
+from agentwatch.recording import SessionFiles
+from agentwatch.wire import Agent
+
+_TO = ".."
+_PIECE_BYTES = 1 << 20
+_BROKEN_PIPE = 141
+
+
+def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool) -> int:
+    """Write the clip and its times, report on stderr what was written, and return the exit code.
+
+    Args:
+        words: `FILE#118..#131`, `FILE@+10s..+95s` or `FILE#118`.
+        output: The file that is written; `-` for stdout. Its arrival times are written beside it.
+        agent: The agent that wrote the recording; None to detect it.
+        is_raw: Whether secrets and personal data stay in.
+
+    Raises:
+        Fault: The recording cannot be opened, does not have the part, or the clip cannot be written.
+    """
+    address, wanted = parse_range(words)
+    if output != STDOUT and output.exists() and address.path.exists() and output.samefile(address.path):
+        raise Fault(f"{output}: the clip needs another name than the recording", USAGE)
+    progress = ShownProgress()
+    session = open_session(address, Wanted(wanted.asked(), is_raw=is_raw), agent, progress)
+    if isinstance(session, int):
+        return session
+    part = range_of(wanted, session)
+    if isinstance(part, Problem):
+        raise Fault(f"{words}: {part.words}", USAGE)
+    try:
+        made = clip(session, part, agent)
+    except OSError as error:
+        raise cannot_create(output, error) from None
+    try:
+        write_file(output, _pieces(made), replaces=True)
+    except BrokenPipeError:
+        return _BROKEN_PIPE
+    report = ["nothing was redacted (--raw)" if session.report is None else session.report.words()]
+    if output != STDOUT:
+        _write_times(output, made)
+        calls = plural(len(part.calls), "call")
+        report.insert(0, f"wrote {output} ({byte_size(made.size)}, {calls})")
+    if made.is_whole:
+        report.append("with all lines before it, which this format needs")
+    say("; ".join(report))
+    return 0
+
+
+def parse_range(words: str) -> tuple[Address, Range]:
+    """Return the session and the two moments that the user has typed.
+
+    Raises:
+        Fault: The words name no part of a session.
+    """
+    before, dots, after = words.rpartition(_TO)
+    if dots and before and not os.path.exists(words):
+        until = parse(after)
+        address = parse_address(before)
+        if address.moment is not None:
+            if isinstance(until, Problem):
+                raise Fault(f"{words}: {until.words}", USAGE)
+            return address, Range(address.moment, until)
+    address = parse_address(words)
+    if isinstance(address.moment, CallEnd):
+        return address, Range(address.moment, address.moment)
+    raise Fault(f"{words}: name a part, such as {address.path}#3..#5 or {address.path}@+10s..+95s", USAGE)
+
+
+def _pieces(made: Clip) -> Iterator[bytes]:
+    offset = 0
+    while data := os.pread(made.fd, _PIECE_BYTES, offset):
+        yield data
+        offset += len(data)
+
+
+def _write_times(output: Path, made: Clip) -> None:
+    """Write the arrival times beside a regular file; those of a file that it replaces are removed."""
+    if not output.is_file():
+        return
+    times = SessionFiles(output.resolve()).times
+    if made.times:
+        write_file(times, [b"".join(b"%d %d\n" % each for each in made.times)], replaces=True)
+    else:
+        with suppress(FileNotFoundError):
+            times.unlink()

@@ -1,0 +1,176 @@
+"""The syntax around secrets: addresses, headers, options of commands, hashes of passwords, webhooks."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Judgement = Literal["any", "filled", "random", "bearer", "base64"]
+"""What a value must be: anything, no placeholder or variable, generated, a token, or a name and password."""
+
+_UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+_OPTION = r"(?:\"([^\"\s]{3,200})|'([^'\s]{3,200})|([^\s\"'`;|&)]{3,200}))"
+_USER = r"[\"']?[^\s:\"'$/]{0,100}:([^\s\"']{3,200})"
+_CREDENTIALS = "([A-Za-z0-9._~+/=-]{12,1000})"
+_LINE = r"\b[^\n|;]{0,200}?[ \t]"
+_PGPASS = r"[A-Za-z0-9_*.-]{1,63}:[A-Za-z0-9_*.@-]{1,63}:([^\s:\"']{3,200})"
+_PHRASE = r"[\"'`]?[ \t]{0,4}[:=(][ \t]{0,4}[\"'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})"
+
+
+class Context(NamedTuple):
+    """Syntax that shows where a secret is."""
+
+    kind: str
+    literal: str
+    """What every text with this syntax has, in lower case."""
+    pattern: str
+    """A regular expression that RE2 can compile. Its last group that matched is the secret, or all of it."""
+    judgement: Judgement = "filled"
+    inside: bool = False
+    """Whether the literal may begin inside a word."""
+
+
+def _webhook(kind: str, host: str, path: str) -> Context:
+    """Return the syntax of an address whose path is a secret."""
+    return Context(kind, host, host.replace(".", r"\.") + path)
+
+
+ADDRESSES = (
+    Context("url password", "://", r"://[^\s:/@\"'<>?#]{0,100}:([^\s/@\"'<>]{1,300})@"),
+    Context("url token", "://", "://([A-Za-z0-9_-]{16,300})(?::x-oauth-basic)?@", "random"),
+    Context("password", "@tcp(", r"[A-Za-z0-9_.-]{1,60}:([^\s\"'`@:/]{1,200})@tcp\("),
+    Context("password", "@unix(", r"[A-Za-z0-9_.-]{1,60}:([^\s\"'`@:/]{1,200})@unix\("),
+    Context("password", "jdbc:oracle", r"jdbc:oracle:[a-z]{2,5}:[^\s/\"']{1,60}/([^\s@\"']{3,200})@"),
+    Context("azure", "sig=", r"[?&;\"' ]sig=([A-Za-z0-9%+/=_-]{30,120}(?:[ ]{2}=){0,2})"),
+    Context("address code", "code=", "[?&]code=([A-Za-z0-9%/_.~+-]{20,300}={0,2})", "random"),
+    Context("aws", "signature=", "(?i)signature=([0-9a-f]{64}|[A-Za-z0-9%+/=]{27,90})"),
+    _webhook("infura", "infura.io/", "v3/([0-9a-f]{32})"),
+    _webhook("alchemy", "alchemy.com/", "v2/([A-Za-z0-9_-]{21,40})"),
+    _webhook("quicknode", ".quiknode.pro/", "([0-9a-f]{32,40})"),
+    _webhook("slack", "hooks.slack.com", "/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,120})"),
+    _webhook("slack", "hooks.slack-gov.com", "/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,120})"),
+    _webhook("discord", "/api/webhooks/", "([0-9]{15,21}/[A-Za-z0-9_-]{40,90})"),
+    _webhook("teams", "webhook.office.com", "/webhookb?2?/([A-Za-z0-9@/_-]{30,260})"),
+    _webhook("teams", "outlook.office.com", "/webhook/([A-Za-z0-9@/_-]{30,260})"),
+    _webhook("zapier", "hooks.zapier.com", "/hooks/(?:catch|standard)/([0-9A-Za-z/_-]{8,80})"),
+    _webhook("ifttt", "maker.ifttt.com", "/[A-Za-z0-9/_{}.-]{1,100}/key/([A-Za-z0-9_-]{20,60})"),
+    _webhook("lark", "/open-apis/bot/", "v?2?/?hook/([A-Za-z0-9-]{20,60})"),
+    _webhook("make", ".make.com", "/([a-z0-9]{20,60})"),
+    _webhook("make", ".integromat.com", "/([a-z0-9]{20,60})"),
+    _webhook("healthchecks", "hc-ping.com", f"/({_UUID}|[A-Za-z0-9_-]{{22}})"),
+)
+HEADERS = (
+    Context("bearer token", "bearer", rf"(?i)bearer[ \t=:]{{1,4}}[\"']?{_CREDENTIALS}", "bearer"),
+    Context("basic auth", "basic", r"(?i)basic[ \t]{1,4}[\"']?([A-Za-z0-9+/=_-]{8,1000})", "base64"),
+    Context(
+        "authorization",
+        "authorization",
+        r"(?i)authorization[\\\"'`\]) \t]{0,6}[:=,][ \t]{0,4}[\"'`]{0,2}"
+        rf"(?:[A-Za-z0-9-]{{2,30}}[ \t]{{1,2}})?(?:token=|key=|apikey=)?[\"']?{_CREDENTIALS}",
+        "bearer",
+    ),
+    Context("token", "token ", r"(?i)token[ \t]{1,2}([0-9a-f]{32,64})\b", "random"),
+    Context("okta", "ssws", rf"(?i)SSWS[ \t]{{1,4}}{_CREDENTIALS}", "random"),
+    Context("splunk", "splunk", rf"(?i)splunk[ \t]{{1,4}}({_UUID})"),
+)
+OPTIONS = (
+    Context(
+        "password",
+        "machine",
+        r"machine\s{1,4}[^\s]{1,200}\s{1,20}login\s{1,4}[^\s]{1,100}\s{1,20}password\s{1,4}([^\s\"']{3,200})",
+    ),
+    Context("curl", "curl", rf"curl\b[^|;]{{0,300}}?[ \t](?:-u[ \t]{{0,4}}|--user[ \t=]{{1,4}}){_USER}"),
+    Context("curl", "--proxy-user", rf"--proxy-user[ \t=]{{1,4}}{_USER}"),
+    Context("http", "http", rf"\bhttps?[ \t](?:[^\n|;]{{0,200}}?[ \t])?(?:-a|--auth)[ \t=]{{1,4}}{_USER}"),
+    Context("smb", "smb", r"-U[ \t]{0,4}[\"']?[A-Za-z0-9_.\\/-]{1,60}%([^\s\"']{3,200})"),
+    Context("password", "mysql", rf"mysql(?:dump|admin|import)?{_LINE}-p{_OPTION}"),
+    Context("password", "mariadb", rf"mariadb(?:-dump|-admin)?{_LINE}-p{_OPTION}"),
+    Context("password", "sshpass", rf"sshpass[ \t]{{1,4}}-p[ \t]{{0,4}}{_OPTION}"),
+    Context("password", "redis-cli", rf"redis-cli{_LINE}-a[ \t]{{1,4}}{_OPTION}"),
+    Context("password", "mongo", rf"mongo(?:sh|dump|restore|export|import)?{_LINE}-p[ \t]{{1,4}}{_OPTION}"),
+    Context("password", " login", rf" (?:login|logon){_LINE}(?:-p|-w)[ \t]{{1,4}}{_OPTION}"),
+    Context("password", "sqlcmd", rf"sqlcmd{_LINE}-P[ \t]{{0,4}}{_OPTION}"),
+    Context(
+        "password", "ldap", rf"ldap(?:search|add|modify|whoami|delete|passwd){_LINE}-w[ \t]{{1,4}}{_OPTION}"
+    ),
+    Context(
+        "password",
+        "htpasswd",
+        rf"htpasswd[ \t]{{1,4}}-[a-zA-Z]{{0,4}}b[a-zA-Z]{{0,4}}(?:[ \t]{{1,4}}[^\s]{{1,100}}){{1,3}}?"
+        rf"[ \t]{{1,4}}{_OPTION}[ \t]{{0,4}}(?:\n|$)",
+    ),
+    Context("password", "pass:", rf"\bpass:{_OPTION}"),
+    Context(
+        "password",
+        "identified",
+        r"(?i)identified[ \t]{1,4}(?:with[ \t]{1,4}[^\s]{1,60}[ \t]{1,4})?by[ \t]{1,4}"
+        r"(?:password[ \t]{1,4})?['\"]([^'\"\s]{3,200})",
+    ),
+    Context(
+        "password",
+        "sudo",
+        r"echo[ \t]{1,4}(?:-n[ \t]{1,4}|-e[ \t]{1,4})?[\"']?([^\s\"'|]{3,200})[\"']?"
+        r"[ \t]{0,4}\|[ \t]{0,4}sudo",
+    ),
+    Context(
+        "password",
+        "chpasswd",
+        r"[\"' ][A-Za-z0-9_-]{1,40}:([^\s\"'|:]{3,200})[\"']?[ \t]{0,4}\|"
+        r"[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd",
+    ),
+    Context(
+        "password",
+        "--password-stdin",
+        r"echo[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|$]{3,300})[\"']?"
+        r"[ \t]{0,4}\|[^\n|]{0,200}--password-stdin",
+    ),
+    Context("password", "7z", rf"7z[a-z]?[ \t](?:[^\n|;]{{0,100}}?[ \t])?-p{_OPTION}", inside=True),
+    Context(
+        "password", "net use", r"(?i)net use[^\n]{0,160}?[ \t]/user:[^\s]{1,80}[ \t]{1,4}([^\s\"'/]{3,200})"
+    ),
+    Context("password", "sqlplus", r"sqlplus[^\n]{0,40}?[ \t][A-Za-z0-9_]{1,60}/([^\s@\"']{3,200})@"),
+    Context("password", ":5432:", f":5432:{_PGPASS}"),
+    Context("password", ":6432:", f":6432:{_PGPASS}"),
+    Context("password", ":*:", rf":\*:{_PGPASS}"),
+)
+SHAPES = (
+    Context("telegram", ":aa", "[0-9]{6,12}:AA[A-Za-z0-9_-]{32,40}", inside=True),
+    Context("mailchimp", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}\b", inside=True),
+    Context("new relic", "nral", "[0-9a-f]{36,40}(?:FFFF)?NRAL", inside=True),
+    Context("new relic", "nral", "[0-9a-fx]{30,40}FFFFNRAL", inside=True),
+    Context("azure", "q~", "[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}", inside=True),
+    Context("azure", "jqqj99", "[A-Za-z0-9]{30,60}JQQJ99[A-Za-z0-9]{20,60}", inside=True),
+    Context("azure", "+ast", "[A-Za-z0-9+/]{36,90}[+]ASt[A-Za-z0-9+/]{4,44}={0,2}", inside=True),
+    Context("terraform", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,80}"),
+    Context("maxmind", "_mmk", "[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
+    Context("bundler", "bundle_", r"BUNDLE_[A-Z0-9_]{2,80}=[\"']?([0-9A-Za-z]{6,60}:[0-9A-Za-z]{6,60})"),
+    Context("snowflake", "ver:1-hint:", "ver:1-hint:[0-9]{1,20}-ETMs[A-Za-z0-9+/=]{20,600}"),
+    Context("seed phrase", "mnemonic", f"(?i)mnemonic{_PHRASE}", "any"),
+    Context("seed phrase", "phrase", f"(?i)phrase{_PHRASE}", "any"),
+    Context(
+        "aws",
+        "akia",
+        r"AKIA[A-Z2-7]{16}[^A-Za-z0-9+/\n](?:[^\n]{0,60}?[^A-Za-z0-9+/\n])?"
+        r"([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/=]|$)",
+        "random",
+    ),
+    *(
+        Context("password hash", literal, rf"\${literal[1]}[abxy]?\$[0-9]{{2}}\$[./A-Za-z0-9]{{53}}")
+        for literal in ("$2a$", "$2b$", "$2x$", "$2y$")
+    ),
+    *(
+        Context(
+            "password hash",
+            literal,
+            literal.replace("$", r"\$") + r"[./A-Za-z0-9=,$]{1,60}\$[./A-Za-z0-9]{20,90}",
+        )
+        for literal in ("$apr1$", "$1$", "$5$", "$6$", "$y$", "$7$", "$gy$", "$md5$", "$sha1$")
+    ),
+    Context("password hash", "$argon2", r"\$argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{20,300}"),
+    Context(
+        "password hash",
+        "pbkdf2_sha",
+        r"pbkdf2_sha[0-9]{1,3}\$[0-9]{3,8}\$[A-Za-z0-9+/=]{4,60}\$[A-Za-z0-9+/=]{20,90}",
+    ),
+    Context("password hash", "{ssha", r"(?i)\{ssha[0-9]{0,3}\}[A-Za-z0-9+/=]{20,120}"),
+)
+CONTEXTS = (*SHAPES, *ADDRESSES, *HEADERS, *OPTIONS)

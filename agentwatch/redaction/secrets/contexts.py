@@ -1,0 +1,85 @@
+"""Finds secrets by the syntax around them, and whole blocks of private keys."""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from functools import cache
+
+from agentwatch.redaction.found import Found
+from agentwatch.redaction.secrets.context_rules import CONTEXTS, Judgement
+from agentwatch.redaction.secrets.values import is_code, is_placeholder, is_random, run_of
+
+_LEADING = re.compile("[^a-z0-9]{0,9}([a-z0-9]{0,99})")
+_HEAD = 4
+_WORDS = frozenset(
+    {"password", "passwd", "pass", "pwd", "secret", "token", "pw", "mypassword", "port", "auth"}
+)
+_SHORTEST = 4
+_LONG = 900
+
+
+@cache
+def compiled(source: str) -> re.Pattern[str]:
+    """Return the compiled pattern of a context."""
+    return re.compile(source)
+
+
+def _by_head() -> dict[str, list[int]]:
+    """Return the places of the contexts by the head of the word in their literal; "" for those without."""
+    found: dict[str, list[int]] = {}
+    for at, context in enumerate(CONTEXTS):
+        match = _LEADING.match(context.literal)
+        word = match[1] if match is not None and not context.inside else ""
+        found.setdefault(word[:_HEAD], []).append(at)
+    return found
+
+
+_BY_HEAD = _by_head()
+
+
+def surrounded(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
+    """Yield the secrets of a piece that syntax shows.
+
+    Args:
+        piece: A piece of a plain text.
+        lower: The same in lower case.
+        heads: The first four characters of each of its words, in lower case.
+    """
+    likely = [at for head in (heads | {""}) & _BY_HEAD.keys() for at in _BY_HEAD[head]]
+    for at in sorted(likely):
+        context = CONTEXTS[at]
+        if context.literal in lower:
+            for match in compiled(context.pattern).finditer(piece):
+                group = match.lastindex or 0
+                start, end = match.span(group)
+                if _holds(context.judgement, match[group]):
+                    if end - start > _LONG:
+                        end += run_of(piece, end)
+                    yield Found(start, end, context.kind)
+
+
+def _holds(judgement: Judgement, value: str) -> bool:
+    """Return whether a value is what its context needs."""
+    if judgement == "any":
+        return True
+    if is_placeholder(value) or is_code(value):
+        return False
+    if judgement == "random":
+        return is_random(value, 16)
+    if judgement == "base64":
+        return _is_pair(value)
+    if judgement == "bearer":
+        return is_random(value, 12) or (len(value) >= 16 and any(map(str.isdigit, value)))
+    return len(value) >= _SHORTEST and value.lower() not in _WORDS
+
+
+def _is_pair(value: str) -> bool:
+    """Return whether a value is a name and a password in base64."""
+    try:
+        decoded = b64decode(value.replace("-", "+").replace("_", "/") + "=" * (-len(value) % 4))
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in decoded and all(byte >= 32 for byte in decoded)

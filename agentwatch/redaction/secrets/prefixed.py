@@ -1,0 +1,99 @@
+"""Finds tokens that begin with letters of their vendor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from agentwatch.redaction.found import Found
+from agentwatch.redaction.secrets.rules import RULES
+from agentwatch.redaction.secrets.values import has_placeholder, is_random, run_of
+
+_HEAD = 4
+"""The characters of a word by which the prefixes that may be in a text are chosen."""
+_LONG = 240
+"""Tokens that are longer have no length of their own: all that follows belongs to them."""
+_LEADING = re.compile("[A-Za-z0-9]{0,99}")
+
+
+@cache
+def body(source: str) -> re.Pattern[str]:
+    """Return the compiled pattern of what follows a prefix."""
+    return re.compile(source)
+
+
+def _by_head(*, whole: bool) -> dict[str, list[tuple[int, str]]]:
+    """Return the places of rules with their prefixes, by the head of the word that they begin with.
+
+    Args:
+        whole: Return the prefixes that have a whole word, or its head; otherwise those that have less.
+    """
+    found: dict[str, list[tuple[int, str]]] = {}
+    for at, rule in enumerate(RULES):
+        for prefix in rule.prefixes.split():
+            word = prefix.lstrip("_|^")
+            match = _LEADING.match(word)
+            leading = match[0] if match is not None else ""
+            if whole == (len(leading) >= _HEAD or len(leading) < len(word)):
+                found.setdefault(leading[:_HEAD], []).append((at, prefix))
+    return found
+
+
+_WHOLE, _PARTS = _by_head(whole=True), _by_head(whole=False)
+
+
+def tokens(piece: str, words: set[str], heads: set[str]) -> Iterator[Found]:
+    """Yield the tokens in a piece, in the order of the rules.
+
+    Args:
+        piece: A piece of a plain text.
+        words: Its longer words, of letters and digits.
+        heads: The first four characters of each of its words.
+    """
+    rules = [rule for head in heads & _WHOLE.keys() for rule in _WHOLE[head]]
+    if words:
+        rules += [
+            rule
+            for part in {word[:size] for word in words for size in (1, 2, 3)} & _PARTS.keys()
+            for rule in _PARTS[part]
+        ]
+    for at, prefix in sorted(rules):
+        if prefix in piece:
+            yield from _of_rule(piece, prefix, at)
+
+
+def _of_rule(piece: str, prefix: str, at: int) -> Iterator[Found]:
+    """Yield the tokens of a rule that begin with one of its prefixes."""
+    rule = RULES[at]
+    match_body = body(rule.body).match
+    start = piece.find(prefix)
+    while start >= 0:
+        end = start + len(prefix)
+        if not prefix[0].isalnum() or _begins(piece, start, prefix):
+            match = match_body(piece, end)
+            if match is not None:
+                value = match[0].rstrip(".")
+                end += len(value)
+                if len(value) > _LONG:
+                    end += run_of(piece, end)
+                if not piece[end : end + 1].isalnum() and _may_be(value, weak=rule.weak):
+                    yield Found(start, end, rule.kind)
+        start = piece.find(prefix, end)
+
+
+def _begins(piece: str, start: int, prefix: str) -> bool:
+    """Return whether a word begins at a place, not in the middle of base64."""
+    if not start:
+        return True
+    before = piece[start - 1]
+    if before.isalnum():
+        return False
+    return before not in "+/" or not prefix.isalnum() or not piece[max(0, start - 9) : start - 1].isalnum()
+
+
+def _may_be(value: str, *, weak: bool) -> bool:
+    """Return whether what follows a prefix may be a token's."""
+    if weak:
+        return any(map(str.isdigit, value)) and is_random(value, 12)
+    return not has_placeholder(value) and not value.endswith("EXAMPLE")

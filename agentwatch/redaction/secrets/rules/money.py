@@ -1,0 +1,52 @@
+"""Tokens of payments, shops, banks and coins."""
+
+from __future__ import annotations
+
+from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, UUID, WORD, Rule
+
+RULES = (
+    Rule(
+        "stripe",
+        "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_ ek_live_ ek_test_",
+        "[A-Za-z0-9_]{10,255}",
+    ),
+    Rule("webhook secret", "whsec_", "[A-Za-z0-9+/]{24,90}={0,2}"),
+    Rule("square", "EAAA EAAl", WORD + "{56,64}"),
+    Rule("square", "sq0atp- sq0csp- sq0idb- sq0idp-", WORD + "{22,60}"),
+    Rule("braintree", "access_token$production$ access_token$sandbox$", r"[0-9a-z]{16}\$[0-9a-f]{32}"),
+    Rule("paypal", "A21AA", WORD + "{60,120}"),
+    Rule("plaid", "access-sandbox- access-development- access-production-", UUID),
+    Rule("plaid", "public-sandbox- public-development- public-production- link-production-", UUID),
+    Rule("gocardless", "live_ sandbox_", WORD + "{40}", weak=True),
+    Rule("lob", "live_ test_", "(?:pub_)?[0-9a-f]{31,35}", weak=True),
+    Rule("mollie", "live_ test_ access_", ALNUM + "{30,40}", weak=True),
+    Rule("shippo", "shippo_live_ shippo_test_", HEX + "{40}"),
+    Rule("easypost", "EZAK EZTK", ALNUM + "{54}"),
+    Rule("flutterwave", "FLWSECK- FLWSECK_TEST- FLWPUBK- FLWPUBK_TEST-", "[0-9A-Za-z]{12,40}(?:-X)?"),
+    Rule("razorpay", "rzp_live_ rzp_test_", ALNUM + "{14}"),
+    Rule("checkout", "sk_ sk_test_ sk_sbox_", r"(?:" + UUID + r"|[a-z0-9]{26}[a-z0-9*]?)", weak=True),
+    Rule("duffel", "duffel_test_ duffel_live_", "[A-Za-z0-9_=-]{43}"),
+    Rule("paddle", "pdl_live_apikey_ pdl_sdbx_apikey_ pdl_ntfset_", "[A-Za-z0-9_]{26,90}"),
+    Rule("midtrans", "SB-Mid-server- Mid-server- SB-Mid-client-", WORD + "{16,40}"),
+    Rule("mercadopago", "APP_USR-", "[0-9]{10,20}-[0-9]{6}-[0-9a-f]{32}-[0-9]{5,12}"),
+    Rule("mercadopago", "APP_USR- TEST-", UUID),
+    Rule("omise", "skey_ skey_test_ pkey_test_", "(?:test_)?[a-z0-9]{19,24}", weak=True),
+    Rule("xendit", "xnd_production_ xnd_development_", ALNUM + "{30,80}"),
+    Rule("brex", "bxt_", ALNUM + "{30,80}"),
+    Rule("polar", "polar_oat_ polar_pat_ polar_whs_", WORD + "{30,80}"),
+    Rule("shopify", "shpat_ shpca_ shppa_ shpss_ shptka_ shpua_ shpit_ shprt_", "[0-9a-fA-F]{32}"),
+    Rule("adyen", "AQE", r"[A-Za-z0-9]{3,12}[A-Za-z0-9+/=.*-]{40,200}", weak=True),
+    Rule("settlemint", "sm_aat_ sm_pat_ sm_sat_", ALNUM + "{16}"),
+    Rule("clerk", "sk_live_ sk_test_", WORD + "{20,60}"),
+    Rule("conekta", "key_", ALNUM + "{22,24}", weak=True),
+    Rule("wix", "IST.", "eyJ[A-Za-z0-9_.-]{60,1000}"),
+    Rule("ebay", "PRD- SBX-", "[0-9a-f]{8,12}(?:-[0-9a-f]{4}){4}"),
+    Rule("ebay", "v^1.1#", "[A-Za-z0-9+/=#^_.-]{60,1000}"),
+    Rule("bip32", "xprv yprv zprv tprv", "[1-9A-HJ-NP-Za-km-z]{107,108}"),
+    Rule("nostr", "nsec1", "[02-9ac-hj-np-z]{58}"),
+    Rule("coinbase", "organizations/", UUID + "/apiKeys/" + UUID),
+    Rule("revolut", "oa_prod_ oa_sand_", "[A-Za-z0-9_-]{40,60}"),
+    Rule("sumup", "sup_sk_", ALNUM + "{32,48}"),
+    Rule("klarna", "klarna_live_api_ klarna_test_api_ klarna_playground_api_", "[A-Za-z0-9+/=_-]{40,400}"),
+    Rule("cashfree", "cfsk_ma_test_ cfsk_ma_prod_", HEX + "{32}_" + HEX + "{8}"),
+)

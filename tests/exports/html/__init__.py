@@ -1,0 +1,1 @@
+"""Tests of the exported page, as a file: its markup, its policy, its contents."""

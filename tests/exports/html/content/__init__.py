@@ -1,0 +1,1 @@
+"""Tests of the nodes that the contents of a page become."""

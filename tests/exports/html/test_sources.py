@@ -1,0 +1,73 @@
+"""The script and the stylesheet of the page: small files, which cannot make markup or load anything."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from agentwatch.exports.html import sources
+from agentwatch.exports.html.content.nodes import TAGS
+
+FOLDER = sources._FOLDER
+FILES = sorted(FOLDER.iterdir())
+FORBIDDEN = (
+    "innerHTML",
+    "outerHTML",
+    "insertAdjacentHTML",
+    "setHTML",
+    "parseFromString",
+    "createContextualFragment",
+    "document.write",
+    "eval(",
+    "Function(",
+    "fetch(",
+    "XMLHttpRequest",
+    "WebSocket",
+    "import(",
+    "sendBeacon",
+    "new Image",
+    "@import",
+    "url(",
+    "localStorage",
+    "document.cookie",
+    'setTimeout("',
+    "javascript:",
+)
+
+
+def test_every_file_is_in_the_page() -> None:
+    """The folder has the parts of the script and of the stylesheet, and nothing else."""
+    named = {*(f"{name}.js" for name in sources.SCRIPTS), *(f"{name}.css" for name in sources.STYLES)}
+    assert {path.name for path in FILES} == named
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_file_is_short(path: object) -> None:
+    """A file has at most 300 lines, as a module of Python."""
+    assert (FOLDER / str(path)).read_bytes().count(b"\n") <= 300
+
+
+@pytest.mark.parametrize("word", FORBIDDEN)
+def test_nothing_makes_markup_or_loads_anything(word: str) -> None:
+    """The script builds elements and texts only, and neither it nor the stylesheet names a resource."""
+    assert word not in sources.script()
+    assert word not in sources.style()
+
+
+def test_no_address_is_in_the_page() -> None:
+    """The script and the stylesheet name no server."""
+    assert re.findall(r"""["'(]\s*(?:https?:)?//\w""", sources.script() + sources.style()) == []
+
+
+def test_the_script_has_the_tags_of_the_nodes() -> None:
+    """The script builds the tags that the exporter writes, and no others."""
+    (found,) = re.findall(r"const TAGS = new Set\(\(([^;]*)\)\.split", sources.script(), re.DOTALL)
+    assert set("".join(re.findall(r'"([^"]*)"', found)).split()) == TAGS
+
+
+def test_the_script_cannot_end_the_element_that_contains_it() -> None:
+    """No part of the script or of the stylesheet is read as markup."""
+    assert "</" not in sources.script()
+    assert "<!--" not in sources.script()
+    assert "<" not in sources.style()

@@ -1,0 +1,80 @@
+"""The example of a plugin installs with pip, and its two plugins work."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+EXAMPLE = ROOT / "examples" / "agentwatch-tern"
+TABLE = b"""number,tool,target,outcome,exit_code,duration_ms,redacted\r
+1,run,pytest -q,failed,1,,yes\r
+2,run,git status --short,succeeded,0,,yes\r
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment into which the example is installed, as its README says."""
+    folder = tmp_path_factory.mktemp("installed")
+    source = shutil.copytree(EXAMPLE, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / "bin" / "python"
+    site = next((folder / "venv" / "lib").glob("python*/site-packages"))
+    (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-index"]
+    subprocess.run([*pip, "--no-deps", "--no-build-isolation", str(source)], check=True, capture_output=True)
+    return python
+
+
+def run(python: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run a module with the Python of the environment and with the agentwatch of this checkout."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [str(python), "-m", *arguments],
+        cwd=cwd,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+
+
+def test_its_format_is_printed(python: Path, tmp_path: Path) -> None:
+    """`agentwatch FILE --print` recognises the format of the installed package."""
+    done = run(python, "agentwatch", str(EXAMPLE / "tern.ndjson"), "--print", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == (
+        b"Ran terminal command pytest -q (failed: exit 1)\nRan terminal command git status --short\n"
+    )
+
+
+def test_its_exporter_writes_a_table(python: Path, tmp_path: Path) -> None:
+    """`agentwatch export FILE --to csv` writes the calls, redacted, to a file with its suffix."""
+    done = run(python, "agentwatch", "export", str(EXAMPLE / "tern.ndjson"), "--to", "csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "tern.csv").read_bytes() == TABLE
+
+
+def test_its_own_tests_pass(python: Path, tmp_path: Path) -> None:
+    """The tests of the example pass where it is installed."""
+    tests = shutil.copytree(EXAMPLE, tmp_path / "example", ignore=shutil.ignore_patterns("agentwatch_tern"))
+    done = run(python, "pytest", "-q", "-p", "no:cacheprovider", str(tests / "tests"), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_the_documentation_shows_it() -> None:
+    """The page about plugins contains the modules of the example as they are."""
+    page = (ROOT / "docs" / "plugins.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    for name in ("agent.py", "calls_csv.py"):
+        assert (EXAMPLE / "agentwatch_tern" / name).read_text("utf-8") in blocks

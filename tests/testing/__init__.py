@@ -1,0 +1,1 @@
+"""The checks of a format that other packages use in their tests."""
