@@ -66,7 +66,7 @@ def opened(path: Path, part: Wanted | None = None) -> Iterator[Exported]:
 def format_named(name: str) -> Exporter:
     """Return an export format."""
     exporter = exporter_named(name)
-    assert exporter is not None
+    assert isinstance(exporter, Exporter)
     return exporter
 
 
