@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from agentwatch.redaction.personal import Personal
 
 _FOLDER = re.compile(r"/(?:home|Users)/(\w[\w.-]{0,63})")
-_WINDOWS_FOLDER = re.compile(r"(?<=[A-Za-z]):[\\/]{1,4}Users[\\/]{1,4}(\w[\w.-]{0,63})")
+_WINDOWS_FOLDER = re.compile(r":(?<=[A-Za-z]:)[\\/]{1,4}Users[\\/]{1,4}(\w[\w.-]{0,63})")
 _CWD = re.compile(
     r'"(?:cwd|directory|worktree|working_?[dD]irectory|workspace)": ?'
     r'"([A-Za-z]:[\\/]{1,4}Users[\\/]{1,4}|/home/|/Users/)([^\\/"\n]{1,64})'

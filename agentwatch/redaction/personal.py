@@ -41,9 +41,10 @@ class Personal:
 
     def find(self, text: str) -> list[Found]:
         """Return where a text has personal data, sorted and without overlaps."""
-        found = [*self._in_homes(text), *_of_folders(text), *self._in_users(text)]
+        found = [*self._in_homes(text), *_of_folders(text)]
         if "@" in text:
             found.extend(_e_mails(text))
+        found.extend(self._in_users(text))  # the name before an at sign is a part of the address
         return joined(found)
 
     def _in_homes(self, text: str) -> Iterator[Found]:

@@ -144,9 +144,7 @@ class _Redaction:
         self._mask(unit, hits)
 
     def _take_known(self, unit: Unit, hits: Sequence[Hit]) -> None:
-        if unit.shape is None:
-            hits = [*hits, *self._values.cut_off(unit)]
-        self._mask(unit, hits)
+        self._mask(unit, [*hits, *self._values.cut_off(unit)])
 
     def _mask(self, unit: Unit, hits: Sequence[Hit]) -> None:
         if not hits:

@@ -60,16 +60,14 @@ class Values:
                 at = text.find(value, at + size)
 
     def cut_off(self, unit: Unit) -> Iterator[Hit]:
-        """Yield where pieces of a text end with the beginning of a value, such as a message that grows."""
-        if not self._by_beginning:
+        """Yield where a text ends with the beginning of a value."""
+        if not unit.is_cut or not self._by_beginning:
             return
-        end = 0
-        for text in unit.texts:
-            start, end = end, end + len(text)
-            for at in self._beginnings(text):
-                for value in self._by_beginning.get(text[at : at + _BEGINNING], ()):
-                    if value.startswith(text[at:]):
-                        yield Hit(start + at, end, self._kinds[value], value)
+        text = "".join(unit.texts)
+        for at in self._beginnings(text):
+            for value in self._by_beginning.get(text[at : at + _BEGINNING], ()):
+                if value.startswith(text[at:]):
+                    yield Hit(at, len(text), self._kinds[value], value)
 
     def _beginnings(self, text: str) -> Iterable[int]:
         """Return where values may begin that go on after the end of a text."""

