@@ -45,8 +45,8 @@ def main() -> None:
         missed = [(kind, each) for kind, each in made if not _covered(each)]
         row(name, f"{len(made):,}", f"{100 - 100 * len(missed) / len(made):.2f} %")
         if options.show:
-            for kind, each in missed:
-                print(f"  {kind}: {each.text!r}")
+            for kind, planted in missed:
+                print(f"  {kind}: {planted.text!r}")
     print()
     head("ordinary material", "MB", "taken for secrets, per MB", "MB/s")
     for name, text in _materials(int(size * _MEGABYTE)):
@@ -54,9 +54,7 @@ def main() -> None:
         found = find(text)
         seconds = time.process_time() - began
         size_mb = len(text) / _MEGABYTE
-        print(
-            row(name, f"{size_mb:.1f}", f"{len(found) / size_mb:.2f}", f"{size_mb / seconds:.1f}"), flush=True
-        )
+        row(name, f"{size_mb:.1f}", f"{len(found) / size_mb:.2f}", f"{size_mb / seconds:.1f}")
         if options.show:
             for each in found[:20]:
                 print(f"  {each.kind}: {text[max(0, each.start - 40) : each.end]!r}")

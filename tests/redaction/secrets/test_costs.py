@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-import re2
+import re2  # type: ignore[import-untyped]
 
 from agentwatch.redaction import secrets
 from agentwatch.redaction.personal import Personal
