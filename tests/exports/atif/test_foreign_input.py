@@ -153,3 +153,14 @@ def test_the_fields_of_a_session_are_known(tmp_path: Path) -> None:
     }
     assert found["final_metrics"]["total_prompt_tokens"] == 10
     assert (found["notes"], found["extra"]["outcome"]) == ("not redacted", "succeeded")
+
+
+def test_calls_without_ids_have_their_own_arguments(tmp_path: Path) -> None:
+    """An agent may write several calls in one line without ids: each has its own arguments."""
+    uses = [{"type": "tool_use", "name": "Shell", "input": {"command": words}} for words in ("ls", "pwd")]
+    asks = {
+        "role": "user",
+        "message": {"content": [{"type": "text", "text": "<user_query>\nGo\n</user_query>"}]},
+    }
+    found = of_raw(tmp_path, line(asks), line({"role": "assistant", "message": {"content": uses}}))
+    assert [call["arguments"] for call in calls(found)] == [{"command": "ls"}, {"command": "pwd"}]
