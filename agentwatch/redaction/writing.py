@@ -13,7 +13,7 @@ from agentwatch.redaction.mask import PERSONAL
 from agentwatch.redaction.report import Report
 from agentwatch.wire.json_line import parse
 
-_STRING = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\Z)', re.DOTALL)
+_STRING = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
 _QUOTE = re.compile(rb'(?:\\.)++|(")', re.DOTALL)
 _COPIED_BYTES = 1 << 20
 _MOST_PARSED = 1 << 22
