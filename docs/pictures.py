@@ -1,6 +1,6 @@
 """Draw the pictures of the documents: `python docs/pictures.py [NAME…]`.
 
-Without a name it draws all of them, which takes three minutes. Each shows the program itself.
+Without a name it draws all of them, which takes four minutes. Each shows the program itself.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ SLOW = (
     "tests/project",
     "tests/screen/overlays",
     "tests/screen/film",
+    "tests/exports/html/browser",
 )
 """Folders of tests that start programs, terminals or the whole app."""
 SLOW_FILES = (
@@ -61,6 +62,8 @@ SLOW_FILES = (
     *("test_hostile_agents", "test_digest_adds_up", "test_moments", "test_equality"),
     "test_appended",
     "test_backend",
+    "test_costs",
+    "test_spans",
     *("test_kinds", "test_story", "test_any_line", "test_deltas"),
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""

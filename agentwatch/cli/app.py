@@ -15,12 +15,13 @@ import click
 
 from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
+from agentwatch.cli.doctor.command import doctor
 from agentwatch.cli.export.options import clip, export
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.format import reading
 from agentwatch.cli.parameters.pacing import pacing
-from agentwatch.cli.sessions.options import choosing, pruning
+from agentwatch.cli.sessions.options import choosing, indexing, pruning
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.machine.status.counts import UnknownFieldError, known_fields
@@ -181,10 +182,15 @@ def drift(address: str, **given: Any) -> int:
     "--once", is_flag=True, expose_value=False, help="Print the list and exit, which it always does."
 )
 @pruning
+@indexing
 def sessions(*, as_json: bool, **given: Any) -> int:
     """List the sessions on this machine, newest first."""
-    from agentwatch.cli.sessions.options import pruning_of, wanted_of
+    from agentwatch.cli.sessions.options import is_indexing, pruning_of, wanted_of
 
+    if is_indexing(given, as_json=as_json):
+        from agentwatch.cli.sessions.index import update_index
+
+        return update_index()
     if (asked := pruning_of(given, as_json=as_json)) is not None:
         from agentwatch.cli.sessions.prune import prune
 
@@ -221,6 +227,7 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
 agentwatch.add_command(completion)
 agentwatch.add_command(export)
 agentwatch.add_command(clip)
+agentwatch.add_command(doctor)
 
 
 @agentwatch.command()

@@ -31,7 +31,10 @@ class Placed(NamedTuple):
 
     event: Event
     place: Place
-    """The line. Of several lines that were decoded at once, such as the pieces of a text, all of them."""
+    """The line. Of several lines that were decoded at once, such as the pieces of a text, all of them.
+
+    Its `seen_ms` is the time of its arrival, or the agent's time if nobody recorded the arrival.
+    """
 
 
 class Events:
@@ -152,6 +155,7 @@ def _placed(source: Opened, timeout: float | None) -> Generator[Placed]:
         timeout: After this number of seconds without a new line, the source is read as if it had ended.
     """
     feed = Feed(source.reader)
+    feed.takes_agent_times = True
     changed_at = time.monotonic()
     while True:
         for line in feed.decoded():

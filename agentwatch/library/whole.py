@@ -39,6 +39,7 @@ def load(path: str | os.PathLike[str]) -> Session:
     """
     with closing(opened(path)) as source:
         feed = Feed(source.reader)
+        feed.takes_agent_times = True
         feed.advance()
     for run in feed.session.runs:
         if run.turn_result is not None:

@@ -61,7 +61,7 @@ def shape(value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
         return tuple(sorted((key, repr(shape(each, depth + 1))) for key, each in value.items()))
     if isinstance(value, list):
-        return ("list", *(shape(each, depth + 1) for each in value[:2]))
+        return (type(value).__name__, *(shape(each, depth + 1) for each in value[:2]))
     return type(value).__name__
 
 

@@ -32,6 +32,8 @@ ALLOWED = {
     | {"plugins", "recording", "redaction", "resources", "session", "wire"}
     | WORDS,
     "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
+    "session_index": {"analysis", "events", "faults", "feed", "machine", "recording", "session", "sources"}
+    | {"state_folder"},
     "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,

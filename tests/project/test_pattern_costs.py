@@ -33,8 +33,8 @@ MADE_ON_DEMAND = {
     "agentwatch/redaction/secrets/prefixed.py",
     "agentwatch/safe_text.py",
 }
-"""Modules that compile patterns in functions: from the user's query, from the rules of verdicts, from those of
-secrets (tests/redaction/secrets/test_costs.py measures them), and when characters are first seen."""
+"""Modules that compile patterns in functions: from the user's query, from the rules of verdicts and of
+secrets (tests/redaction/secrets/test_costs.py measures these), and when characters are first seen."""
 LENGTHS = (1 << 8, 1 << 11, 1 << 14)
 """Lengths of the texts that are searched, each 8 times the one before."""
 QUICK_SECONDS = 0.005

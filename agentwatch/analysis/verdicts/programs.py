@@ -65,6 +65,17 @@ def parts_of(command: str) -> list[Part]:
     return parts
 
 
+def main_program(command: str) -> str:
+    """Return the program that a command is about: the first that does not only print what exists already.
+
+    Example:
+        >>> main_program("cd web && CI=1 npx tsc --noEmit | tail -3"), main_program("ls -l | head")
+        ('tsc', 'ls')
+    """
+    programs = [part.program for part in parts_of(command)]
+    return next((each for each in programs if each not in _READERS), programs[0] if programs else "")
+
+
 def only_reads(parts: list[Part]) -> bool:
     """Return whether all programs of a command only print text that exists already."""
     return bool(parts) and all(part.program in _READERS for part in parts)

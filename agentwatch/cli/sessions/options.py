@@ -98,6 +98,10 @@ pruning = together(
     click.option("--yes", is_flag=True, help="With --prune: delete without asking."),
 )
 
+indexing = click.option(
+    "--index", "is_indexed", is_flag=True, help="Update the SQLite index of all calls, and print its path."
+)
+
 
 def wanted_of(given: dict[str, Any]) -> Wanted:
     """Return which sessions are printed."""
@@ -129,3 +133,16 @@ def pruning_of(given: dict[str, Any], *, as_json: bool) -> Pruning | None:
     if given["yes"] and given["dry_run"]:
         raise click.UsageError("--yes excludes --dry-run")
     return Pruning(given["older_ms"], given["keep_bookmarked"], given["yes"], given["dry_run"])
+
+
+def is_indexing(given: dict[str, Any], *, as_json: bool) -> bool:
+    """Return whether the index is updated.
+
+    Raises:
+        UsageError: Another option is given: the index holds all sessions.
+    """
+    if given.pop("is_indexed") is False:
+        return False
+    if as_json or any(value for value in given.values() if value != frozenset()):
+        raise click.UsageError("--index excludes other options: it holds all sessions")
+    return True

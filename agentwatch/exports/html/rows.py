@@ -131,7 +131,7 @@ def call_line(facts: dict[str, Any]) -> list[Node]:
 
 
 def _result(facts: dict[str, Any]) -> str:
-    """Return the result of a call: its test verdict with a sign, or its outcome and what is known about it."""
+    """Return the result of a call: its test verdict with a sign, or its outcome and its note."""
     outcome, note = facts["o"], facts.get("r", "")
     if verdict := facts.get("v"):
         return f"{'✗' if verdict < 0 else '✓'} {note}"

@@ -13,6 +13,7 @@ SCRIPTS = (
     "nodes",
     "rows",
     "build",
+    "colours",
     "transcript",
     "calls",
     "strip",

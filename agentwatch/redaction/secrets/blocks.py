@@ -16,9 +16,11 @@ _END_LINE = re.compile(r"-----END [A-Z0-9 ]{0,60}-{4,5}")
 _BEGIN_LITERALS = ("PRIVATE KEY", "Private-Lines:")
 _END_LITERAL = "-----END"
 _LONGEST = 1 << 16
-_RUN = re.compile(r"[A-Za-z0-9_-]{8,1000}")
+_RUN = re.compile("[A-Za-z0-9_-]{1,1000}")
 _HEAD = "eyJ"
-_FEWEST = 3
+_FEWEST, _MOST = 3, 5
+_SHORTEST = 8
+"""Characters of a part. The second part of an encrypted token may be empty: its key was agreed before."""
 
 
 def key_blocks(text: str) -> Iterator[Found]:
@@ -73,16 +75,16 @@ def signed_tokens(piece: str) -> Iterator[Found]:
 
 
 def _parts(piece: str, start: int) -> tuple[int, int]:
-    """Return where a token ends, and the number of its parts."""
+    """Return where a token ends, and the number of its parts; 0 if one is too short."""
     end, parts = start, 0
-    while parts < 5:
+    while parts < _MOST:
         first = end
         while match := _RUN.match(piece, end):
             end = match.end()
-        if end == first:
+        if end - first < _SHORTEST and not (parts == 1 and piece.startswith(".", end)):
             break
         parts += 1
         if not piece.startswith(".", end):
-            break
+            return end, parts
         end += 1
-    return end - piece.startswith(".", end - 1), parts
+    return end - 1, parts

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Judgement = Literal["any", "filled", "random", "bearer", "base64"]
-"""What a value must be: anything, no placeholder or variable, generated, a token, or a name and password."""
+Judgement = Literal["any", "filled", "random", "generated", "bearer", "base64"]
+"""What a value must be: anything, no placeholder or variable, generated (surely so), a token, or a name and a
+password."""
 
 _UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 _OPTION = r"(?:\"([^\"\s]{3,200})|'([^'\s]{3,200})|([^\s\"'`;|&)]{3,200}))"
@@ -173,4 +174,27 @@ SHAPES = (
     ),
     Context("password hash", "{ssha", r"(?i)\{ssha[0-9]{0,3}\}[A-Za-z0-9+/=]{20,120}"),
 )
-CONTEXTS = (*SHAPES, *ADDRESSES, *HEADERS, *OPTIONS)
+PREFIXED = tuple(
+    Context(
+        "token",
+        f"_{word}_",
+        f"[A-Za-z][A-Za-z0-9]{{0,20}}_{word}_[A-Za-z0-9]{{20,200}}",
+        "generated",
+    )
+    for word in (
+        "live",
+        "prod",
+        "test",
+        "pat",
+        "sk",
+        "sec",
+        "secret",
+        "key",
+        "api",
+        "token",
+        "dev",
+        "sandbox",
+    )
+)
+"""Tokens of vendors that are in no table, in the form that most have chosen: `vendor_live_…`."""
+CONTEXTS = (*SHAPES, *PREFIXED, *ADDRESSES, *HEADERS, *OPTIONS)

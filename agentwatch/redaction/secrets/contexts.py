@@ -17,6 +17,7 @@ _HEAD = 4
 _WORDS = frozenset(
     {"password", "passwd", "pass", "pwd", "secret", "token", "pw", "mypassword", "port", "auth"}
 )
+_HEX = re.compile("[0-9a-f]{32,200}")
 _SHORTEST = 4
 _LONG = 900
 
@@ -69,11 +70,20 @@ def _holds(judgement: Judgement, value: str) -> bool:
         return False
     if judgement == "random":
         return is_random(value, 16)
+    if judgement == "generated":
+        return _is_generated(value.rpartition("_")[2])
     if judgement == "base64":
         return _is_pair(value)
     if judgement == "bearer":
         return is_random(value, 12) or (len(value) >= 16 and any(map(str.isdigit, value)))
     return len(value) >= _SHORTEST and value.lower() not in _WORDS
+
+
+def _is_generated(value: str) -> bool:
+    """Return whether a value has digits and both cases, or only hexadecimal digits, in any order."""
+    if not any(map(str.isdigit, value)) or not is_random(value, 20):
+        return False
+    return _HEX.fullmatch(value) is not None or (value != value.lower() and value != value.upper())
 
 
 def _is_pair(value: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 Category = Literal["password", "secret", "token", "key", "credential", "weak"]
@@ -16,7 +17,7 @@ version
 """
 _WORDS_BEFORE = """
 bos cache continuation dedup dict don eos etag foreign group hash hot i18n idempotency lookup map
-mon next nextpage object pad page partition press primary public publishable query react registry
+mon next nextpage object pad page partition press primary public publickey publishable query react registry
 routing row sort sync tur unique
 """
 _WORDS_OF_KEYS = """
@@ -35,6 +36,7 @@ _KEYS = tuple(_WORDS_OF_KEYS.split())
 """What stands before `key` in the label of a secret."""
 
 
+@lru_cache(maxsize=4096)
 def category_of(stem: str, before: str, after: str, *, begins: bool, is_query: bool) -> Category | None:
     """Return what a label with a stem labels; None if that is no secret.
 
@@ -48,7 +50,8 @@ def category_of(stem: str, before: str, after: str, *, begins: bool, is_query: b
     ends = not after[:1].isalpha()
     if stem == "secret":
         return None if after.startswith(_NOT_AFTER) and not after.startswith("id") else "secret"
-    if after.startswith(_NOT_AFTER) or before.endswith(_NOT_BEFORE):
+    rest = after.removeprefix("word").removeprefix("wd").removeprefix("phrase") if stem == "pass" else after
+    if rest.startswith(_NOT_AFTER) or before.endswith(_NOT_BEFORE):
         return None
     if stem == "pass":
         whole = ends and (begins or before.endswith(("store", "require")))

@@ -10,7 +10,7 @@ from agentwatch.redaction.found import Found
 from agentwatch.redaction.secrets.label_words import STEMS, Category, category_of
 from agentwatch.redaction.secrets.values import is_password, is_random
 
-_REST = r"[A-Za-z0-9_-]{0,40}"
+_REST = re.compile("[A-Za-z0-9_-]{0,40}")
 """What an identifier has after the stem of its label."""
 _CLOSE = r"[\\\"'`\])* \t]{0,12}"
 _WRAP = r"[A-Za-z_.:@$&]{0,40}\(?[ ]{0,2}"
@@ -19,33 +19,57 @@ _QUOTED = rf"(?:{_WRAP}\"([^\"\n]{{3,600}})|{_WRAP}'([^'\n]{{3,600}})|{_WRAP}`([
 _BARE = r"([^\s\"'`,;<>]{3,300})"
 _QUOTES = 3
 """The number of groups of quoted values, which come first."""
-_SIGN = r"(?:[:?.+|~*]{0,2}=[=>]?|:{1,2}|->|\|\|)"
+_SIGN = r"(?:[:?.+|~*!]{0,2}={1,3}>?|:{1,2}|->|\|\|)"
 _ASSIGNED = re.compile(
-    rf"{_REST}{_CLOSE}{_SIGN}[ \t]{{0,16}}(?:\*\*[ ]{{1,4}}|[\"'][ ]{{1,2}})?(?:{_QUOTED}|{_BARE})"
+    rf"{_CLOSE}{_SIGN}[ \t]{{0,16}}(?:\*\*[ ]{{1,4}}|[\"'][ ]{{1,2}})?(?:{_QUOTED}|{_BARE})"
 )
 _TYPED = re.compile(
-    rf"{_REST}[ \t]{{0,4}}:?[ \t]{{1,4}}[A-Za-z&*?\[][A-Za-z0-9_&<>\[\].?*]{{0,40}}"
+    rf"[ \t]{{0,4}}:?[ \t]{{1,4}}[A-Za-z&*?\[][A-Za-z0-9_&<>\[\].?*]{{0,40}}"
     rf"(?:[ ]\|[ ][A-Za-z0-9_]{{1,20}}){{0,2}}[ ]{{0,2}}=[ \t]{{0,4}}{_QUOTED}"
 )
-_PASSED = re.compile(
-    rf"{_REST}(?:[\"'`\])]{{0,3}}[ \t]{{0,4}},\s{{0,40}}|\([ \t]{{0,4}}|[ \t]{{1,8}}){_QUOTED}"
-)
+_PASSED = re.compile(rf"(?:[\"'`\])]{{0,3}}[ \t]{{0,4}},\s{{0,40}}|\([ \t]{{0,4}}|[ \t]{{1,8}}){_QUOTED}")
 _ELEMENT = re.compile(
-    rf"{_REST}(?:[ \t][^<>\n]{{0,60}})?>\s{{0,40}}(?:<!\[CDATA\[)?"
+    r"(?:[ \t][^<>\n]{0,60})?>\s{0,40}(?:<!\[CDATA\[)?"
     r"([^<>\s\[\]]{3,600})(?:\]\]>)?\s{0,40}</"
 )
 _VALUE = re.compile(
-    rf"{_REST}[\"']?(?:,?\s{{1,60}}[\"']?(?:value|Value|VALUE|content)[\"']?[ ]{{0,2}}[:=][ ]{{0,4}}"
+    rf"[\"']?(?:,?\s{{1,60}}[\"']?(?:value|Value|VALUE|content)[\"']?[ ]{{0,2}}[:=][ ]{{0,4}}"
     rf"|</key>\s{{0,60}}<string>)(?:{_QUOTED}|{_BARE})"
 )
-_BESIDE = re.compile(rf"{_REST}(?:[ \t*`]{{0,4}}\|[ \t*`]{{0,4}}|[ \t]{{1,16}})(?:is[ \t:=]{{1,3}})?{_BARE}")
-_BELOW = re.compile(rf"{_REST}{_CLOSE}[:=]{{0,2}}[ \t]{{0,4}}\n\s{{0,40}}[`]{{0,3}}\n?{_BARE}")
+_BESIDE = re.compile(rf"(?:[ \t*`]{{0,4}}\|[ \t*`]{{0,4}}|[ \t]{{1,16}})(?:is[ \t:=]{{1,3}})?{_BARE}")
+_BELOW = re.compile(
+    rf"{_CLOSE}[:=]{{0,2}}[ \t]{{0,4}}\n\s{{0,40}}[`]{{0,3}}\n?"
+    r"([A-Za-z0-9+/_.~-]{14,300}={0,2})[`]{0,3}[ \t]{0,4}(?:\n|$)"
+)
+_MEMBER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,40}\.[A-Za-z_$][A-Za-z0-9_$]{0,40}[?:!|&=+*-]")
+"""A member of an object in code without spaces, with an operator after it."""
 
+_CLOSING = "\\\"'`])* \t"
+_WAYS = (
+    (((_ASSIGNED, _CLOSING + ":?.+|~!=-"), (_TYPED, " \t:")), False),
+    (
+        (
+            (_PASSED, "\"'`]), \t("),
+            (_ELEMENT, " \t>"),
+            (_VALUE, "\"', \t\n<"),
+            (_BESIDE, " \t*`|"),
+            (_BELOW, _CLOSING + ":=\n"),
+        ),
+        True,
+    ),
+)
+"""The syntax between a label and its value, with the characters that may begin it; whether it is loose."""
+_FOLLOWING = re.compile(
+    r"[\"'`\])]{0,3}(?:[ \t]{1,16}(?:is[ \t:=]|[^\sA-Za-z})\];]"
+    r"|[A-Za-z_]{1,40}(?:[^A-Za-z_\s,;.)(]|[ ]{1,2}[=|<]))|[:=|*(,>\\\n]|[?.+~!-]{1,2}[=>]|</key>)"
+)
+"""What follows a label that has a value, in short: most labels of code have none."""
 _IDENTIFIER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _SEPARATORS = str.maketrans("", "", "_-")
 _LONGEST = 40
 _REACH = 12
 _NAMES = ("pass", "pwd", "secret", "token", "auth", "key", "cred")
+_SHORTEST_LETTERS = 10
 _LEAST_WEAK, _LEAST_BESIDE, _LEAST_GENERATED, _LEAST_CHOSEN = 14, 14, 12, 8
 
 
@@ -53,8 +77,6 @@ class _Label(NamedTuple):
     """The label of a value."""
 
     category: Category
-    after: int
-    """The index after the stem of the label."""
     is_option: bool
     """Whether it is an option of a command, such as `--token`."""
     is_query: bool
@@ -72,9 +94,11 @@ def labelled(piece: str, lower: str) -> Iterator[Found]:
         at = lower.find(stem)
         while at >= 0:
             after = at + len(stem)
-            label = _label(piece, lower, stem, at)
-            if label is not None:
-                found = _value(piece, label)
+            rest = _REST.match(piece, after)
+            end = after if rest is None else rest.end()
+            if _FOLLOWING.match(piece, end):
+                label = _label(piece, lower, stem, at)
+                found = None if label is None else _value(piece, label, end)
                 if found is not None:
                     yield found
                     after = max(after, found.start)
@@ -95,27 +119,20 @@ def _label(piece: str, lower: str, stem: str, at: int) -> _Label | None:
         begins=not head[-1:].isalpha() or (head[-1].islower() and piece[at].isupper()),
         is_query=is_query,
     )
-    return None if category is None else _Label(category, end, head.startswith("-"), is_query)
+    return None if category is None else _Label(category, head.startswith("-"), is_query)
 
 
-def _value(piece: str, label: _Label) -> Found | None:
-    """Return the secret that follows a label."""
-    for pattern in (_ASSIGNED, _TYPED):
-        match = pattern.match(piece, label.after)
-        if match is not None:
-            found = _judged(match, label, loose=False)
-            if found is not None:
-                return found
-    for pattern in (_PASSED, _ELEMENT, _VALUE):
-        match = pattern.match(piece, label.after)
-        if match is not None:
-            return _judged(match, label, loose=True)
-    for pattern in (_BESIDE, _BELOW):
-        match = pattern.match(piece, label.after)
-        if match is not None:
-            found = _judged(match, label, loose=not label.is_option, beside=True)
-            if found is not None and (pattern is _BESIDE or _has_digit(piece[found.start : found.end])):
-                return found
+def _value(piece: str, label: _Label, at: int) -> Found | None:
+    """Return the secret that follows a label whose identifier ends at a place."""
+    after = piece[at : at + 1]
+    for patterns, loose in _WAYS if label.category != "weak" else _WAYS[:1]:
+        for pattern, beginnings in patterns:
+            match = pattern.match(piece, at) if after in beginnings else None
+            if match is not None:
+                beside = pattern is _BESIDE or pattern is _BELOW
+                found = _judged(match, label, loose=loose and not (beside and label.is_option), beside=beside)
+                if found is not None and (pattern is not _BELOW or _has_digit(match[1])):
+                    return found
     return None
 
 
@@ -134,8 +151,11 @@ def _judged(match: re.Match[str], label: _Label, *, loose: bool, beside: bool = 
 
 
 def _cut(value: str, label: _Label) -> str:
-    """Return a value that is not quoted without what follows it; empty if it is code."""
-    if "(" in value or value.startswith(("[", "{")):
+    """Return a value that is not quoted without what follows it; empty if it is code or another label."""
+    if "(" in value or value.startswith(("[", "{")) or _MEMBER.match(value):
+        return ""
+    head, _, tail = value.partition("=")
+    if head.isalpha() and tail.strip("="):
         return ""
     if label.is_query or ("&" in value and "=" in value.partition("&")[2]):
         value = value.partition("&")[0].partition("#")[0]
@@ -155,6 +175,8 @@ def _is_secret(value: str, category: Category, *, loose: bool, beside: bool, quo
         beside: Whether the value is the next word only.
         quoted: Whether it is in quotes.
     """
+    if len(value) < _SHORTEST_LETTERS and value.isalpha():
+        return False
     if category == "weak":
         return not loose and not beside and _has_digit(value) and is_random(value, _LEAST_WEAK)
     if category == "password":

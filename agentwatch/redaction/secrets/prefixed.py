@@ -8,7 +8,7 @@ from functools import cache
 
 from agentwatch.redaction.found import Found
 from agentwatch.redaction.secrets.rules import RULES
-from agentwatch.redaction.secrets.values import is_placeholder, is_random, run_of
+from agentwatch.redaction.secrets.values import has_placeholder, is_random, run_of
 
 _HEAD = 4
 """The characters of a word by which the prefixes that may be in a text are chosen."""
@@ -96,4 +96,4 @@ def _may_be(value: str, *, weak: bool) -> bool:
     """Return whether what follows a prefix may be a token's."""
     if weak:
         return any(map(str.isdigit, value)) and is_random(value, 12)
-    return not is_placeholder(value) and not value.endswith("EXAMPLE")
+    return not has_placeholder(value) and not value.endswith("EXAMPLE")

@@ -74,7 +74,7 @@ _AT_ONCE = re.compile(
 )
 _VALUE = re.compile(r"[^A-Za-z0-9_+/.@#-]([A-Za-z0-9][A-Za-z0-9_.~+/=-]{14,300})")
 _UNLIKE = re.compile(
-    r"(?i)commit|sha[0-9-]|hash|digest|checksum|etag|\brev|md5|integrity|version|image|resolved"
+    r"(?i)commit|sha[0-9-]|hash|digest|checksum|etag|\brev|md5|h1:|integrity|version|image|resolved"
     r"|public|https?:|node_modules|module|import|require|uuid|guid|backup|parent|request|trace|span|session"
     r"|event|message|blob|pull/|\.git"
     r"|(?:[^t][_ ]|[\"'])id\b"

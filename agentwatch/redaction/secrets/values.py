@@ -8,7 +8,7 @@ from math import log2
 
 _PLACEHOLDERS = re.compile(
     r"(?:^|[^a-z0-9])(?:your|my[_-]|example|replace|insert|dummy|sample|todo|some[_-])|[_-]here|example$"
-    r"|xxxx|\*\*\*|\.\.\.|change.?me|placeholder|redacted|secret:|not.?set|&lt|&#|<|>|\$\{|\{\{|\$\(|#\{|%\("
+    r"|xxxx|abcdefghijkl|\*\*\*|\.\.\.|change.?me|placeholder|redacted|secret:|not.?set|&lt|&#|<|>|\$\{|\{\{|\$\(|#\{|%\("
 )
 _REFERENCE = re.compile(
     r"(?:\$\{?[A-Za-z_(]|[&*@][A-Za-z_])[A-Za-z0-9_.:-]{0,60}[})]?$|%[A-Za-z_]{2,40}%|!(?:Ref|Sub|GetAtt|Join|vault|ENV|secret)\b"
@@ -63,9 +63,14 @@ def entropy(value: str) -> float:
     return -sum(count / size * log2(count / size) for count in Counter(value).values()) if size else 0.0
 
 
+def has_placeholder(value: str) -> bool:
+    """Return whether a value has the words of one that somebody has to fill in, or is a mask."""
+    return _PLACEHOLDERS.search(value.lower()) is not None
+
+
 def is_placeholder(value: str) -> bool:
     """Return whether a value stands for one that somebody has to fill in, or is a mask."""
-    return len(set(value)) < min(_FEWEST_CHARACTERS, len(value)) or bool(_PLACEHOLDERS.search(value.lower()))
+    return len(set(value)) < min(_FEWEST_CHARACTERS, len(value)) or has_placeholder(value)
 
 
 def is_code(value: str) -> bool:
@@ -93,10 +98,10 @@ def is_random(value: str, least: int = 16) -> bool:
     return (
         len(value) >= least
         and " " not in value
-        and sum(map(str.isalpha, value)) > 1
-        and entropy(value) >= _TOKEN_ENTROPY
-        and not is_placeholder(value)
         and not is_code(value)
+        and sum(map(str.isalpha, value)) > 1
+        and not is_placeholder(value)
+        and entropy(value) >= _TOKEN_ENTROPY
         and not _HASH_NAME.match(value)
         and not _DATE.match(value)
         and _is_mixed(value)

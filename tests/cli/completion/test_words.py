@@ -31,7 +31,7 @@ def completed(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (("re",), ["file,re", "plain,replay"]),
+        (("rep",), ["file,rep", "plain,replay"]),
         (("dr",), ["file,dr", "plain,drift"]),
         (("--out",), ["plain,--output-format"]),
         (("--output-format", "su"), ["plain,summary"]),

@@ -7,19 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.exports.asciicast import EXPORTER
+from agentwatch.exports.exporter import Choices
 from agentwatch.exports.opening import Wanted
+from tests.builders.exports.opened import RAW, every_recording, name_of, written
 from tests.builders.lines import DONE, completed, init, result, started, user
 from tests.conftest import RECORDINGS
 from tests.exports.asciicast.casts import Cast, read
-from tests.exports.atif.trajectories import SESSIONS, name_of, wanted, written
+from tests.exports.atif.trajectories import wanted
 from tests.harness.program import watch
 
 DEMO = RECORDINGS / "demo.ndjson"
 
 
-def cast(path: Path, part: Wanted | None = None, max_idle: float | None = None) -> Cast:
+def cast(path: Path, part: Wanted = RAW, max_idle: float | None = None) -> Cast:
     """Return the recording of a terminal that is written of a session."""
-    return read(written(path, part, "asciicast", max_idle=max_idle))
+    return read(written(EXPORTER, path, part, Choices(max_idle=max_idle)))
 
 
 @pytest.mark.parametrize("name", ["demo", "failures", "malformed", "unfinished", "two-runs", "wide"])
@@ -106,13 +109,13 @@ def test_a_file_says_whether_it_is_redacted() -> None:
     assert words.startswith("# redacted: ")
 
 
-@pytest.mark.parametrize("path", SESSIONS, ids=name_of)
+@pytest.mark.parametrize("path", every_recording(), ids=name_of)
 def test_every_recording_can_be_written(path: Path) -> None:
     """Each line is one of the format, no output controls the terminal, and writing twice writes the same."""
-    data = written(path, None, "asciicast")
+    data = written(EXPORTER, path, RAW)
     found = read(data)
     assert found.header["term"] == {"cols": 120, "rows": 40, "type": "xterm-256color"}
     for event in found.events:
         assert event.data.removesuffix("\r\n").isprintable()
     assert 0 < len(found.header["title"]) <= 100
-    assert written(path, None, "asciicast") == data
+    assert written(EXPORTER, path, RAW) == data

@@ -9,26 +9,23 @@ import orjson
 import pytest
 from atif import Trajectory
 
-from agentwatch.analysis.moments import EMPTY
-from agentwatch.analysis.moments.words import Problem
+from agentwatch.analysis.moments import EMPTY, Problem
 from agentwatch.events import Outcome
+from agentwatch.exports.atif import EXPORTER
 from agentwatch.exports.exporter import Choices
 from agentwatch.outputs.shown.call import call_json
 from agentwatch.session import Entry, Kind
+from tests.builders.exports.opened import RAW, every_recording, name_of, opened
 from tests.exports.atif.trajectories import (
-    SESSIONS,
     asked,
     calls,
-    format_named,
-    name_of,
-    opened,
     steps,
     trajectories,
     trajectory,
     wanted,
 )
 
-every_recording = pytest.mark.parametrize("path", SESSIONS, ids=name_of)
+of_every_recording = pytest.mark.parametrize("path", every_recording(), ids=name_of)
 
 
 def words(texts: Any) -> str:
@@ -36,7 +33,7 @@ def words(texts: Any) -> str:
     return "".join("".join(texts).split())
 
 
-@every_recording
+@of_every_recording
 @pytest.mark.parametrize(
     "part",
     [
@@ -55,18 +52,18 @@ def test_a_trajectory_is_valid(path: Path, part: Any) -> None:
         if isinstance(session, Problem):
             assert session is EMPTY
             return
-        data = b"".join(format_named("atif").write(session, Choices()))
+        data = b"".join(EXPORTER.write(session, Choices()))
     found = Trajectory.model_validate_json(data)
     assert found.steps
     assert data.endswith(b"}\n")
     assert (found.notes or "").startswith("not redacted") == part.is_raw
 
 
-@every_recording
+@of_every_recording
 def test_a_trajectory_has_every_call_once(path: Path) -> None:
     """It has the calls of the session with their ids, tools, outcomes and times; none is invented."""
     found = calls(trajectory(path))
-    with opened(path) as exported:
+    with opened(path, RAW) as exported:
         session = exported.session
         assert [call["extra"]["number"] for call in found] == [call.number for call in session.calls]
         for call, one in zip(session.calls, found, strict=True):
@@ -85,11 +82,11 @@ def test_a_trajectory_has_every_call_once(path: Path) -> None:
                 assert result.get("lines_removed") == call.lines_removed
 
 
-@every_recording
+@of_every_recording
 def test_a_trajectory_has_every_text(path: Path) -> None:
     """Its messages and its reasoning are the texts of the session, each once and in order."""
     found = trajectory(path)
-    with opened(path) as exported:
+    with opened(path, RAW) as exported:
         main = [entry for entry in exported.session.transcript if entry.parent is None]
         by_kind = {kind: [entry.text for entry in main if entry.kind is kind] for kind in Kind}
         of_subagents = [entry for entry in exported.session.transcript if _is_text_of_a_subagent(entry)]
@@ -105,11 +102,11 @@ def test_a_trajectory_has_every_text(path: Path) -> None:
     assert below == sum(len(words([entry.text])) for entry in of_subagents)
 
 
-@every_recording
+@of_every_recording
 def test_the_payloads_of_a_call_are_those_of_its_lines(path: Path) -> None:
     """Arguments that the stream sends as an object are written unchanged, and so is a result that is text."""
     found = calls(trajectory(path))
-    with opened(path) as exported:
+    with opened(path, RAW) as exported:
         for call, one in zip(exported.session.calls, found, strict=True):
             shown: Any = orjson.loads(call_json(exported.feed, call))
             is_own = isinstance(shown["arguments"], dict) and not _names(shown["arguments"], call.call_id)
@@ -136,7 +133,7 @@ def _names(fields: Any, call_id: str) -> bool:
     return call_id in fields.values()
 
 
-@every_recording
+@of_every_recording
 def test_metrics_add_up(path: Path) -> None:
     """The steps have no more tokens than the session, unless the recording was made by hand."""
     found = trajectory(path)

@@ -8,16 +8,17 @@ from typing import Any
 
 from atif import Trajectory
 
-from agentwatch.exports.atif import values
+from agentwatch.exports.atif import EXPORTER, values
 from tests.builders import claude_lines as claude
+from tests.builders.exports.opened import RAW, written
 from tests.builders.lines import CWD, completed, final, init, line, result, started, user
-from tests.exports.atif.trajectories import Json, calls, of_lines, written
+from tests.exports.atif.trajectories import Json, calls, of_lines
 
 
 def of_raw(tmp_path: Path, *lines: bytes) -> Json:
     """Return the trajectory of lines, which the models accept, as a program reads it."""
     found = of_lines(tmp_path, *lines)
-    Trajectory.model_validate_json(written(tmp_path / "session.ndjson"))
+    Trajectory.model_validate_json(written(EXPORTER, tmp_path / "session.ndjson", RAW))
     return found
 
 

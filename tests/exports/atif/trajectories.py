@@ -1,4 +1,4 @@
-"""Opens recordings for an export, and reads the trajectories that are written of them."""
+"""Reads the trajectories that are written of recordings."""
 
 from __future__ import annotations
 
@@ -9,29 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agentwatch.analysis.moments import Asked
-from agentwatch.analysis.moments.words import Moment, Problem, parse
+from agentwatch.analysis.moments import Asked, Moment, Problem, parse
+from agentwatch.exports.atif import EXPORTER
 from agentwatch.exports.exported import Exported
-from agentwatch.exports.exporter import Choices, Exporter
-from agentwatch.exports.exporters import exporter_named
 from agentwatch.exports.opening import Wanted, exported
 from agentwatch.sources.open import saved_source
-from tests.conftest import RECORDINGS, SHARED
+from tests.builders.exports.opened import RAW, written
 
-OF_NO_AGENT = ("meawoppl-sse-event-stream.jsonl",)
-SESSIONS = sorted(
-    path
-    for folder in (RECORDINGS, SHARED)
-    for path in folder.rglob("*.*json*")
-    if path.suffix in (".jsonl", ".ndjson") and path.name not in OF_NO_AGENT
-)
-"""Every bundled and every shared recording of a known agent."""
 Json = dict[str, Any]
-
-
-def name_of(path: Path) -> str:
-    """Return a name for a recording in a list of tests."""
-    return f"{path.parent.name[:12]}/{path.stem[:40]}"
 
 
 def wanted(begin: str | None = None, until: str | None = None, only: str = "", *, raw: bool = True) -> Wanted:
@@ -50,35 +35,17 @@ def _moment(words: str | None) -> Moment | None:
 @contextmanager
 def asked(path: Path, part: Wanted) -> Iterator[Exported | Problem]:
     """Open a part of a recording for an export, if the recording has it."""
-    source = saved_source(path)
-    yield exported(source.reader, path.name, part)
-    os.close(source.reader.fd)
+    reader = saved_source(path).reader
+    session = exported(reader, path.name, part)
+    yield session
+    copies = set() if isinstance(session, Problem) else {session.timeline.fd}
+    for fd in {reader.fd, *copies}:
+        os.close(fd)
 
 
-@contextmanager
-def opened(path: Path, part: Wanted | None = None) -> Iterator[Exported]:
-    """Open a recording for an export; by default all of it, unchanged."""
-    with asked(path, part or wanted()) as found:
-        assert isinstance(found, Exported), found
-        yield found
-
-
-def format_named(name: str) -> Exporter:
-    """Return an export format."""
-    exporter = exporter_named(name)
-    assert exporter is not None
-    return exporter
-
-
-def written(path: Path, part: Wanted | None = None, name: str = "atif", **choices: Any) -> bytes:
-    """Return the file that a format writes of a recording."""
-    with opened(path, part) as session:
-        return b"".join(format_named(name).write(session, Choices(**choices)))
-
-
-def trajectory(path: Path, part: Wanted | None = None) -> Json:
+def trajectory(path: Path, part: Wanted = RAW) -> Json:
     """Return the trajectory of a recording."""
-    found = json.loads(written(path, part))
+    found = json.loads(written(EXPORTER, path, part))
     assert isinstance(found, dict)
     return found
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
+from tests.builders import claude_lines
 from tests.builders.formats.samples import SAMPLES
 from tests.builders.lines import (
     CWD,
     completed,
     init,
-    line,
     result,
     started,
     thought,
@@ -181,30 +181,39 @@ def test_each_run_is_a_trace_of_its_session(backend: Collector) -> None:
     assert runs[0].end_time_unix_nano < runs[1].start_time_unix_nano
 
 
-def test_a_subagent_is_a_span_under_its_call(backend: Collector, recording: Saver) -> None:
+@pytest.mark.parametrize("tool", ["Task", "Workflow"])
+def test_a_subagent_is_a_span_under_its_call(tool: str, backend: Collector, recording: Saver) -> None:
     """The calls of a subagent are under its span, which is under the call that started it."""
-    parent = "toolu_1"
-    own = {"session_id": "s-1", "uuid": "u", "parent_tool_use_id": None}
-    use = {"type": "tool_use", "id": parent, "name": "Task", "input": {"description": "Look", "prompt": "p"}}
-    inner = {"type": "tool_use", "id": "toolu_2", "name": "Read", "input": {"file_path": "/x"}}
-    lines = [
-        line({"type": "system", "subtype": "init", **own, "tools": [], "model": "opus", "cwd": "/srv"}),
-        line({"type": "assistant", **own, "message": {"role": "assistant", "content": [use]}}),
-        line(
-            {
-                "type": "assistant",
-                **(own | {"parent_tool_use_id": parent}),
-                "message": {"role": "assistant", "content": [inner]},
-            }
-        ),
-    ]
-    sent(recording(*lines))
-    task, read = backend.named("execute_tool Task"), backend.named("execute_tool Read")
+    inner = {"type": "tool_use", "id": "t-2", "name": "Read", "input": {"file_path": "/x"}}
+    lines = (
+        claude_lines.init(),
+        claude_lines.call(tool, "t-1", description="Look", prompt="p"),
+        claude_lines.assistant(inner, parent_tool_use_id="t-1"),
+    )
+    sent(recording(claude_lines.written(*lines)))
+    outer, read = backend.named(f"execute_tool {tool}"), backend.named("execute_tool Read")
     subagent = backend.named("invoke_agent claude subagent")
-    assert subagent.parent_span_id == task.span_id
+    assert subagent.parent_span_id == outer.span_id
     assert read.parent_span_id == subagent.span_id
-    assert task.parent_span_id == backend.named("invoke_agent claude").span_id
-    assert attributes(subagent)["gen_ai.agent.id"] == parent
+    assert outer.parent_span_id == backend.named("invoke_agent claude").span_id
+    assert attributes(subagent)["gen_ai.agent.id"] == "t-1"
+
+
+def test_a_subagent_of_which_nothing_is_known_is_a_span(backend: Collector) -> None:
+    """A call that starts a subagent has its span, even if the stream shows none of its calls."""
+    sent(RECORDINGS / "demo.ndjson")
+    call, subagent = backend.named("execute_tool task"), backend.named("invoke_agent cursor subagent")
+    assert subagent.parent_span_id == call.span_id
+    assert times(subagent) == times(call)
+
+
+def test_a_step_belongs_to_the_run_whose_prompt_came_before_it(backend: Collector, recording: Saver) -> None:
+    """The texts of a second run are in its trace, although texts do not name their run."""
+    thinking = (thought("x", AT_MS + 50), thought("y", AT_MS + 60), thought_through(AT_MS + 70))
+    first = (init(), user(), started("read", at_ms=AT_MS), completed("read", result=EXIT_0, at_ms=AT_MS + 5))
+    sent(recording(*first, result(), init(), user(), *thinking, result()))
+    runs = [span for span in backend.spans() if span.name == "invoke_agent cursor"]
+    assert backend.named("chat Auto").trace_id == runs[1].trace_id != runs[0].trace_id
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)

@@ -25,8 +25,8 @@ WRITING = ("agentwatch export", "agentwatch redact", "agentwatch clip")
 """Commands that report on stderr what they have written."""
 
 
-TESTED_ELSEWHERE = ("plugins.md", "source.md")
-"""Pages whose programs are parts of a package; the first is tested with the plugins."""
+TESTED_ELSEWHERE = ("plugins.md", "source.md", "python.md")
+"""Pages whose programs are parts of a package, or need other files: test_python_page.py runs those."""
 
 
 class Command(NamedTuple):

@@ -19,11 +19,12 @@ from agentwatch.feed.playhead import Replay
 from agentwatch.screen.film import film as film_module
 from agentwatch.screen.film.app import SetClock
 from agentwatch.screen.film.film import filmed
+from tests.builders.exports.opened import RAW, opened
 from tests.builders.lines import DONE, completed, init, result, started, user
 from tests.builders.screen.app import opened as app_opened
 from tests.conftest import RECORDINGS
 from tests.exports.asciicast.casts import Cast, read
-from tests.exports.atif.trajectories import opened, wanted
+from tests.exports.atif.trajectories import wanted
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, watch
 from tests.harness.terminal_oracle import acting, taken_apart
@@ -42,13 +43,13 @@ finally:
 OWN = re.compile(rb"\x1b\[(?:[0-9;]*m|[0-9]+;[0-9]+H|2J|\?25[lh])")
 
 
-def film(path: Path, part: Wanted | None = None, size: tuple[int, int] = (100, 30), **more: float) -> Cast:
+def film(path: Path, part: Wanted = RAW, size: tuple[int, int] = (100, 30), **more: float) -> Cast:
     """Return the film of a recording."""
     return read(film_file(path, part, size, **more))
 
 
 def film_file(
-    path: Path, part: Wanted | None = None, size: tuple[int, int] = (100, 30), max_idle: float | None = None
+    path: Path, part: Wanted = RAW, size: tuple[int, int] = (100, 30), max_idle: float | None = None
 ) -> bytes:
     """Return the file of a film."""
     with opened(path, part) as session:

@@ -115,7 +115,7 @@ class CallBody:
             named = title(block) if is_titled else ""
             if named and named != "stdout":
                 yield element("p", "name", named)
-            yield from block_nodes(block)
+            yield from block_nodes(block, self._call.path)
         if len(blocks) > _MOST_BLOCKS:
             yield element("p", "cut", f"… {len(blocks) - _MOST_BLOCKS:,} more blocks left out")
 

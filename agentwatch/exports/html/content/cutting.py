@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_MOST = 1 << 18
+MOST = 1 << 18
 """Characters of a text that are kept. Longer ones are logs; 256 kB are 2,500 lines of 100 characters."""
 _TAIL = 1 << 16
 """The part of it at the end, where a command says how it went."""
+_LEAST_SHARE = 1 << 11
 _NEAR = 1 << 10
 """A cut is moved to a line end that is at most this far away."""
 
@@ -21,7 +22,7 @@ class Kept(NamedTuple):
     tail: str
 
 
-def kept(text: str, most: int = _MOST) -> Kept:
+def kept(text: str, most: int = MOST) -> Kept:
     """Return the head and the tail of a text; a text of at most `most` characters is all head."""
     if len(text) <= most:
         return Kept(text, 0, "")
@@ -32,3 +33,8 @@ def kept(text: str, most: int = _MOST) -> Kept:
     line_start = text.find("\n", start, start + _NEAR) + 1
     start = line_start or start
     return Kept(text[:end], start - end, text[start:])
+
+
+def share(parts: int) -> int:
+    """Return the characters that are kept of each of several texts, so that all of them are not too long."""
+    return max(MOST // max(parts, 1), _LEAST_SHARE)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from agentwatch.exports.html.content.languages import coloured, family_named
 from agentwatch.exports.html.content.nodes import Node, element, link, text
 from agentwatch.safe_text import safe_line, safe_text
 
@@ -31,6 +32,10 @@ _MOST_LEVEL = 6
 _LEVELS_ABOVE = 3
 """The headings of the page above those of a text: its title, that of the transcript, that of the entry."""
 _MOST_FIRST = 999_999_999
+_MOST_NESTED = 100
+"""Levels of elements. orjson writes at most 254 levels of lists."""
+_TRANSPARENT = ""
+"""The tag of an element that becomes its children: a paragraph of a tight list, or one nested too deeply."""
 
 
 @cache
@@ -38,7 +43,8 @@ def _parser() -> MarkdownIt:
     """Return the parser, with the extensions that the screen has. It takes 20 ms to import."""
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _MOST_NESTED})
+    return parser.enable(["strikethrough", "table"])
 
 
 def markdown_nodes(source: str) -> list[Node]:
@@ -66,10 +72,10 @@ def _nodes(tokens: Iterable[Token]) -> list[Node]:
             children = stack.pop()[2:]
             stack[-1].append(link(links.pop(), *children))
         elif token.nesting > 0:
-            stack.append(_opened(token))
+            stack.append(_opened(token) if len(stack) < _MOST_NESTED else [_TRANSPARENT, ""])
         elif token.nesting < 0:
             closed = stack.pop()
-            if closed[0] == "":  # the paragraph of a tight list, which is not drawn
+            if closed[0] == _TRANSPARENT:
                 stack[-1].extend(closed[2:])
             else:
                 stack[-1].append(closed)
@@ -82,7 +88,7 @@ def _nodes(tokens: Iterable[Token]) -> list[Node]:
 def _opened(token: Token) -> Node:
     """Return an element without its children."""
     if token.hidden:
-        return ["", ""]
+        return [_TRANSPARENT, ""]
     if token.type == "heading_open":
         return ["h" + str(min(int(token.tag[1:]) + _LEVELS_ABOVE, _MOST_LEVEL)), ""]
     if token.type == "ordered_list_open":
@@ -98,7 +104,8 @@ def _single(token: Token) -> Node:
     """Return the node of a token that has no end. An entity has become a character by now."""
     match token.type:
         case "fence" | "code_block":
-            return element("pre", "code", text(token.content.rstrip("\n")))
+            family = family_named(token.info.strip().partition(" ")[0])
+            return element("pre", coloured("code", family), text(token.content.rstrip("\n")))
         case "code_inline":
             return element("code", "", safe_line(token.content))
         case "hr":

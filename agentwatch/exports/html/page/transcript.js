@@ -57,6 +57,7 @@ function schedule() {
 }
 
 function render() {
+  if (isPrinting) return;  // what is printed stands in the layer, and a change of the window would remove it
   for (let round = 0; round < 4 && placed(); round++);
   drawStrip();
   markFound();
@@ -65,7 +66,7 @@ function render() {
 // Builds and measures the rows in sight; returns whether the measures moved what is in sight.
 function placed() {
   const [at, view] = [position(), innerHeight];
-  const isWhole = rows.length <= FEW_ROWS || isPrinting;
+  const isWhole = rows.length <= FEW_ROWS;
   const first = isWhole ? 0 : rowAt(at - OVERSCAN_PX);
   const end = isWhole ? rows.length : Math.min(rowAt(at + view + OVERSCAN_PX) + 1, rows.length);
   const wanted = new Set(rows.slice(first, end));
@@ -94,6 +95,7 @@ function added(row, before) {
 
 function dropped(element) {
   sizes.unobserve(element);
+  uncolour(element);
   if (element.row.element === element) element.row.element = null;
   element.remove();
 }
@@ -107,6 +109,7 @@ function measured(first, end, at, view) {
     if (Math.abs(height - rows[index].height) > 0.25) {
       rows[index].height = height;
       makeReachable(rows[index].element);
+      colour(rows[index].element);
       hasChanged = true;
     }
   }
@@ -137,6 +140,7 @@ function rebuild(row) {
     added(row, old);
     old.row = null;
     sizes.unobserve(old);
+    uncolour(old);
     old.remove();
     if (hadFocus) focusRow(row);
   }

@@ -21,7 +21,7 @@ RULES = (
     Rule("tencent", "AKID", ALNUM + "{13,40}", weak=True),
     Rule("yandex", "AQVN", WORD + "{35,38}", weak=True),
     Rule("yandex", "YCA YCM YCN YCO YCP", WORD + "{36,40}", weak=True),
-    Rule("yandex", "t1.", r"[A-Za-z0-9_-]{1,400}={0,2}\.[A-Za-z0-9_-]{80,100}={0,2}"),
+    Rule("yandex", "t1.", r"[A-Za-z0-9_-]{1,200}={0,2}\.[A-Za-z0-9_-]{80,100}={0,2}"),
     Rule("yandex", "y0_ y1_ y2_ y3_", WORD + "{50,120}"),
     Rule("digitalocean", "dop_v1_ doo_v1_ dor_v1_", HEX + "{64}"),
     Rule("scaleway", "SCW", "[A-Z0-9]{17}", weak=True),

@@ -1,0 +1,168 @@
+"""The database of the index: its file, and what is written to it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.recording import create_file, open_regular, private_folder
+from agentwatch.session_index.rows import Rows
+from agentwatch.session_index.schema import (
+    CALL_COLUMNS,
+    MARK_DUPLICATES,
+    SCHEMA,
+    SESSION_COLUMNS,
+    VERSION,
+)
+from agentwatch.state_folder import state_folder
+
+_BUSY_SECONDS = 60.0
+"""How long an update waits for the transaction of another one, which takes less than a second."""
+_SUFFIXES = ("", "-wal", "-shm")
+_INSERT_SESSION = (
+    f"INSERT INTO stored_session ({', '.join(SESSION_COLUMNS)}) "  # noqa: S608 - constants
+    f"VALUES ({', '.join('?' * len(SESSION_COLUMNS))})"
+)
+_INSERT_CALL = (
+    f"INSERT INTO stored_call (session, {', '.join(CALL_COLUMNS)}) "  # noqa: S608 - constants
+    f"VALUES (?, {', '.join('?' * len(CALL_COLUMNS))})"
+)
+
+
+class Stamp(NamedTuple):
+    """What changes when a session changes."""
+
+    size: int
+    changed_ns: int
+
+
+def index_path() -> Path:
+    """Return the path of the index, which may not exist yet."""
+    return state_folder() / "index.db"
+
+
+class SessionIndex:
+    """An open index.
+
+    Several processes may use it at the same time. It stays valid if one of them is killed.
+    """
+
+    def __init__(self, path: Path, program: str) -> None:
+        """Open an index. It is created if it does not exist, and if another version has made it.
+
+        Args:
+            path: The file.
+            program: The version of agentwatch. Another version may read the same session differently.
+
+        Raises:
+            OSError: The file or its folder cannot be created, or is a link.
+            sqlite3.Error: The database cannot be used.
+        """
+        self._program = program
+        private_folder(path.parent)
+        connection = _connected(path)
+        try:
+            is_ours = self._is_ours(connection)
+        except sqlite3.OperationalError:  # locked, or the disk is full
+            connection.close()
+            raise
+        except sqlite3.DatabaseError:  # it is no database
+            is_ours = False
+        if not is_ours:
+            connection.close()
+            for suffix in _SUFFIXES:
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            connection = _connected(path)
+        self._connection = connection
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        self._create()
+
+    def stamps(self) -> dict[str, Stamp]:
+        """Return the stamps of the sessions in the index, by their paths."""
+        found = self._connection.execute("SELECT path, size, changed_ns FROM stored_session")
+        return {path: Stamp(size, changed_ns) for path, size, changed_ns in found}
+
+    def replace(self, sessions: Sequence[Rows]) -> None:
+        """Write sessions, in place of those with the same paths."""
+        with self._transaction():
+            self._remove(rows.session[0] for rows in sessions)
+            for session, calls in sessions:
+                key = self._connection.execute(_INSERT_SESSION, session).lastrowid
+                self._connection.executemany(_INSERT_CALL, ((key, *call) for call in calls))
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove the sessions with these paths."""
+        with self._transaction():
+            self._remove(paths)
+
+    def mark_duplicates(self) -> None:
+        """Find out which sessions are in the index twice: as our own recording, and as the agent's file."""
+        with self._transaction():
+            self._connection.execute(MARK_DUPLICATES)
+
+    def counts(self) -> tuple[int, int]:
+        """Return the number of sessions and the number of calls, without those that are there twice."""
+        query = "SELECT count(*), coalesce(sum(calls), 0) FROM session"
+        sessions, calls = self._connection.execute(query).fetchone()
+        return sessions, calls
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        """Return whether the database is empty, or was made by this version."""
+        [version] = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            tables: object = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return tables == (0,)
+        if version != VERSION:
+            return False
+        made_by: object = connection.execute("SELECT program FROM made_by").fetchone()
+        return made_by == (self._program,)
+
+    def _create(self) -> None:
+        """Create the tables, unless another process has done so in the meantime."""
+        with self._transaction():
+            if self._connection.execute("PRAGMA user_version").fetchone() != (0,):
+                return
+            for statement in SCHEMA.split(";\n"):
+                self._connection.execute(statement)
+            self._connection.execute("INSERT INTO made_by VALUES (?)", (self._program,))
+            self._connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _remove(self, paths: Iterable[str]) -> None:
+        found = [(path,) for path in paths]
+        where = "FROM stored_session WHERE path = ?"
+        execute = self._connection.executemany
+        execute(f"DELETE FROM stored_call WHERE session = (SELECT id {where})", found)  # noqa: S608 - a constant
+        execute(f"DELETE {where}", found)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):  # a full disk has rolled back already
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """Open a database that only the user may read.
+
+    SQLite itself would follow a link, and let others read the file.
+    """
+    try:
+        fd = create_file(path)
+    except FileExistsError:
+        fd = open_regular(path)
+    os.close(fd)
+    return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)

@@ -1,0 +1,144 @@
+"""`agentwatch sessions --index` keeps an index, reports what it did, and survives a kill and a second run."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders.machine.fake import FakeMachine, fake_machine
+from tests.conftest import ROOT
+from tests.harness.program import AGENTWATCH, environment, watch
+from tests.session_index.machines import rows
+
+PAGE = (ROOT / "docs" / "howto" / "session-index.md").read_text("utf-8")
+QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+MADE = 1_500
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> FakeMachine:
+    """A machine with all captures and 40 made sessions."""
+    return fake_machine(tmp_path / "machine", 40)
+
+
+def updated(machine: FakeMachine) -> subprocess.CompletedProcess[bytes]:
+    """Update the index of a machine."""
+    environ = machine.environ
+    home, own = environ["HOME"], environ["AGENTWATCH_HOME"]
+    return watch("sessions", "--index", late=60, HOME=home, AGENTWATCH_HOME=own)
+
+
+def index_of(machine: FakeMachine) -> Path:
+    """Return the path of a machine's index."""
+    return Path(machine.environ["AGENTWATCH_HOME"]) / "index.db"
+
+
+def test_the_path_is_printed_and_what_was_done_is_reported(machine: FakeMachine) -> None:
+    """Stdout has the path for another program; stderr the numbers of sessions and calls, and the time."""
+    done = updated(machine)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode() == f"{index_of(machine)}\n"
+    [(sessions, calls)] = rows(index_of(machine), "SELECT count(*), sum(calls) FROM session")
+    words = rf"agentwatch: {sessions} sessions, {calls} calls · \d+ read \([\d.]+ \w+\) in [\d.]+ s\n"
+    assert re.fullmatch(words, done.stderr.decode())
+    again = updated(machine)
+    assert b" 0 read (0 B) in " in again.stderr
+
+
+def test_a_machine_without_sessions_has_an_empty_index(home: Path) -> None:
+    """Without any session, the index is empty, and no error."""
+    done = watch("sessions", "--index")
+    assert (done.returncode, done.stdout.decode()) == (0, f"{home / 'index.db'}\n")
+    assert done.stderr.startswith(b"agentwatch: 0 sessions, 0 calls")
+
+
+@pytest.mark.parametrize(
+    "option", [["--json"], ["--all"], ["--repo", "a"], ["--prune"], ["--agent", "codex"]]
+)
+def test_it_excludes_other_options(option: list[str]) -> None:
+    """The index holds all sessions, so that no option chooses some."""
+    done = watch("sessions", "--index", *option)
+    assert done.returncode == 2
+    assert b"--index excludes other options" in done.stderr
+
+
+def test_an_index_that_cannot_be_created_is_reported(home: Path) -> None:
+    """If the index cannot be created, the reason is one line, and the exit code 73."""
+    home.write_bytes(b"")
+    done = watch("sessions", "--index")
+    assert done.returncode == 73
+    assert re.fullmatch(rb"agentwatch: cannot create .*index\.db: .*\n", done.stderr)
+
+
+def test_a_killed_run_leaves_a_valid_index(tmp_path: Path) -> None:
+    """After a kill in the middle, the index is valid, and the next run reads the rest."""
+    machine = fake_machine(tmp_path / "machine", MADE, with_captures=False)
+    process = subprocess.Popen(
+        [*AGENTWATCH, "sessions", "--index"], env=environment(**machine.environ), stdout=subprocess.PIPE
+    )
+    while not (read := sessions_in(index_of(machine))) and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert read > 0
+    assert rows(index_of(machine), "PRAGMA integrity_check") == [("ok",)]
+    done = updated(machine)
+    assert done.returncode == 0
+    assert sessions_in(index_of(machine)) == MADE
+
+
+def sessions_in(path: Path) -> int:
+    """Return the number of sessions in an index; 0 while it does not exist or has no tables."""
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(path)) as connection:
+        try:
+            [number] = connection.execute("SELECT count(*) FROM stored_session").fetchone()
+        except sqlite3.OperationalError:
+            return 0
+    return int(number)
+
+
+def test_two_runs_at_once_agree(machine: FakeMachine) -> None:
+    """Two runs at the same time both succeed, and each session is there once."""
+    command = [*AGENTWATCH, "sessions", "--index"]
+    both = [
+        subprocess.Popen(command, env=environment(**machine.environ), stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    assert [process.wait(60) for process in both] == [0, 0]
+    for process in both:
+        process.communicate()
+    before = rows(index_of(machine), "SELECT agent, session_id, calls FROM session ORDER BY 1, 2")
+    assert rows(index_of(machine), "PRAGMA integrity_check") == [("ok",)]
+    index_of(machine).unlink()
+    updated(machine)
+    assert rows(index_of(machine), "SELECT agent, session_id, calls FROM session ORDER BY 1, 2") == before
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=[query.split("\n")[0][:40] for query in QUERIES])
+def test_the_queries_of_the_documentation_run(query: str, machine: FakeMachine) -> None:
+    """Each query on the page about the index runs; that of the failures finds the commands that fail."""
+    updated(machine)
+    found = rows(index_of(machine), query)
+    if "FROM failure" in query:
+        assert found[0][2] >= found[-1][2] > 0
+        assert {program for _, program, _, _ in found} >= {"ls"}
+
+
+def test_the_documentation_names_every_column(machine: FakeMachine) -> None:
+    """The tables of the page have the columns of the views, and no others."""
+    updated(machine)
+    for view, heading in (("session", "### `session`"), ("call", "### `call` and `failure`")):
+        table = PAGE.partition(heading)[2].partition("\n#")[0]
+        cells: list[Any] = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+        named = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+        columns = {row[1] for row in rows(index_of(machine), f"PRAGMA table_info({view})")}
+        assert columns - {"is_duplicate"} == named

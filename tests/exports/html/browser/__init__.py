@@ -1,0 +1,1 @@
+"""Tests of the exported page in a real browser."""

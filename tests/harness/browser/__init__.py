@@ -1,0 +1,1 @@
+"""A headless Chromium, driven over its debugging pipe, for tests of pages."""

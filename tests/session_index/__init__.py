@@ -1,0 +1,1 @@
+"""The index of all sessions: what is in it, and that it stays valid."""
