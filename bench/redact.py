@@ -23,6 +23,7 @@ from agentwatch.redaction.secrets import find
 from tests.builders.redaction.kinds import secrets
 from tests.builders.redaction.ordinary import MATERIALS, material
 from tests.builders.redaction.rare import rare
+from tests.builders.redaction.second import second
 from tests.builders.redaction.templates import Planted
 
 _MEGABYTE = 1_000_000
@@ -85,6 +86,7 @@ _CORPORA: dict[str, Callable[[int], Iterator[tuple[str, Planted]]]] = {
     "45 kinds": secrets,
     "45 kinds, JSON in JSON": _escaped,
     "rarer vendors": rare,
+    "a second list": second,
 }
 
 

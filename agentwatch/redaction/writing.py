@@ -13,9 +13,10 @@ from agentwatch.redaction.mask import PERSONAL
 from agentwatch.redaction.report import Report
 from agentwatch.wire.json_line import parse
 
-_STRING = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\Z)', re.DOTALL)
+_STRING = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
 _QUOTE = re.compile(rb'(?:\\.)++|(")', re.DOTALL)
 _COPIED_BYTES = 1 << 20
+_MOST_PARSED = 1 << 22
 
 
 class Writer:
@@ -114,6 +115,10 @@ class Writer:
 
 
 def _is_json(line: bytes) -> bool:
+    """Return whether a line is JSON. A long line is not parsed: 16 MiB of `[],` would take 0.5 GB."""
+    if len(line) > _MOST_PARSED:
+        text = line.strip()
+        return text.startswith(b"{") and text.endswith(b"}")
     try:
         parse(line)
     except ValueError:

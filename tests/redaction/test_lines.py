@@ -35,7 +35,8 @@ def test_a_key_that_stderr_shows_is_masked_line_by_line() -> None:
 def test_a_secret_in_a_long_line_is_masked(size: int, *, is_json: bool) -> None:
     """A token anywhere in a long line is masked, and the rest of the line stays as it is."""
     random = Random(size)
-    tokens, parts = [], []
+    tokens: list[str] = []
+    parts: list[str] = []
     while sum(map(len, parts)) < size:
         tokens.append("ghp_" + "".join(random.choices("abcdefghkmnpqrstuvwxyz23456789ABC", k=36)))
         parts.append(WORDS * random.randrange(40) + f' \\"{tokens[-1]}\\"')

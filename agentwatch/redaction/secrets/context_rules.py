@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Judgement = Literal["any", "filled", "random", "generated", "bearer", "base64"]
-"""What a value must be: anything, no placeholder or variable, generated (surely so), a token, or a name and a
-password."""
+Judgement = Literal["any", "filled", "random", "generated", "bearer", "base64", "password", "cookie"]
+"""What a value must be: anything, no placeholder or variable, generated (`generated`: surely so), a token, a
+name and a password in base64, a password, or cookies of which one is generated."""
 
 _UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 _OPTION = r"(?:\"([^\"\s]{3,200})|'([^'\s]{3,200})|([^\s\"'`;|&)]{3,200}))"
 _USER = r"[\"']?[^\s:\"'$/]{0,100}:([^\s\"']{3,200})"
-_CREDENTIALS = "([A-Za-z0-9._~+/=-]{12,1000})"
+_CREDENTIALS = "([A-Za-z0-9._~+/=-]{12,1000}(?::[A-Za-z0-9_-]{8,200})?)"
 _LINE = r"\b[^\n|;]{0,200}?[ \t]"
 _PGPASS = r"[A-Za-z0-9_*.-]{1,63}:[A-Za-z0-9_*.@-]{1,63}:([^\s:\"']{3,200})"
 _PHRASE = r"[\"'`]?[ \t]{0,4}[:=(][ \t]{0,4}[\"'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})"
@@ -22,7 +22,7 @@ class Context(NamedTuple):
 
     kind: str
     literal: str
-    """What every text with this syntax has, in lower case."""
+    """What every text with this syntax has, in lower case. Patterns that begin with it are faster."""
     pattern: str
     """A regular expression that RE2 can compile. Its last group that matched is the secret, or all of it."""
     judgement: Judgement = "filled"
@@ -73,7 +73,21 @@ HEADERS = (
     Context("okta", "ssws", rf"(?i)SSWS[ \t]{{1,4}}{_CREDENTIALS}", "random"),
     Context("splunk", "splunk", rf"(?i)splunk[ \t]{{1,4}}({_UUID})"),
 )
+_PIPED = r"(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|$]{3,300})[\"']?[ \t]{0,4}\|[^\n|]{0,100}"
+_PAIR = r"\([\"'][^\"'\n]{1,80}[\"'],[ ]{0,2}[\"']([^\"'\n ]{3,200})[\"']"
 OPTIONS = (
+    Context("password", "-p", rf"-u[ \t]{{0,2}}[^\s]{{1,60}}[ \t]{{1,4}}-p[ \t]{{0,2}}{_OPTION}", "password"),
+    Context("password", "lftp", r"lftp[^\n]{0,80}?-u[ \t]{1,2}[^\s,]{1,60},([^\s\"']{3,200})"),
+    Context("password", "secret ", rf"{_PIPED}secret[ \t](?:create|set|put)"),
+    Context("password", "auth(", rf"(?i)auth{_PAIR}", "password", inside=True),
+    Context("password", "auth=(", rf"(?i)auth={_PAIR}", "password"),
+    Context("openweather", "appid", r"(?i)appid[\"']?[ ]{0,2}[=:][ ]{0,2}[\"']?([0-9a-f]{32})"),
+    Context(
+        "cookie",
+        "cookie",
+        r"(?i)cookie[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[\"']?([A-Za-z0-9_.-]{1,64}=[^\s\"'][^\n\"'\\]{8,900})",
+        "cookie",
+    ),
     Context(
         "password",
         "machine",
@@ -178,7 +192,7 @@ PREFIXED = tuple(
     Context(
         "token",
         f"_{word}_",
-        f"[A-Za-z][A-Za-z0-9]{{0,20}}_{word}_[A-Za-z0-9]{{20,200}}",
+        f"_{word}_[A-Za-z0-9_-]{{20,200}}",
         "generated",
     )
     for word in (

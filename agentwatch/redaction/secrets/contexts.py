@@ -10,14 +10,22 @@ from functools import cache
 
 from agentwatch.redaction.found import Found
 from agentwatch.redaction.secrets.context_rules import CONTEXTS, Judgement
-from agentwatch.redaction.secrets.values import is_code, is_placeholder, is_random, run_of
+from agentwatch.redaction.secrets.values import (
+    is_code,
+    is_password,
+    is_placeholder,
+    is_random,
+    run_of,
+)
 
 _LEADING = re.compile("[^a-z0-9]{0,9}([a-z0-9]{0,99})")
 _HEAD = 4
 _WORDS = frozenset(
     {"password", "passwd", "pass", "pwd", "secret", "token", "pw", "mypassword", "port", "auth"}
 )
-_HEX = re.compile("[0-9a-f]{32,200}")
+_TAIL = 36
+"""The last characters of a token, which are generated."""
+_HEX = re.compile("[0-9a-f]{28,36}$|-[0-9a-f]{12}$")
 _SHORTEST = 4
 _LONG = 900
 
@@ -39,6 +47,10 @@ def _by_head() -> dict[str, list[int]]:
 
 
 _BY_HEAD = _by_head()
+_BEGINS = tuple(
+    context.pattern.removeprefix("(?i)").replace("\\", "").startswith(context.literal) for context in CONTEXTS
+)
+"""Whether the pattern of a context begins with its literal."""
 
 
 def surrounded(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
@@ -53,7 +65,7 @@ def surrounded(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
     for at in sorted(likely):
         context = CONTEXTS[at]
         if context.literal in lower:
-            for match in compiled(context.pattern).finditer(piece):
+            for match in _matches(at, piece, lower):
                 group = match.lastindex or 0
                 start, end = match.span(group)
                 if _holds(context.judgement, match[group]):
@@ -62,16 +74,36 @@ def surrounded(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
                     yield Found(start, end, context.kind)
 
 
+def _matches(number: int, piece: str, lower: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of a context: from each place of its literal if its pattern begins with that."""
+    literal, pattern = CONTEXTS[number].literal, compiled(CONTEXTS[number].pattern)
+    if not _BEGINS[number]:
+        yield from pattern.finditer(piece)
+        return
+    at = lower.find(literal)
+    while at >= 0:
+        match = pattern.match(piece, at)
+        if match is not None:
+            yield match
+        at = lower.find(literal, at + 1 if match is None else match.end())
+
+
 def _holds(judgement: Judgement, value: str) -> bool:
     """Return whether a value is what its context needs."""
     if judgement == "any":
         return True
+    if judgement == "cookie":
+        return any(
+            is_random(pair.rpartition("=")[2].strip().rpartition(":")[2], 12) for pair in value.split(";")
+        )
     if is_placeholder(value) or is_code(value):
         return False
     if judgement == "random":
         return is_random(value, 16)
     if judgement == "generated":
-        return _is_generated(value.rpartition("_")[2])
+        return _is_generated(value[-_TAIL:])
+    if judgement == "password":
+        return is_password(value) or is_random(value, 12)
     if judgement == "base64":
         return _is_pair(value)
     if judgement == "bearer":
@@ -83,7 +115,7 @@ def _is_generated(value: str) -> bool:
     """Return whether a value has digits and both cases, or only hexadecimal digits, in any order."""
     if not any(map(str.isdigit, value)) or not is_random(value, 20):
         return False
-    return _HEX.fullmatch(value) is not None or (value != value.lower() and value != value.upper())
+    return _HEX.search(value) is not None or (value != value.lower() and value != value.upper())
 
 
 def _is_pair(value: str) -> bool:

@@ -51,7 +51,9 @@ def category_of(stem: str, before: str, after: str, *, begins: bool, is_query: b
     if stem == "secret":
         return None if after.startswith(_NOT_AFTER) and not after.startswith("id") else "secret"
     rest = after.removeprefix("word").removeprefix("wd").removeprefix("phrase") if stem == "pass" else after
-    if rest.startswith(_NOT_AFTER) or before.endswith(_NOT_BEFORE):
+    if stem == "auth" and rest.startswith("code"):
+        return "token"
+    if rest.startswith(_NOT_AFTER) or (stem not in {"pass", "pwd"} and before.endswith(_NOT_BEFORE)):
         return None
     if stem == "pass":
         whole = ends and (begins or before.endswith(("store", "require")))

@@ -13,7 +13,7 @@ from agentwatch.redaction.secrets.values import is_password, is_random
 _REST = re.compile("[A-Za-z0-9_-]{0,40}")
 """What an identifier has after the stem of its label."""
 _CLOSE = r"[\\\"'`\])* \t]{0,12}"
-_WRAP = r"[A-Za-z_.:@$&]{0,40}\(?[ ]{0,2}"
+_WRAP = r"[A-Za-z_.:@$&-]{0,40}\(?[ ]{0,2}"
 """What may stand before a quote: the prefix of a string, or a call."""
 _QUOTED = rf"(?:{_WRAP}\"([^\"\n]{{3,600}})|{_WRAP}'([^'\n]{{3,600}})|{_WRAP}`([^`\n]{{3,600}}))"
 _BARE = r"([^\s\"'`,;<>]{3,300})"
@@ -21,19 +21,24 @@ _QUOTES = 3
 """The number of groups of quoted values, which come first."""
 _SIGN = r"(?:[:?.+|~*!]{0,2}={1,3}>?|:{1,2}|->|\|\|)"
 _ASSIGNED = re.compile(
-    rf"{_CLOSE}{_SIGN}[ \t]{{0,16}}(?:\*\*[ ]{{1,4}}|[\"'][ ]{{1,2}})?(?:{_QUOTED}|{_BARE})"
+    rf"{_CLOSE}{_SIGN}[ \t]{{0,16}}"
+    rf"(?:\*\*[ ]{{1,4}}|[\"'][ ]{{1,2}}|[A-Za-z_.]{{1,40}}\([\"'][^\"'\n]{{1,60}}[\"'],[ ]{{0,2}})?"
+    rf"(?:{_QUOTED}|{_BARE})"
 )
 _TYPED = re.compile(
-    rf"[ \t]{{0,4}}:?[ \t]{{1,4}}[A-Za-z&*?\[][A-Za-z0-9_&<>\[\].?*]{{0,40}}"
+    rf"[ \t]{{0,4}}:?[ \t]{{1,4}}(?:&'static[ ])?[A-Za-z&*?\[<][A-Za-z0-9_&<>\[\].?*]{{0,40}}"
     rf"(?:[ ]\|[ ][A-Za-z0-9_]{{1,20}}){{0,2}}[ ]{{0,2}}=[ \t]{{0,4}}{_QUOTED}"
 )
-_PASSED = re.compile(rf"(?:[\"'`\])]{{0,3}}[ \t]{{0,4}},\s{{0,40}}|\([ \t]{{0,4}}|[ \t]{{1,8}}){_QUOTED}")
+_PASSED = re.compile(
+    rf"(?:[\"'`\])]{{0,3}}[ \t]{{0,4}},\s{{0,40}}|[\"'][ \t]{{1,8}}|\([ \t]{{0,4}}|[ \t]{{1,8}}){_QUOTED}"
+)
 _ELEMENT = re.compile(
     r"(?:[ \t][^<>\n]{0,60})?>\s{0,40}(?:<!\[CDATA\[)?"
     r"([^<>\s\[\]]{3,600})(?:\]\]>)?\s{0,40}</"
 )
 _VALUE = re.compile(
-    rf"[\"']?(?:,?\s{{1,60}}[\"']?(?:value|Value|VALUE|content)[\"']?[ ]{{0,2}}[:=][ ]{{0,4}}"
+    rf"[\"']?(?:(?:,|[ ]{{0,2}}\{{)?\s{{1,60}}[\"']?(?:value|Value|VALUE|content|default)"
+    rf"[\"']?[ ]{{0,2}}[:=][ ]{{0,4}}"
     rf"|</key>\s{{0,60}}<string>)(?:{_QUOTED}|{_BARE})"
 )
 _BESIDE = re.compile(rf"(?:[ \t*`]{{0,4}}\|[ \t*`]{{0,4}}|[ \t]{{1,16}})(?:is[ \t:=]{{1,3}})?{_BARE}")
@@ -70,6 +75,7 @@ _LONGEST = 40
 _REACH = 12
 _NAMES = ("pass", "pwd", "secret", "token", "auth", "key", "cred")
 _SHORTEST_LETTERS = 10
+_LEAST_LOOSE = 20
 _LEAST_WEAK, _LEAST_BESIDE, _LEAST_GENERATED, _LEAST_CHOSEN = 14, 14, 12, 8
 
 
@@ -112,6 +118,8 @@ def _label(piece: str, lower: str, stem: str, at: int) -> _Label | None:
     head = before[len(before.rstrip(_IDENTIFIER)) :]
     first = at - len(head)
     is_query = first > 0 and piece[first - 1] in "?&"
+    if not head and before[-1:] == " " and before[-2:-1].isalnum():  # two words, such as API key
+        head = before[len(before[:-1].rstrip(_IDENTIFIER)) : -1] + "_"
     category = category_of(
         stem,
         head.lower().translate(_SEPARATORS),
@@ -125,7 +133,7 @@ def _label(piece: str, lower: str, stem: str, at: int) -> _Label | None:
 def _value(piece: str, label: _Label, at: int) -> Found | None:
     """Return the secret that follows a label whose identifier ends at a place."""
     after = piece[at : at + 1]
-    for patterns, loose in _WAYS if label.category != "weak" else _WAYS[:1]:
+    for patterns, loose in _WAYS:
         for pattern, beginnings in patterns:
             match = pattern.match(piece, at) if after in beginnings else None
             if match is not None:
@@ -178,7 +186,9 @@ def _is_secret(value: str, category: Category, *, loose: bool, beside: bool, quo
     if len(value) < _SHORTEST_LETTERS and value.isalpha():
         return False
     if category == "weak":
-        return not loose and not beside and _has_digit(value) and is_random(value, _LEAST_WEAK)
+        if beside or (loose and not quoted):
+            return False
+        return _has_digit(value) and is_random(value, _LEAST_LOOSE if loose else _LEAST_WEAK)
     if category == "password":
         if not is_password(value) or (not quoted and _names_a_secret(value)):
             return False

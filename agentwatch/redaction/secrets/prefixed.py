@@ -32,7 +32,7 @@ def _by_head(*, whole: bool) -> dict[str, list[tuple[int, str]]]:
     found: dict[str, list[tuple[int, str]]] = {}
     for at, rule in enumerate(RULES):
         for prefix in rule.prefixes.split():
-            word = prefix.lstrip("_|^")
+            word = prefix.lstrip("_|^$")
             match = _LEADING.match(word)
             leading = match[0] if match is not None else ""
             if whole == (len(leading) >= _HEAD or len(leading) < len(word)):

@@ -9,6 +9,7 @@ from agentwatch.redaction.found import Found
 from agentwatch.redaction.secrets.values import is_random
 
 _NAMES = """
+ably agora persona mailersend qovery seam asaas aikido appfigures backblaze
 abuseipdb accuweather adafruit adobe adyen airbrake airship airtable aiven akamai alchemy algolia alienvault
 amplitude anthropic anyscale apideck apiflash apilayer apilo appcues appfollow appsignal appwrite
 artifactory artsy asana assemblyai atera atlassian auth0 authress aviationstack aws aylien ayrshare azure
@@ -59,6 +60,7 @@ wistia workato workday worldweather wrike xata yandex yelp yousign youtube yugab
 zendesk zenkit zenscrape zenserp zerobounce zerotier zipapi zipcodeapi zoho zonkafeedback zoom
 """
 _COMMON_NAMES = """
+ably agora persona mailersend qovery seam asaas aikido appfigures backblaze
 apollo aws azure branch circle docker firebase ghost github gitlab google harness linear microsoft
 monday notion npm openai segment square together
 """
@@ -72,7 +74,7 @@ _AT_ONCE = re.compile(
     r"[A-Za-z0-9_-]{0,40}[\"'\]]{0,2}[ ]{0,4}(?:[:=]{1,2}>?|\()[ ]{0,4}"
     r"[\"'`]([A-Za-z0-9_.~+/=-]{14,300})[\"'`]"
 )
-_VALUE = re.compile(r"[^A-Za-z0-9_+/.@#-]([A-Za-z0-9][A-Za-z0-9_.~+/=-]{14,300})")
+_VALUE = re.compile(r"[^A-Za-z0-9_+/.@#-]([A-Za-z0-9][A-Za-z0-9_.~+/=-]{14,300}(?::[A-Za-z0-9_-]{2,64})?)")
 _UNLIKE = re.compile(
     r"(?i)commit|sha[0-9-]|hash|digest|checksum|etag|\brev|md5|h1:|integrity|version|image|resolved"
     r"|public|https?:|node_modules|module|import|require|uuid|guid|backup|parent|request|trace|span|session"

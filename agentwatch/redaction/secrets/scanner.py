@@ -18,6 +18,8 @@ from agentwatch.redaction.secrets.view import plain
 
 _SHORTEST = 8
 """No secret is shorter than this with what shows that it is one."""
+_LEAST_WORD = 20
+"""Letters alone that are fewer are a word."""
 _STEP = 16 << 10
 _OVERLAP = 4 << 10
 """Characters that a piece shares with the next one: no secret with its label is longer."""
@@ -36,7 +38,7 @@ def find(text: str) -> list[Found]:
     Args:
         text: Any text, best decoded: inside a JSON string, escapes hide where a secret begins.
     """
-    if len(text) < _SHORTEST:
+    if len(text) < _SHORTEST or (len(text) < _LEAST_WORD and text.isalpha()):
         return []
     view = plain(text)
     found = list(key_blocks(view))

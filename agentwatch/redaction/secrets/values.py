@@ -75,9 +75,14 @@ def is_placeholder(value: str) -> bool:
 
 def is_code(value: str) -> bool:
     """Return whether a value is a variable, a call, a path or an address rather than a literal."""
-    return bool(
-        _REFERENCE.match(value) or _DOTTED.fullmatch(value) or _VERSION.fullmatch(value) or _is_path(value)
-    )
+    return bool(_REFERENCE.match(value) or _is_dotted(value) or _VERSION.fullmatch(value) or _is_path(value))
+
+
+def _is_dotted(value: str) -> bool:
+    """Return whether a value is a name in a module or an object, and no token of parts."""
+    if _DOTTED.fullmatch(value) is None:
+        return False
+    return not any(len(part) >= 20 and _is_mixed(part) for part in value.replace(":", ".").split("."))
 
 
 def _is_path(value: str) -> bool:

@@ -235,9 +235,14 @@ zoho                | Zoho-oauthtoken «1000.<hex:32>.<hex:32>»
 """
 
 
+def planted_lines(lines: str, random: Random) -> Iterator[tuple[str, Planted]]:
+    """Yield the planted secret of each line: a name, `|`, and a template with `\\n` for line ends."""
+    for line in lines.strip().splitlines():
+        name, _, template = line.partition("|")
+        text = template.strip().replace("\\\\n", "\0").replace("\\n", "\n").replace("\0", "\\n")
+        yield name.strip(), planted(text.replace("\\|", "|"), random)
+
+
 def rare(seed: int = 1) -> Iterator[tuple[str, Planted]]:
     """Yield a planted secret of each line with its vendor."""
-    random = Random(seed)
-    for line in _LINES.strip().splitlines():
-        vendor, _, template = line.partition("|")
-        yield vendor.strip(), planted(template.strip().replace("\\n", "\n"), random)
+    return planted_lines(_LINES, Random(seed))

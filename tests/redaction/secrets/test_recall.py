@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -10,6 +11,7 @@ from agentwatch.redaction.secrets import Found, find
 from tests.builders.redaction.kinds import KINDS, WITH_PREFIX, secrets
 from tests.builders.redaction.ordinary import MATERIALS, material
 from tests.builders.redaction.rare import rare
+from tests.builders.redaction.second import second
 from tests.builders.redaction.templates import Planted
 
 WANTED, WANTED_RARE, MOST_FALSE = 0.98, 0.95, 3
@@ -52,9 +54,10 @@ def test_escaped_secrets_are_found() -> None:
     assert missed <= len(KINDS) * 10 * (1 - WANTED)
 
 
-def test_tokens_of_rarer_vendors_are_found() -> None:
-    """At least 95 % of the tokens of rarer vendors are found whole."""
-    corpus = list(rare(3))
+@pytest.mark.parametrize("make", [rare, second])
+def test_tokens_of_rarer_vendors_are_found(make: Callable[[int], Iterator[tuple[str, Planted]]]) -> None:
+    """At least 95 % of the tokens of rarer vendors, and of secrets in rarer syntax, are found whole."""
+    corpus = list(make(3))
     assert len(corpus) >= 120
     missed = [vendor for vendor, planted in corpus if not covered(planted, find(planted.text))]
     assert len(missed) <= len(corpus) * (1 - WANTED_RARE), missed

@@ -19,6 +19,7 @@ RULES = (
     Rule("brevo", "xkeysib- xsmtpsib-", HEX + "{64}-" + ALNUM + "{16}"),
     Rule("mailgun", "key- pubkey-", HEX + "{32}"),
     Rule("mandrill", "md-", WORD + "{22}", weak=True),
+    Rule("mailersend", "mlsn.", HEX + "{64}"),
     Rule("resend", "re_", r"[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}", weak=True),
     Rule("intercom", "dG9rO", "[A-Za-z0-9+/]{50,70}={0,2}"),
     Rule("onesignal", "os_v2_app_ os_v2_org_", "[a-z0-9]{80,120}"),

@@ -5,6 +5,16 @@ from __future__ import annotations
 from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, UUID, WORD, Rule
 
 RULES = (
+    Rule(
+        "base64",
+        "Z2hwX Z2hzX Z2hvX Z2l0aHViX3BhdF c2stYW50L c2stcHJva eG94Yi eG94cC",
+        "[A-Za-z0-9+/_-]{24,1000}={0,2}",
+    ),
+    Rule(
+        "private key",
+        "LS0tLS1CRUdJTiBQUklWQVRF LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBPUEVO",
+        "[A-Za-z0-9+/_-]{60,1000}={0,2}",
+    ),
     Rule("jwt", "ZXlK", "[A-Za-z0-9+/=_-]{60,1000}"),
     Rule("anthropic", "sk-ant-", WORD + "{20,250}"),
     Rule("openrouter", "sk-or-v1-", HEX + "{40,80}"),

@@ -26,6 +26,8 @@ RULES = (
     Rule("razorpay", "rzp_live_ rzp_test_", ALNUM + "{14}"),
     Rule("checkout", "sk_ sk_test_ sk_sbox_", r"(?:" + UUID + r"|[a-z0-9]{26}[a-z0-9*]?)", weak=True),
     Rule("duffel", "duffel_test_ duffel_live_", "[A-Za-z0-9_=-]{43}"),
+    Rule("asaas", "$aact_", ALNUM + "{10}[A-Za-z0-9_:-]{20,300}"),
+    Rule("asaas", "$aact_prod_ $aact_hmlg_", "[A-Za-z0-9:_=-]{20,300}"),
     Rule("paddle", "pdl_live_apikey_ pdl_sdbx_apikey_ pdl_ntfset_", "[A-Za-z0-9_]{26,90}"),
     Rule("midtrans", "SB-Mid-server- Mid-server- SB-Mid-client-", WORD + "{16,40}"),
     Rule("mercadopago", "APP_USR-", "[0-9]{10,20}-[0-9]{6}-[0-9a-f]{32}-[0-9]{5,12}"),
