@@ -60,7 +60,6 @@ wistia workato workday worldweather wrike xata yandex yelp yousign youtube yugab
 zendesk zenkit zenscrape zenserp zerobounce zerotier zipapi zipcodeapi zoho zonkafeedback zoom
 """
 _COMMON_NAMES = """
-ably agora persona mailersend qovery seam asaas aikido appfigures backblaze
 apollo aws azure branch circle docker firebase ghost github gitlab google harness linear microsoft
 monday notion npm openai segment square together
 """
