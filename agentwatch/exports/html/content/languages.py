@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 _FAMILIES = {
-    "python": ("py", "pyi", "python", "python3"),
-    "shell": ("sh", "bash", "zsh", "shell", "console", "fish"),
-    "curly": (
-        *(
-            "c",
-            "h",
-            "cc",
-            "cpp",
-            "hpp",
-            "cs",
-            "csharp",
-            "dart",
-            "go",
-            "java",
-            "kt",
-            "kotlin",
-            "php",
-            "rs",
-            "rust",
-        ),
-        *("scala", "swift", "js", "javascript", "jsx", "mjs", "cjs", "ts", "typescript", "tsx", "mts"),
-    ),
-    "data": ("json", "jsonc", "json5", "ndjson", "jsonl"),
-    "settings": ("yaml", "yml", "toml", "ini", "cfg", "conf", "properties", "env", "dockerfile", "makefile"),
-    "query": ("sql",),
-    "ruby": ("rb", "ruby", "ex", "exs", "elixir", "pl", "perl", "r", "jl", "julia"),
+    "python": "py pyi python python3",
+    "posix": "sh bash zsh shell console fish",
+    "curly": "c h cc cpp hpp cs csharp dart go java kt kotlin php rs rust scala swift "
+    "js javascript jsx mjs cjs ts typescript tsx mts",
+    "data": "json jsonc json5 ndjson jsonl",
+    "settings": "yaml yml toml ini cfg conf properties env dockerfile makefile",
+    "query": "sql",
+    "ruby": "rb ruby ex exs elixir pl perl r jl julia",
 }
-_BY_NAME = {name: family for family, names in _FAMILIES.items() for name in names}
+_BY_NAME = {name: family for family, names in _FAMILIES.items() for name in names.split()}
 _MOST_NAME = 20
 
 

@@ -13,7 +13,7 @@ const LEXERS = {
   python: lexer("#[^\\n]*", `[rbf]{0,2}"""(?:(?!""").)*(?:""")?|[rbf]{0,2}'''(?:(?!''').)*(?:''')?|${STRINGS}`,
     "and as assert async await break case class continue def del elif else except False finally for from global if "
     + "import in is lambda match None nonlocal not or pass raise return True try while with yield self"),
-  shell: lexer("(?<![\\w$&{])#[^\\n]*", "\"(?:[^\"\\\\]|\\\\.)*\"?|'[^']*'?",
+  posix: lexer("(?<![\\w$&{])#[^\\n]*", "\"(?:[^\"\\\\]|\\\\.)*\"?|'[^']*'?",
     "if then else elif fi for while until do done case esac in function return local export set cd echo exit sudo"),
   curly: lexer("//[^\\n]*|/\\*(?:(?!\\*/).)*(?:\\*/)?", `${STRINGS}|\`(?:[^\`\\\\]|\\\\.)*\`?`,
     "abstract as async await auto bool boolean break case catch chan char class const continue default defer delete do "
