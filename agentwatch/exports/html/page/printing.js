@@ -9,9 +9,7 @@ let before = null;  // what was shown before printing
 // Inflates what is printed, then opens the browser's dialog.
 async function printAll() {
   for (const row of printedRows()) {
-    if (row.entry.c !== undefined && !ready.has(row.entry.c)) {
-      row.printed = await content(row.entry);
-    }
+    row.printed = await content(row.entry);
   }
   print();
 }
