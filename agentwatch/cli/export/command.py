@@ -61,7 +61,8 @@ def run_export(request: Request, agent: Agent | None) -> int:
         return _BROKEN_PIPE
     finally:
         progress.clear()
-    say("; ".join(_report(session, None if path == STDOUT else path, size)))
+    is_limited = request.choices.max_bytes is not None
+    say("; ".join(_report(session, None if path == STDOUT else path, size, is_limited=is_limited)))
     return 0
 
 
@@ -126,11 +127,11 @@ def _file_name(name: str, suffix: str) -> str:
     return f"{_UNFIT.sub('_', stem)[:100]}{suffix}"
 
 
-def _report(session: Exported, path: Path | None, size: int) -> Iterator[str]:
-    """Yield what was written, and what was masked."""
+def _report(session: Exported, path: Path | None, size: int, *, is_limited: bool = False) -> Iterator[str]:
+    """Yield what was written, and what was masked. With a limited size, some calls may be left out."""
     if path is not None:
-        calls = sum(1 for _ in session.calls())
-        yield f"wrote {path} ({byte_size(size)}, {plural(calls, 'call')})"
+        calls = plural(sum(1 for _ in session.calls()), "call")
+        yield f"wrote {path} ({byte_size(size)}, {f'as many of {calls} as fit' if is_limited else calls})"
     if session.report is None:
         yield "nothing was redacted (--raw)"
     else:

@@ -59,6 +59,13 @@ def test_the_export_is_printed(folder: Path) -> None:
     assert done.stderr.count(b"\n") == 1
 
 
+def test_a_limited_export_does_not_claim_all_calls(folder: Path) -> None:
+    """With `--max-bytes`, stderr says that calls may be left out, and the file is not larger."""
+    done = watch("export", "a.ndjson", *MARKDOWN, "-o", "b.md", "--max-bytes", "4000", cwd=folder)
+    assert b", as many of 14 calls as fit); " in done.stderr
+    assert (folder / "b.md").stat().st_size <= 4000
+
+
 def test_stdin_is_exported(folder: Path) -> None:
     """`-` reads the recording from stdin; the file is then called session."""
     done = watch("export", "-", *MARKDOWN, stdin=DEMO.read_bytes(), cwd=folder)

@@ -49,7 +49,7 @@ function cutNodes(nodes) {
   const cut = (node) => {
     if (left.lines <= 0 || left.characters <= 0) { left.isCut = true; return null; }
     if (typeof node !== "string") {
-      if (node[0] === "details") return null;
+      if (node[0] === "details" || node[1] === "numbers") return null;  // numbers of lines do not print either
       return [node[0], node[1], ...node.slice(2).map(cut).filter((each) => each !== null)];
     }
     const lines = node.split("\n");

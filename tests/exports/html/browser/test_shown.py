@@ -166,6 +166,8 @@ def test_the_page_is_printed(opened: Opener, tmp_path: Path) -> None:
     assert [int(number) for number in re.findall(r"^[ \f]*. #(\d+) ", text, re.MULTILINE)] == [*range(1, 15)]
     assert "1 failed, 8 passed in 8.17s" in text
     assert "Mended: 17 tests pass" in text
+    assert "return min(candidates, key=lambda tide: (tide.time - when).seconds)" in text
+    assert "low = nearest_low(DAY, datetime(2026, 5, 3, 1, 32))" in text
     assert "Search everything" not in text
     page.wait_for("!document.querySelector('.entry .line[aria-expanded=true]')")
     check_inert(page)
