@@ -64,6 +64,7 @@ SLOW_FILES = (
     "test_backend",
     "test_costs",
     "test_spans",
+    *("test_kinds", "test_story", "test_any_line", "test_deltas"),
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
 

@@ -15,6 +15,7 @@ import click
 
 from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
+from agentwatch.cli.doctor.command import doctor
 from agentwatch.cli.export.options import clip, export
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
@@ -226,6 +227,7 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
 agentwatch.add_command(completion)
 agentwatch.add_command(export)
 agentwatch.add_command(clip)
+agentwatch.add_command(doctor)
 
 
 @agentwatch.command()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 import agentwatch
-from tests.conftest import RECORDINGS, SHARED, Saver
+from agentwatch.machine.found import Reach
+from agentwatch.machine.places import Places
+from tests.builders.machine.fake import fake_machine
+from tests.conftest import RECORDINGS, Saver
 from tests.harness.program import watch
 
 EVERY = sorted(RECORDINGS.glob("*.ndjson"))
@@ -40,9 +44,13 @@ def test_lines_of_no_known_agent_are_a_session_without_a_format(recording: Saver
     )
 
 
-@pytest.mark.parametrize("path", sorted((SHARED / "disk").rglob("*.jsonl"))[::4], ids=lambda path: path.stem)
-def test_the_files_of_all_agents_are_loaded(path: Path) -> None:
-    """What agents keep on disk is loaded, and each line of it is counted."""
-    session = agentwatch.load(path)
-    assert session.format
-    assert session.lines.total
+def test_the_sessions_of_all_agents_are_loaded(tmp_path: Path) -> None:
+    """What agents keep on disk is loaded: lines, JSON documents and rows of a database."""
+    machine = fake_machine(tmp_path)
+    found = Places(machine.environ, machine.home, os.geteuid()).first()
+    paths = [each.path for batch in found for each in batch if each.reach is not Reach.LISTED]
+    formats = {agentwatch.load(path).format for path in paths}
+    assert formats >= {"claude-transcript", "codex-rollout", "copilot", "cursor", "cursor-transcript"}
+    assert formats >= {"gemini-chat", "opencode", "pi-session", "qwen-chat"}
+    assert {path.suffix for path in paths} >= {".jsonl", ".json"}
+    assert any(path.parent.suffix == ".db" for path in paths)

@@ -6,8 +6,14 @@ from agentwatch_tern.agent import AGENT
 from agentwatch_tern.calls_csv import row
 
 import agentwatch
+from agentwatch.testing import check_agent
 
 RECORDING = Path(__file__).parent.parent / "tern.ndjson"
+
+
+def test_the_format_is_valid() -> None:
+    """Whatever is in a line, the functions of the format return what agentwatch expects, and never raise."""
+    check_agent(AGENT, RECORDING.read_bytes().splitlines())
 
 
 def test_the_format_is_found() -> None:

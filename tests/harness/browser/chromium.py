@@ -112,13 +112,13 @@ class Chromium:
                 return False
 
     def resident_bytes(self) -> int:
-        """Return the memory of all processes of the browser, shared memory counted once in each."""
+        """Return the memory of all processes of the browser; what some share is counted once."""
         total, waiting = 0, [self._process.pid]
         while waiting:
             pid = waiting.pop()
             with suppress(OSError):
-                with open(f"/proc/{pid}/statm") as file:
-                    total += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+                with open(f"/proc/{pid}/smaps_rollup") as file:
+                    total += sum(int(line.split()[1]) for line in file if line.startswith("Pss:")) * 1024
                 with open(f"/proc/{pid}/task/{pid}/children") as file:
                     waiting += map(int, file.read().split())
         return total

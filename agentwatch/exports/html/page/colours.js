@@ -36,7 +36,8 @@ const LEXERS = {
 const GROUPS = ["comment", "string", "number", "word"];
 const canColour = Boolean(globalThis.CSS?.highlights && globalThis.Highlight);
 const coloured = new Map();  // by the element of a row: its ranges, each with the name of its colour
-if (canColour) for (const name of GROUPS) CSS.highlights.set(name, new Highlight());
+const shades = new Map(canColour ? GROUPS.map((name) => [name, new Highlight()]) : []);
+for (const [name, shade] of shades) CSS.highlights.set(name, shade);
 
 // Colours the code in the element of a row. What was coloured in it before is forgotten.
 function colour(element) {
@@ -49,12 +50,12 @@ function colour(element) {
     if (!Object.hasOwn(LEXERS, family) || text?.nodeType !== Node.TEXT_NODE) continue;
     if (text.length <= MOST_COLOURED) colourText(text, LEXERS[family], ranges);
   }
-  for (const [name, range] of ranges) CSS.highlights.get(name).add(range);
+  for (const [name, range] of ranges) shades.get(name).add(range);
   if (ranges.length) coloured.set(element, ranges);
 }
 
 function uncolour(element) {
-  for (const [name, range] of coloured.get(element) || []) CSS.highlights.get(name).delete(range);
+  for (const [name, range] of coloured.get(element) || []) shades.get(name).delete(range);
   coloured.delete(element);
 }
 

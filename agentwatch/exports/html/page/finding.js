@@ -19,7 +19,7 @@ function clearFind() {
   find.run++;
   Object.assign(find, { text: "", pattern: null, hits: [], isDone: true, nth: -1 });
   findStatus.textContent = "";
-  globalThis.CSS?.highlights?.clear();
+  for (const name of ["found", "current"]) globalThis.CSS?.highlights?.delete(name);
 }
 
 async function startFind(text) {
@@ -97,7 +97,7 @@ async function showPlace(by) {
   select(row, { opens: row.entry.k === "call" || row.entry.k === "reasoning", isAtTop: true });
   await row.filling;
   render();
-  if (row.element === null) return;
+  if (row.element === null || find.pattern === null) return;  // the search may have been cleared meanwhile
   const ranges = foundIn(row.element);
   find.inRow = by > 0 ? 0 : Math.max(ranges.length - 1, 0);
   if (ranges.length) showRange(ranges[find.inRow]);

@@ -76,8 +76,8 @@ function headWords(head) {
 function filterOf(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return null;
-  const outcomes = words.filter((word) => word in SIGNS);
-  const others = words.filter((word) => !(word in SIGNS));
+  const outcomes = words.filter((word) => Object.hasOwn(SIGNS, word));
+  const others = words.filter((word) => !Object.hasOwn(SIGNS, word));
   return (call) => {
     if (outcomes.length && !outcomes.includes(call.o)) return false;
     const searched = `#${call.n}\n${call.t}\n${call.g || ""}`.toLowerCase();

@@ -229,3 +229,19 @@ def test_the_list_of_calls_is_clicked(opened: Opener) -> None:
     page.click("#row-8")
     page.wait_for(f"{OPEN}.includes(8)")
     assert page.evaluate("document.querySelector('#row-8').getAttribute('aria-selected')") == "true"
+
+
+def test_a_filter_has_no_words_of_its_language(opened: Opener, recording: Saver) -> None:
+    """The name of a member that every object of JavaScript has is a word like any other."""
+    lines = (
+        init(),
+        user(),
+        started("read", path="/src/constructor.ts"),
+        completed("read", result={"success": {}}),
+    )
+    page = opened(recording(*lines, result(None)))
+    for word, count in (("constructor", 1), ("valueof", 0), ("src/con", 1)):
+        page.press("f", *word, "Enter")
+        page.wait_for(f"document.querySelector('#calls').getAttribute('aria-rowcount') === '{count}'")
+        page.press("f", "Escape", "Escape")
+    assert page.complaints() == []

@@ -1,0 +1,1 @@
+"""The command `doctor`: facts about the installation and the machine, for a bug report."""

@@ -1,0 +1,203 @@
+"""Facts about the installation and the machine, without secrets, user names, host names and private paths.
+
+A value of the environment is only shown if it has the form of a harmless one. A path is only shown if it lies
+in the home folder, as `~/…`, and no variable names it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import stat
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from agentwatch import __version__
+from agentwatch.byte_size import byte_size
+from agentwatch.faults import Fault
+from agentwatch.plurals import plural
+
+PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click", "platformdirs")
+EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http")
+_OURS = ("AGENTWATCH_HOME", "AGENTWATCH_CONFIG", "AGENTWATCH_PLUGINS", "AGENTWATCH_STOCK")
+_OTHERS = (
+    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR", "COPILOT_HOME"),
+    *("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CURSOR_DATA_DIR", "CURSOR_CONFIG_DIR"),
+    *("OPENCODE_DB", "GOOSE_PATH_ROOT", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
+    *("NO_COLOR", "TEXTUAL_DRIVER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"),
+)
+"""Variables of others that change what agentwatch does."""
+_TERMINAL = re.compile(r"[a-z][a-z0-9.+-]{0,31}")
+_COLORS = re.compile(r"truecolor|24bit")
+_PROGRAM = re.compile(r"[A-Za-z][A-Za-z_.-]{0,23}")
+_LOCALE = re.compile(r"[A-Za-z]{1,8}(?:_[A-Za-z]{2,4})?(?:\.[A-Za-z0-9-]{1,12})?")
+_SET = "set"
+
+
+def facts(environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, object]]:
+    """Return the facts by section and name. A value is a text, a number or a boolean; None is unknown."""
+    return {
+        "versions": _versions(),
+        "terminal": _terminal(environ),
+        "folders": _folders(environ),
+        "agents": _agents(environ),
+        "plugins": _plugins(),
+        "environment": _environment(environ),
+    }
+
+
+def _versions() -> dict[str, object]:
+    found: dict[str, object] = {
+        "agentwatch": __version__,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+    for name in (*PACKAGES, *EXTRAS):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
+    return {
+        "TERM": _shown(environ, "TERM", _TERMINAL),
+        "COLORTERM": _shown(environ, "COLORTERM", _COLORS),
+        "TERM_PROGRAM": _shown(environ, "TERM_PROGRAM", _PROGRAM),
+        "locale": next((_shown(environ, name, _LOCALE) for name in _locales(environ)), "not set"),
+        "encoding": getattr(sys.stdout, "encoding", None),
+        "colours": _colours(environ),
+        "size": _size(),
+        "stdin is a terminal": os.isatty(0),
+        "stdout is a terminal": os.isatty(1),
+        "tmux": bool(environ.get("TMUX")),
+        "ssh": bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
+    }
+
+
+def _locales(environ: Mapping[str, str]) -> Iterable[str]:
+    """Return the names of the variables that are set, the one that decides first."""
+    return [name for name in ("LC_ALL", "LC_CTYPE", "LANG") if environ.get(name)]
+
+
+def _colours(environ: Mapping[str, str]) -> str:
+    """Return the colours that the terminal says it has."""
+    if environ.get("NO_COLOR") or environ.get("TERM") in (None, "", "dumb"):
+        return "none"
+    if environ.get("COLORTERM") in ("truecolor", "24bit"):
+        return "16 million"
+    return "256" if "256color" in environ.get("TERM", "") else "16"
+
+
+def _size() -> str | None:
+    """Return the columns and lines of the terminal; None without one."""
+    for fd in (2, 1, 0):
+        try:
+            size = os.get_terminal_size(fd)
+        except (OSError, ValueError):
+            continue
+        return f"{size.columns}x{size.lines}"
+    return None
+
+
+def _folders(environ: Mapping[str, str]) -> dict[str, object]:
+    from platformdirs import user_config_path
+
+    from agentwatch.recording.saved_sessions.stems import saved_stems
+    from agentwatch.state_folder import state_folder
+
+    try:
+        stems = list(saved_stems())
+        recordings = f"{plural(len(stems), 'recording')}, {byte_size(sum(stem.size for stem in stems))}"
+    except OSError as error:
+        recordings = _reason(error)
+    named = environ.get("AGENTWATCH_CONFIG")
+    config = Path(named) if named else user_config_path("agentwatch") / "config.toml"
+    return {
+        "state": _place(state_folder(environ), "AGENTWATCH_HOME", environ),
+        "recordings": recordings,
+        "settings": _place(config, "AGENTWATCH_CONFIG", environ),
+    }
+
+
+def _place(path: Path, variable: str, environ: Mapping[str, str]) -> str:
+    """Return where a file or folder is, if that may be shown, its permissions and its size."""
+    if environ.get(variable):
+        where = f"named by {variable}"
+    elif path.is_relative_to(Path.home()):
+        where = f"~/{path.relative_to(Path.home())}"
+    else:
+        where = "outside the home folder"
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return f"{where}: does not exist"
+    except OSError as error:
+        return f"{where}: {_reason(error)}"
+    size = f", {byte_size(status.st_size)}" if stat.S_ISREG(status.st_mode) else ""
+    owner = "" if status.st_uid == os.getuid() else ", of another user"
+    return f"{where}: {stat.S_IMODE(status.st_mode):04o}{size}{owner}"
+
+
+def _agents(environ: Mapping[str, str]) -> dict[str, object]:
+    """Return the number of sessions of each agent on this machine, and the state of its hooks."""
+    from agentwatch.cli.sessions.options import agent_names
+    from agentwatch.hooks.agents import AGENTS
+    from agentwatch.machine.machine import Machine
+    from agentwatch.recording import now_ms
+
+    machine = Machine(environ, Path.home())
+    machine.wants_all = True
+    machine.settle(now_ms())
+    known = frozenset(agent_names())
+    counts = Counter(row.agent if row.agent in known else "other" for row in machine.rows.values())
+    found: dict[str, object] = {name: plural(count, "session") for name, count in sorted(counts.items())}
+    for name in AGENTS:
+        found[name] = f"{found.get(name, '0 sessions')}, hooks {_hooks(name, environ)}"
+    return found
+
+
+def _hooks(name: str, environ: Mapping[str, str]) -> str:
+    from agentwatch.hooks.agents import AGENTS
+    from agentwatch.hooks.plan import Hooks
+
+    try:
+        status = Hooks(AGENTS[name], environ, Path.home()).status()
+    except Fault:
+        return "unknown"
+    if not status.right + status.other:
+        return "not installed"
+    is_right = status.has_program and not status.other and status.right == len(AGENTS[name].events)
+    return "installed" if is_right else "incomplete"
+
+
+def _plugins() -> dict[str, object]:
+    """Return the names of the plugins; their packages are not imported."""
+    from agentwatch.exports.plugins import GROUP as EXPORTERS
+    from agentwatch.wire.plugins.group import GROUP as AGENTS
+
+    return {group.name: ", ".join(group.names()) or "none" for group in (AGENTS, EXPORTERS)}
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, object]:
+    """Return which variables are set that change what agentwatch does; of a switch, its value."""
+    found = {name: _SET for name in (*_OURS, *_OTHERS) if environ.get(name)}
+    return {name: environ[name] if environ[name] in ("0", "1") else words for name, words in found.items()}
+
+
+def _shown(environ: Mapping[str, str], name: str, form: re.Pattern[str]) -> str:
+    """Return the value of a variable if it has the form of a harmless one."""
+    value = environ.get(name)
+    if not value:
+        return "not set"
+    return value if form.fullmatch(value) else _SET
+
+
+def _reason(error: OSError) -> str:
+    """Return why something cannot be read, without its path."""
+    return (error.strerror or type(error).__name__).lower()
