@@ -151,15 +151,16 @@ def test_every_image_has_words(site: Site) -> None:
 def test_lists_and_tables_are_read_as_such(site: Site) -> None:
     """No list, table or heading of a page stands in its text as it was typed."""
     for page in site.pages.values():
-        text = re.sub(r"<(pre|code)\b.*?</\1>", "", page.path.read_text(), flags=re.DOTALL)
-        assert re.findall(r"^(?:<p>)?(?:[-*] |\|[ -]|#+ |> |=== |!!! |::: ).*", text, re.MULTILINE) == [], (
-            page.path
-        )
+        text = re.sub(r"<pre\b.*?</pre>", "", page.path.read_text(), flags=re.DOTALL)
+        assert "\\|" not in text, page.path
+        prose = re.sub(r"<code\b.*?</code>", "", text, flags=re.DOTALL)
+        typed = re.findall(r"^(?:<p>)?(?:[-*] |\|[ -]|#+ |> |=== |!!! |::: ).*", prose, re.MULTILINE)
+        assert typed == [], page.path
 
 
 def test_every_page_is_in_the_navigation(site: Site) -> None:
-    """The navigation has each page of the documents, and only those."""
+    """The navigation has each page of the documents once, and only those."""
     sources = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
-    named = set(re.findall(r'"([^"]+\.md)"', (ROOT / "docs" / "zensical.toml").read_text()))
-    assert {path.as_posix() for path in sources} == named
+    named = re.findall(r'"([^"]+\.md)"', (ROOT / "docs" / "zensical.toml").read_text())
+    assert sorted(path.as_posix() for path in sources) == sorted(named)
     assert {Path(name).with_suffix(".html") for name in named} | {Path("404.html")} == site.pages.keys()
