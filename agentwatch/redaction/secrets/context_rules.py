@@ -69,7 +69,7 @@ HEADERS = (
         rf"(?:[A-Za-z0-9-]{{2,30}}[ \t]{{1,2}})?(?:token=|key=|apikey=)?[\"']?{_CREDENTIALS}",
         "bearer",
     ),
-    Context("token", "token ", r"(?i)token[ \t]{1,2}([0-9a-f]{32,64})\b", "random"),
+    Context("token", "token ", r"(?i)token [ \t]?([0-9a-f]{32,64})\b", "random"),
     Context("okta", "ssws", rf"(?i)SSWS[ \t]{{1,4}}{_CREDENTIALS}", "random"),
     Context("splunk", "splunk", rf"(?i)splunk[ \t]{{1,4}}({_UUID})"),
 )

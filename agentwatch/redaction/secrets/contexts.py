@@ -10,6 +10,7 @@ from functools import cache
 
 from agentwatch.redaction.found import Found
 from agentwatch.redaction.secrets.context_rules import CONTEXTS, Judgement
+from agentwatch.redaction.secrets.prefixed import least_run
 from agentwatch.redaction.secrets.values import (
     is_code,
     is_password,
@@ -48,23 +49,26 @@ def _by_head() -> dict[str, list[int]]:
 
 _BY_HEAD = _by_head()
 _BEGINS = tuple(
-    context.pattern.removeprefix("(?i)").replace("\\", "").startswith(context.literal) for context in CONTEXTS
+    context.pattern.removeprefix("(?i)").removeprefix("\\b").replace("\\", "").startswith(context.literal)
+    for context in CONTEXTS
 )
 """Whether the pattern of a context begins with its literal."""
+_LEAST_RUNS = tuple(least_run(context.pattern) for context in CONTEXTS)
 
 
-def surrounded(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
+def surrounded(piece: str, lower: str, heads: set[str], longest: int) -> Iterator[Found]:
     """Yield the secrets of a piece that syntax shows.
 
     Args:
         piece: A piece of a plain text.
         lower: The same in lower case.
         heads: The first four characters of each of its words, in lower case.
+        longest: The length of its longest word of letters and digits, or more.
     """
     likely = [at for head in (heads | {""}) & _BY_HEAD.keys() for at in _BY_HEAD[head]]
     for at in sorted(likely):
         context = CONTEXTS[at]
-        if context.literal in lower:
+        if longest >= _LEAST_RUNS[at] and context.literal in lower:
             for match in _matches(at, piece, lower):
                 group = match.lastindex or 0
                 start, end = match.span(group)

@@ -10,17 +10,35 @@ from agentwatch.redaction.found import Found
 from agentwatch.redaction.secrets.rules import RULES
 from agentwatch.redaction.secrets.values import has_placeholder, is_random, run_of
 
+LONG_WORD = 14
+"""Only words that are longer than this are given to the searches."""
 _HEAD = 4
 """The characters of a word by which the prefixes that may be in a text are chosen."""
 _LONG = 240
 """Tokens that are longer have no length of their own: all that follows belongs to them."""
 _LEADING = re.compile("[A-Za-z0-9]{0,99}")
+_RUN = re.compile(r"(?:\(\?:[^()]{1,20}\)\?)?\[(?:[A-Za-z0-9](?:-[A-Za-z0-9])?){1,8}\]\{([0-9]{1,3})[,}]")
+"""A pattern of which every match has as many letters and digits in a row."""
 
 
 @cache
 def body(source: str) -> re.Pattern[str]:
     """Return the compiled pattern of what follows a prefix."""
     return re.compile(source)
+
+
+def least_run(pattern: str) -> int:
+    """Return how many letters and digits in a row every match of a pattern has, as far as its begin shows.
+
+    Example:
+        >>> least_run("[A-Za-z0-9]{25}"), least_run("[A-Za-z0-9_-]{25}")
+        (25, 0)
+    """
+    match = _RUN.match(pattern)
+    return int(match[1]) if match is not None else 0
+
+
+_LEAST_RUNS = tuple(least_run(rule.body) for rule in RULES)
 
 
 def _by_head(*, whole: bool) -> dict[str, list[tuple[int, str]]]:
@@ -58,8 +76,9 @@ def tokens(piece: str, words: set[str], heads: set[str]) -> Iterator[Found]:
             for part in {word[:size] for word in words for size in (1, 2, 3)} & _PARTS.keys()
             for rule in _PARTS[part]
         ]
+    longest = max(map(len, words), default=LONG_WORD)
     for at, prefix in sorted(rules):
-        if prefix in piece:
+        if longest >= _LEAST_RUNS[at] and prefix in piece:
             yield from _of_rule(piece, prefix, at)
 
 

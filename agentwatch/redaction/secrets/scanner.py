@@ -12,7 +12,7 @@ from agentwatch.redaction.found import Found, joined
 from agentwatch.redaction.secrets.blocks import key_blocks, signed_tokens
 from agentwatch.redaction.secrets.contexts import surrounded
 from agentwatch.redaction.secrets.labels import labelled
-from agentwatch.redaction.secrets.prefixed import tokens
+from agentwatch.redaction.secrets.prefixed import LONG_WORD, tokens
 from agentwatch.redaction.secrets.providers import of_providers
 from agentwatch.redaction.secrets.view import plain
 
@@ -25,7 +25,6 @@ _OVERLAP = 4 << 10
 """Characters that a piece shares with the next one: no secret with its label is longer."""
 _BEFORE = 96
 """Characters before a piece that show where its first word begins, and its label."""
-_LONG_WORD = 14
 _WORD_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _SPLITTING = bytes(char if char in _WORD_CHARACTERS else 32 for char in range(256))
 
@@ -57,11 +56,12 @@ def _in_piece(piece: str) -> Iterator[Found]:
     """Yield the secrets of a piece, those that are known best first."""
     words = set(piece.encode("ascii").translate(_SPLITTING).split())
     heads = {head.decode("ascii") for head in {word[:4] for word in words}}
-    yield from tokens(piece, {word.decode("ascii") for word in words if len(word) > _LONG_WORD}, heads)
+    long_words = {word.decode("ascii") for word in words if len(word) > LONG_WORD}
+    yield from tokens(piece, long_words, heads)
     if "eyJ" in piece:
         yield from signed_tokens(piece)
     lower = piece.lower()
     heads = {head.lower() for head in heads}
-    yield from surrounded(piece, lower, heads)
+    yield from surrounded(piece, lower, heads, max(map(len, long_words), default=LONG_WORD))
     yield from labelled(piece, lower)
     yield from of_providers(piece, lower, heads)

@@ -6,7 +6,9 @@ The text need not be a JSON string: a whole line, a piece of one, and program te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+import orjson
 
 _ESCAPE = re.compile(r'\\(?:[\\"/bfnrt]|u[0-9a-fA-F]{4}(?:\\u[0-9a-fA-F]{4})*+)')
 _CODE_POINTS = re.compile(r"(?:\\u[0-9a-fA-F]{4})++")
@@ -21,6 +23,23 @@ _SHORT = (
 )
 _BACKSLASH = "\0"
 """Takes the place of a backslash that is no escape, until the escapes are removed."""
+_NUL = b"u0000"
+
+
+def text_of(data: bytes) -> str:
+    """Return the text of bytes of a JSON string, without its escapes.
+
+    orjson reads them ten times as fast as `unescaped`. It rejects bytes with quotes, and half a surrogate
+    pair; a NUL would be taken for a backslash.
+    """
+    if b"\\" not in data:
+        return data.decode("utf-8", "surrogateescape")
+    if b'"' not in data.replace(b'\\"', b"") and _NUL not in data:
+        try:
+            return str(orjson.loads(b'"%s"' % data))
+        except orjson.JSONDecodeError:
+            pass
+    return unescaped(data.decode("utf-8", "surrogateescape"))
 
 
 def unescaped(text: str) -> str:
@@ -38,6 +57,18 @@ def unescaped(text: str) -> str:
     if "\\u" in text:
         text = _CODE_POINTS.sub(lambda match: _characters(match[0]), text)
     return text.replace(_BACKSLASH, "\\")
+
+
+def escaped_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each line that has an escape."""
+    end, match = 0, _ESCAPE.search(text)
+    while match is not None:
+        at = match.start()
+        start = text.rfind("\n", end, at) + 1 or end
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        yield start, end
+        match = _ESCAPE.search(text, end)
 
 
 def escaped_places(text: str, places: Iterable[int]) -> list[int]:

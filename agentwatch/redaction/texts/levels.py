@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from agentwatch.redaction.texts.escapes import escaped_places, unescaped
+from agentwatch.redaction.texts.escapes import escaped_lines, escaped_places, unescaped
 
 _DEEPEST = 4
 """The levels of JSON in JSON that are searched. A rollout of Codex has three: line, arguments, a script."""
@@ -41,7 +41,9 @@ def hits_in(text: str, find: Find, level: int = 1) -> list[Hit]:
     hits = [*find(text)]
     if "\\" not in text or level == _DEEPEST:
         return hits
-    spans = [*_escaped_lines(text)]
+    spans = [*escaped_lines(text)]
+    if not spans:
+        return hits
     lines = "\n".join([text[start:end] for start, end in spans])
     inner = hits_in(unescaped(lines), find, level + 1)
     if inner:
@@ -49,17 +51,6 @@ def hits_in(text: str, find: Find, level: int = 1) -> list[Hit]:
         outer = dict(zip(wanted, _outer_places(spans, escaped_places(lines, wanted)), strict=True))
         hits += [Hit(outer[hit.start], outer[hit.end], hit.kind, hit.value) for hit in inner]
     return hits
-
-
-def _escaped_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each line that has a backslash."""
-    end, at = 0, text.find("\\")
-    while at >= 0:
-        start = text.rfind("\n", end, at) + 1 or end
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        yield start, end
-        at = text.find("\\", end)
 
 
 def _outer_places(spans: list[tuple[int, int]], places: Iterable[int]) -> Iterator[int]:

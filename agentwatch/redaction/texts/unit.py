@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
-from agentwatch.redaction.texts.escapes import escaped_places, unescaped
+from agentwatch.redaction.texts.escapes import escaped_places, text_of
 
 Read = Callable[[int, int], bytes]
 """Returns bytes of the recording, of an offset and a length."""
@@ -44,9 +44,7 @@ class Unit:
             offset: Its offset in the recording.
             data: Its bytes.
         """
-        text = data.decode("utf-8", "surrogateescape")
-        if self.is_escaped:
-            text = unescaped(text)
+        text = text_of(data) if self.is_escaped else data.decode("utf-8", "surrogateescape")
         self.texts.append(text)
         self.offsets.append(offset)
         self.lengths.append(len(data))

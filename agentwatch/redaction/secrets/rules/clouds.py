@@ -63,7 +63,7 @@ RULES = (
     Rule("age", "AGE-PLUGIN-", "[A-Z0-9-]{10,200}1[A-Z0-9]{20,200}"),
     Rule("tailscale", "tskey-", "[a-z]{2,12}-[A-Za-z0-9]{8,24}(?:CNTRL|DEVEL)?-[A-Za-z0-9]{20,64}"),
     Rule("tailscale", "tskey-", "[A-Za-z0-9-]{16,100}", weak=True),
-    Rule("nebula", "dnkey-", "[a-z0-9=_-]{26}-[a-z0-9=_-]{52}"),
+    Rule("nebula", "dnkey-", "[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}"),
     Rule("openshift", "sha256~", WORD + "{43}"),
     Rule("rancher", "token-", "[a-z0-9]{5}:[a-z0-9]{54}"),
     Rule("portainer", "ptr_", BASE64 + "{40,50}=?"),
