@@ -13,6 +13,7 @@ _ENOUGH = 1 << 16
 """The number of characters that are searched at once."""
 _BETWEEN = "\n\0\n"
 """Between two texts. No secret has it, and no label belongs to a value behind it."""
+_MOST_CLEAN = 50_000
 
 Take = Callable[[Unit, Sequence[Hit]], None]
 """Takes what was found in a text, if only nothing."""
@@ -31,6 +32,8 @@ class Search:
         self._take = take
         self._units: list[Unit] = []
         self._size = 0
+        self._clean: set[int] = set()
+        """The hashes of texts without a hit: a message repeats its deltas, and a file is read again."""
 
     def add(self, unit: Unit) -> None:
         """Search a text, now or later."""
@@ -42,10 +45,15 @@ class Search:
     def finish(self) -> None:
         """Search the texts that were not searched yet."""
         units, self._units, self._size = self._units, [], 0
-        if len(units) == 1:
-            self._take(units[0], self.hits_in(units[0]))
-        elif units:
-            self._search(units)
+        searched: list[tuple[Unit, str]] = []
+        for unit in units:
+            text = "".join(unit.texts)
+            if hash(text) in self._clean:
+                self._take(unit, ())
+            else:
+                searched.append((unit, text))
+        if searched:
+            self._search(searched)
 
     def hits_in(self, unit: Unit) -> list[Hit]:
         """Return what is found in one text."""
@@ -55,17 +63,23 @@ class Search:
         """Take what was found in a text."""
         self._take(unit, hits)
 
-    def _search(self, units: list[Unit]) -> None:
-        ends = [*accumulate(unit.size + len(_BETWEEN) for unit in units)]
+    def _search(self, searched: list[tuple[Unit, str]]) -> None:
+        """Search some texts at once, each given with its unit."""
+        ends = [*accumulate(len(text) + len(_BETWEEN) for _, text in searched)]
         hits: dict[int, list[Hit]] = {}
         crossing: set[int] = set()
-        for hit in hits_in(_BETWEEN.join("".join(unit.texts) for unit in units), self._find):
+        for hit in hits_in(_BETWEEN.join([text for _, text in searched]), self._find):
             number = bisect_right(ends, hit.start)
-            before = ends[number] - units[number].size - len(_BETWEEN)
+            before = ends[number] - len(searched[number][1]) - len(_BETWEEN)
             if hit.end > ends[number] - len(_BETWEEN):
                 crossing.update(range(number, bisect_right(ends, hit.end - 1) + 1))
             else:
                 start, end = hit.start - before, hit.end - before
                 hits.setdefault(number, []).append(Hit(start, end, hit.kind, hit.value))
-        for number, unit in enumerate(units):
-            self._take(unit, self.hits_in(unit) if number in crossing else hits.get(number, ()))
+        if len(self._clean) >= _MOST_CLEAN:
+            self._clean.clear()
+        for number, (unit, text) in enumerate(searched):
+            found = hits_in(text, self._find) if number in crossing else hits.get(number, ())
+            if not found:
+                self._clean.add(hash(text))
+            self._take(unit, found)

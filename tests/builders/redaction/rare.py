@@ -139,7 +139,7 @@ mollie              | mollie.setApiKey("«live_<an:30>»")
 mongo cli           | mongosh "mongodb://h/db" -u admin -p «<an:11>»
 mssql               | Server=tcp:db,1433;User ID=sa;Password=«<pw:14>»;Encrypt=True
 mysql cnf           | [client]\nuser=root\npassword="«<pw:13>»"
-nebula              | «dnkey-<low:26>-<low:52>»
+nebula              | «dnkey-<an:26>-<an:52>»
 netlify             | NETLIFY_AUTH_TOKEN=«nfp_<an:36>»
 netrc               | machine api.github.com login ada password «<hex:40>»
 netrc lines         | machine ftp.host\n  login ada\n  password «<an:14>»
