@@ -181,7 +181,7 @@ class SessionKeys(Vertical):
     def action_open_file(self) -> None:
         """Open the selected call's file in the user's editor, at the line that the call is about."""
         call = self._call_in_view()
-        places = (call.ended, call.arguments_place) if call is not None and call.path else ()
+        places = (call.result_place, call.arguments_place) if call is not None and call.path else ()
         line = line_of(
             block
             for place in places

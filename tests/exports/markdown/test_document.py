@@ -16,8 +16,10 @@ from agentwatch.exports.markdown import EXPORTER
 from agentwatch.exports.opening import Wanted
 from agentwatch.faults import Fault
 from agentwatch.session import Kind
+from tests.builders.claude_lines import written as lines_written
 from tests.builders.exports.opened import RAW, every_recording, name_of, opened, written
 from tests.builders.lines import completed, final, init, result, started, user
+from tests.builders.on_disk import cursor_transcript as cursor
 from tests.conftest import RECORDINGS, Saver
 from tests.exports.markdown.parsed import assert_balanced, folds, html_of, tokens
 
@@ -49,6 +51,13 @@ def test_every_recording_is_a_document(path: Path) -> None:
     assert numbers(text) == expected
     assert len(folds(text)) == 2 * (len(expected) + thoughts)
     assert set(html_of(text)) - set(folds(text)) <= {"<code>", "</code>"}
+
+
+def test_an_equal_call_is_no_result(recording: Saver) -> None:
+    """Cursor's own file has no results: the next message ends a call, and may have the same arguments."""
+    twice = cursor.called(cursor.call("Write", path="a", contents="only once"))
+    text = document(recording(lines_written(cursor.user("Go"), twice, twice)))
+    assert text.count("only once") == 2
 
 
 def test_a_document_begins_with_the_outcome_and_the_facts() -> None:
