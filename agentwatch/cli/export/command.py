@@ -136,7 +136,4 @@ def _report(session: Exported, path: Path | None, size: int, *, is_limited: bool
     if path is not None:
         calls = plural(sum(1 for _ in session.calls()), "call")
         yield f"wrote {path} ({byte_size(size)}, {f'as many of {calls} as fit' if is_limited else calls})"
-    if session.report is None:
-        yield "nothing was redacted (--raw)"
-    else:
-        yield session.report.words()
+    yield "nothing was redacted (--raw)" if session.masked is None else session.masked

@@ -190,3 +190,11 @@ def test_a_closed_stdout_is_not_the_recording(folder: Path) -> None:
     assert done.returncode in (0, 74)
     assert files(folder) == {"a.ndjson"}
     assert (folder / "a.ndjson").read_bytes() == before
+
+
+def test_a_part_is_masked_with_the_whole_recording(folder: Path) -> None:
+    """The recording is redacted before it is cut: the report and the file say so."""
+    done = watch("export", "a.ndjson", *MARKDOWN, "--until", "#1", cwd=folder)
+    assert done.returncode == 0
+    assert done.stderr.endswith(b", in the whole recording\n")
+    assert b", in the whole recording |\n" in (folder / "a.md").read_bytes()
