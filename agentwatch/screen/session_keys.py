@@ -65,7 +65,9 @@ class SessionKeys(Vertical):
             id="open-file",
             tooltip="Open the call's file in your editor, at the line",
         ),
-        Binding("X", "export", "Export", show=False, id="export", tooltip="Export the session as a file"),
+        Binding(
+            "X", "export", "Export", show=False, id="export", tooltip="Export the session as a file, redacted"
+        ),
         Binding(
             "y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection, a call with its address"
         ),

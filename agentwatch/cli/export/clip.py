@@ -56,7 +56,8 @@ def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool) -> 
         write_file(output, _pieces(made), replaces=True)
     except BrokenPipeError:
         return _BROKEN_PIPE
-    report = ["nothing was redacted (--raw)" if session.report is None else session.report.words()]
+    masked = session.report and f"{session.report.words()}, in the whole recording"
+    report = [masked or "nothing was redacted (--raw)"]
     if output != STDOUT:
         _write_times(output, made)
         calls = plural(len(part.calls), "call")

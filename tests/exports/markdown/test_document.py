@@ -66,7 +66,7 @@ def test_a_document_begins_with_the_outcome_and_the_facts() -> None:
     assert text.startswith("## succeeded in 1:10 · 14 calls, 1 failed, 1 rejected\n\n| | |\n|---|---|\n")
     assert "| agent | cursor · Sonnet 5 200K High |\n" in text
     assert "| duration | 1:10 |\n" in text
-    assert "| secrets | nothing to mask |\n" in text
+    assert "| secrets | masked 27 personal values (27 home folder) |\n" in text
     headings = [token.content for token in tokens(text) if token.type == "inline" and token.level == 1]
     order = ["Prompt", "Final answer", "Calls that did not succeed"]
     assert [words for words in headings if words in order] == order
