@@ -1,6 +1,7 @@
 """Draw the pictures of the documents: `python docs/pictures.py [NAME…]`.
 
-Without a name it draws all of them, which takes four minutes. Each shows the program itself.
+Without a name it draws all of them, which takes four minutes. Each shows the program itself. Those of the
+exported page are PNG files, which need Chromium.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
 
-from drawing import animation, machine, picture
+from drawing import animation, exported_page, machine, picture
 
 FOLDER = Path(__file__).parent / "pictures"
 Drawing = Callable[[], Coroutine[None, None, str]]
@@ -27,6 +28,11 @@ DRAWINGS: dict[str, Drawing] = {
 if __name__ == "__main__":
     os.environ["TZ"] = "UTC"
     time.tzset()
-    for name in sys.argv[1:] or DRAWINGS:
+    for name in sys.argv[1:] or [*DRAWINGS, *exported_page.PICTURES]:
         os.environ.pop("NO_COLOR", None)  # the picture without colours sets it
-        (FOLDER / f"{name}.svg").write_text(asyncio.run(DRAWINGS[name]()))
+        if name not in exported_page.PICTURES:
+            (FOLDER / f"{name}.svg").write_text(asyncio.run(DRAWINGS[name]()))
+        elif exported_page.has_chromium():
+            exported_page.draw(name, FOLDER / f"{name}.png")
+        else:
+            print(f"{name}: left out, because Chromium is not installed", file=sys.stderr)

@@ -242,7 +242,7 @@ _Content = tuple[bool, str | None]
 
 def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]:
     """Return the contents of a file before and after a call changed it; None for an unknown one."""
-    place = call.ended
+    place = call.result_place
     if place is None or place.length > _MOST_COMPARED_BYTES or call.more_paths:
         return None, None
     change = next(

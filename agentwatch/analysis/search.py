@@ -135,7 +135,7 @@ class Search:
         The match must be in a payload; otherwise the block is None.
         """
         call, nth = self.call(match), match.start
-        place = call and (call.arguments_place if match.side is Side.ARGUMENTS else call.ended)
+        place = call and (call.arguments_place if match.side is Side.ARGUMENTS else call.result_place)
         for block in self._feed.blocks(place, call.call_id) if call and place else ():
             count = sum(1 for _ in self.query.pattern.finditer(safe_text(block_text(block))))
             if nth < count:
@@ -178,7 +178,7 @@ class Search:
         for waiting, (index, call) in enumerate(self._awaited):
             if call.outcome is not Outcome.RUNNING:
                 del self._awaited[waiting]
-                return self._matcher.in_payload(index, Side.RESULT, call, call.ended)
+                return self._matcher.in_payload(index, Side.RESULT, call, call.result_place)
         transcript = self._feed.session.transcript
         while self._ahead[0] < len(transcript):
             index, offset = self._ahead
@@ -217,4 +217,4 @@ class Search:
         if call.outcome is Outcome.RUNNING:
             self._awaited.append((index, call))
         else:
-            yield from self._matcher.in_payload(index, Side.RESULT, call, call.ended)
+            yield from self._matcher.in_payload(index, Side.RESULT, call, call.result_place)

@@ -126,6 +126,8 @@ class ToolEnded(NamedTuple):
     """When the call started, if the line that ends it says so."""
     duration_ms: int | None = None
     """The duration of the call, if the agent measured it."""
+    has_result: bool = True
+    """Whether the line is about the call. If not, the call has ended because the agent went on."""
 
 
 class Permission(NamedTuple):

@@ -28,6 +28,7 @@ class LineTime(NamedTuple):
     """The time of a line by the clock of the program that wrote it.
 
     It replaces the arrival time of a line whose arrival nobody recorded, as in an agent's own file on disk.
+    It is the first event of its line.
 
     Example:
         >>> from agentwatch import LineTime

@@ -9,6 +9,7 @@ from agentwatch.analysis.call_filter import Matches
 from agentwatch.feed import Feed
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.redaction import Report
+from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Entry, Session
 
 
@@ -37,6 +38,14 @@ class Exported:
     """Returns whether the words select a call; None if there are no words."""
     report: Report | None = None
     """What was masked; None if the export is raw."""
+
+    @property
+    def masked(self) -> SafeText | None:
+        """What was masked, in words; None if the export is raw. A recording is redacted before it is cut."""
+        if self.report is None:
+            return None
+        words = self.report.words()
+        return words if self.is_whole else SafeText(f"{words}, in the whole recording")
 
     @property
     def session(self) -> Session:

@@ -65,7 +65,9 @@ class SessionKeys(Vertical):
             id="open-file",
             tooltip="Open the call's file in your editor, at the line",
         ),
-        Binding("X", "export", "Export", show=False, id="export", tooltip="Export the session as a file"),
+        Binding(
+            "X", "export", "Export", show=False, id="export", tooltip="Export the session as a file, redacted"
+        ),
         Binding(
             "y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection, a call with its address"
         ),
@@ -181,7 +183,7 @@ class SessionKeys(Vertical):
     def action_open_file(self) -> None:
         """Open the selected call's file in the user's editor, at the line that the call is about."""
         call = self._call_in_view()
-        places = (call.ended, call.arguments_place) if call is not None and call.path else ()
+        places = (call.result_place, call.arguments_place) if call is not None and call.path else ()
         line = line_of(
             block
             for place in places

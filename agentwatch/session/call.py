@@ -98,6 +98,8 @@ class Call:
     """The other files that the call acts on; at most 100."""
     output: str | None = None
     """The last 4,096 characters that an open call has printed, if the agent reports them."""
+    has_result: bool = True
+    """Whether the line that ended the call is about it. If not, the recording has no result of the call."""
     kind: ToolKind = ToolKind.OTHER
     outcome: Outcome = Outcome.RUNNING
     started: Place | None = field(default=None, repr=False)
@@ -111,6 +113,11 @@ class Call:
     def arguments_place(self) -> Place | None:
         """The line with the call's arguments; None if only the line that ended the call contains them."""
         return self.described or self.started
+
+    @property
+    def result_place(self) -> Place | None:
+        """The line with the call's result; None if it has not arrived, or the recording has none."""
+        return self.ended if self.has_result else None
 
     @property
     def duration_ms(self) -> int | None:
@@ -151,7 +158,7 @@ class Call:
         self.measured_ms = event.duration_ms
         self.outcome, self.phrase = event.outcome, bounded(event.phrase) or ""
         self.error, self.note, self.exit_code = bounded(event.error), bounded(event.note), event.exit_code
-        self.is_new_file = event.is_new_file
+        self.is_new_file, self.has_result = event.is_new_file, event.has_result
         self.lines_added, self.lines_removed = event.lines_added, event.lines_removed
         if event.has_arguments or self.started is None:
             self._describe(event)

@@ -139,7 +139,7 @@ class Decoder:
         fields = salvage(head, tail)
         if not fields:
             return [Malformed(f"not JSON, {size} bytes", _beginning(head))]
-        return [Oversize(size), *self._events(fields, head, len(head) + len(tail))]
+        return _after_time([Oversize(size)], self._events(fields, head, len(head) + len(tail)))
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream."""
@@ -207,7 +207,7 @@ class Decoder:
             if self._time_of is not None:
                 events = self._timed(events, fields)
             if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
-                events = [*self._decoder.end(), *self._first_of_run(other, fields)]
+                events = _after_time(self._decoder.end(), self._first_of_run(other, fields))
         return [*events, Repair()] if isinstance(fields, Repaired) else events
 
     def _plugin_problems(self) -> list[Event]:
@@ -239,7 +239,8 @@ class Decoder:
         events = self._decoded_by(agent, fields)
         if any(type(event) is RunStarted for event in events):
             return events
-        return [events[0], RunStarted(agent.name), *events[1:]]
+        at = next(at for at, event in enumerate(events, 1) if type(event) is FormatDetected)
+        return [*events[:at], RunStarted(agent.name), *events[at:]]
 
     def _decoded_by(self, agent: Agent, fields: Fields) -> list[Event]:
         """Switch to the decoder of an agent. Decode the kept lines with it, then this line."""
@@ -248,7 +249,7 @@ class Decoder:
         if not agent.may_have_written(kept):
             kept = []
         decoded = [self._timed(decoder.decode(each), each) for each in (*kept, fields)]
-        decoded[0] = [FormatDetected(agent.name, agent.traits, agent.agent), *decoded[0]]
+        decoded[0] = _after_time([FormatDetected(agent.name, agent.traits, agent.agent)], decoded[0])
         self._redecoded = decoded[:-1]
         return decoded[-1]
 
@@ -264,6 +265,12 @@ class Decoder:
         self._batches = LineBatches(self._decoder) if isinstance(self._decoder, BatchDecoder) else None
         self.is_detecting = False
         return self._decoder
+
+
+def _after_time(added: list[Event], events: list[Event]) -> list[Event]:
+    """Return the events of a line with others before them; the time of the line stays the first."""
+    at = int(bool(events) and type(events[0]) is LineTime)
+    return [*events[:at], *added, *events[at:]]
 
 
 def _beginning(data: bytes) -> str:

@@ -30,6 +30,7 @@ CALLS = st.builds(
     **dict.fromkeys(("started_ms", "ended_ms"), NUMBERS),
     **dict.fromkeys(("started", "ended"), PLACES),
     outcome=st.sampled_from(Outcome),
+    has_result=st.booleans(),
 )
 
 

@@ -11,7 +11,7 @@ from agentwatch.feed.timeline import Timeline
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
 
-EMPTY = Problem(SafeText("the replay would end at its start, or before it"))
+EMPTY = Problem(SafeText("the part would end at its start, or before it"))
 
 
 class Lines(Timeline, Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.analysis.moments import CallEnd, Problem, parse
@@ -13,12 +12,12 @@ from agentwatch.cli.address import Address, parse_address
 from agentwatch.cli.export.command import open_session
 from agentwatch.cli.export.output import STDOUT, write_file
 from agentwatch.cli.export.progress import ShownProgress
+from agentwatch.cli.export.written_times import write_times
 from agentwatch.cli.messages import say
 from agentwatch.exports.clipping import Clip, Range, clip, range_of
 from agentwatch.exports.opening import Wanted
 from agentwatch.faults import USAGE, Fault, cannot_create
 from agentwatch.plurals import plural
-from agentwatch.recording import SessionFiles
 from agentwatch.wire import Agent
 
 _TO = ".."
@@ -56,9 +55,10 @@ def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool) -> 
         write_file(output, _pieces(made), replaces=True)
     except BrokenPipeError:
         return _BROKEN_PIPE
-    report = ["nothing was redacted (--raw)" if session.report is None else session.report.words()]
+    masked = session.report and f"{session.report.words()}, in the whole recording"
+    report = [masked or "nothing was redacted (--raw)"]
     if output != STDOUT:
-        _write_times(output, made)
+        write_times(output, made.times)
         calls = plural(len(part.calls), "call")
         report.insert(0, f"wrote {output} ({byte_size(made.size)}, {calls})")
     if made.is_whole:
@@ -92,15 +92,3 @@ def _pieces(made: Clip) -> Iterator[bytes]:
     while data := os.pread(made.fd, _PIECE_BYTES, offset):
         yield data
         offset += len(data)
-
-
-def _write_times(output: Path, made: Clip) -> None:
-    """Write the arrival times beside a regular file; those of a file that it replaces are removed."""
-    if not output.is_file():
-        return
-    times = SessionFiles(output.resolve()).times
-    if made.times:
-        write_file(times, [b"".join(b"%d %d\n" % each for each in made.times)], replaces=True)
-    else:
-        with suppress(FileNotFoundError):
-            times.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,8 @@ from agentwatch.wire import Agent
 FILM = "asciicast"
 """The format that can also be a film of the screen."""
 _BROKEN_PIPE = 141
+_MOST_COPIES = 1000
+"""Up to this number, an export gets a new name beside earlier ones; after it, the fault is reported."""
 _UNFIT = re.compile(r"[^0-9A-Za-z._-]")
 
 
@@ -52,7 +55,7 @@ def run_export(request: Request, agent: Agent | None) -> int:
     session = open_session(request.address, request.wanted, agent, progress)
     if isinstance(session, int):
         return session
-    path = request.output or Path(_file_name(session.name, exporter.suffix))
+    path = request.output or _new_file(session.name, exporter.suffix)
     choices = request.choices._replace(progress=progress.step("writing"))
     try:
         pieces = _pieces(exporter, session, choices)
@@ -121,10 +124,11 @@ def open_session(
     return session
 
 
-def _file_name(name: str, suffix: str) -> str:
-    """Return the name of a new file for the export of a recording."""
-    stem = name.removesuffix(".gz").rsplit(".", 1)[0] or "session"
-    return f"{_UNFIT.sub('_', stem)[:100]}{suffix}"
+def _new_file(name: str, suffix: str) -> Path:
+    """Return the path of a new file for the export of a recording: `demo.html`, then `demo-2.html`."""
+    stem = _UNFIT.sub("_", name.removesuffix(".gz").rsplit(".", 1)[0] or "session")[:100]
+    names = [f"{stem}{suffix}", *(f"{stem}-{number}{suffix}" for number in range(2, _MOST_COPIES))]
+    return Path(next((name for name in names if not os.path.lexists(name)), names[0]))
 
 
 def _report(session: Exported, path: Path | None, size: int, *, is_limited: bool = False) -> Iterator[str]:
@@ -132,7 +136,4 @@ def _report(session: Exported, path: Path | None, size: int, *, is_limited: bool
     if path is not None:
         calls = plural(sum(1 for _ in session.calls()), "call")
         yield f"wrote {path} ({byte_size(size)}, {f'as many of {calls} as fit' if is_limited else calls})"
-    if session.report is None:
-        yield "nothing was redacted (--raw)"
-    else:
-        yield session.report.words()
+    yield "nothing was redacted (--raw)" if session.masked is None else session.masked

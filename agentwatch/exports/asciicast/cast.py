@@ -74,8 +74,8 @@ def header(exported: Exported, choices: Choices, begin_ms: int | None, command: 
         "command": command,
     }
     yield orjson.dumps(fields) + b"\n"
-    report = exported.report
-    words = "not redacted" if report is None else f"redacted: {report.words()}"
+    masked = exported.masked
+    words = "not redacted" if masked is None else f"redacted: {masked}"
     yield f"# {words}\n".encode()
 
 

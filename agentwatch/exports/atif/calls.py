@@ -51,7 +51,7 @@ class CallWriter:
             call, name = calls[number - 1], next(names)
             if call.ended is not None:
                 yield lead
-                yield from self._result(call, call.ended, name)
+                yield from self._result(call, name)
                 lead = b","
         if lead == b",":
             yield b"]}"
@@ -69,9 +69,10 @@ class CallWriter:
         yield b',"arguments":' + self._arguments(call)
         yield b',"extra":' + json_of(extra) + b"}"
 
-    def _result(self, call: Call, place: Place, name: str) -> Iterator[bytes]:
+    def _result(self, call: Call, name: str) -> Iterator[bytes]:
         yield b"{" + members({"source_call_id": name})
-        if (content := self._content(call, place)) is not None:
+        place = call.result_place
+        if place is not None and (content := self._content(call, place)) is not None:
             yield b',"content":'
             yield from text_json((content,))
         if self._has_subagent(call):
@@ -92,7 +93,7 @@ class CallWriter:
 
     def _arguments(self, call: Call) -> bytes:
         """Return the arguments of a call as the stream sent them, as a JSON object."""
-        place = call.arguments_place or call.ended
+        place = call.arguments_place or call.result_place
         payloads = None if place is None else self._payloads(place)
         if place is None or payloads is None:
             return b"{}"

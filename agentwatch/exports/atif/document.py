@@ -148,8 +148,8 @@ class _Document:
 
     def _notes(self) -> str:
         """Return what was masked, and whether the whole session is exported."""
-        report = self._exported.report
-        words = ["not redacted" if report is None else f"redacted: {report.words()}"]
+        masked = self._exported.masked
+        words = ["not redacted" if masked is None else f"redacted: {masked}"]
         if not self._exported.is_whole:
             words.append("a part of the session")
         return "; ".join(words)

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from agentwatch.events import Event, LineTime, Tokens, Usage, UsageScope
+from agentwatch.events import Event, Tokens, Usage, UsageScope
 from agentwatch.feed import Feed
 from agentwatch.feed.checkpoints import Checkpoint
 from agentwatch.recording import LineReader, Until
@@ -89,7 +89,7 @@ class _NotingSession(Session):
         begin = len(self.transcript)
         super().apply(events, place, physical_lines, pieces)
         if (end := len(self.transcript)) > begin:
-            self.noted.seen_ms.extend([_line_ms(events, place)] * (end - begin))
+            self.noted.seen_ms.extend([max(place.seen_ms or 0, 0)] * (end - begin))
             self.noted.model.extend([self._model()] * (end - begin))
         for event in events:
             if type(event) is Usage and event.scope is UsageScope.REQUEST:
@@ -124,11 +124,3 @@ class _NotingSession(Session):
             requests[number] = added(both) if is_known else None
         else:
             requests.clear()
-
-
-def _line_ms(events: Sequence[Event], place: Place) -> int:
-    """Return when a line arrived, or else its time by the program that wrote it; 0 if unknown."""
-    at_ms = place.seen_ms
-    if at_ms is None:  # the feed takes the time of the line, except of the one by which it knows the agent
-        at_ms = next((event.at_ms for event in events if type(event) is LineTime), 0)
-    return max(at_ms, 0)

@@ -75,7 +75,7 @@ def _scope(exported: Exported) -> Iterator[str]:
     """Yield which part of the session the page contains, and what was masked."""
     if not exported.is_whole:
         yield f"a part: {'; '.join(_part(exported))}"
-    yield "not redacted" if exported.report is None else f"redacted: {exported.report.words()}"
+    yield "not redacted" if exported.masked is None else f"redacted: {exported.masked}"
 
 
 def _part(exported: Exported) -> Iterator[str]:

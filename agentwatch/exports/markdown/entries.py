@@ -86,9 +86,9 @@ def _folded(summary: str, lines: Iterator[str], *, is_open: bool = False) -> Ite
 def _bodies(feed: Feed, call: Call) -> Iterator[str]:
     if (place := call.arguments_place) is not None and place != call.ended:
         yield from _section("arguments", feed, place, call)
-    if call.ended is not None:
-        both = "arguments and result" if call.arguments_place in (None, call.ended) else "result"
-        yield from _section(both, feed, call.ended, call)
+    if (place := call.result_place) is not None:
+        both = "arguments and result" if call.arguments_place in (None, place) else "result"
+        yield from _section(both, feed, place, call)
     elif call.output:
         yield from _titled("output so far", fenced(call.output))
 

@@ -79,7 +79,7 @@ def _facts(exported: Exported) -> Iterator[tuple[str, str]]:
         yield "tokens", ", ".join(counts)
     if not exported.is_whole:
         yield "part", ", ".join(_part(exported))
-    yield "secrets", "not redacted" if exported.report is None else exported.report.words()
+    yield "secrets", "not redacted" if exported.masked is None else exported.masked
 
 
 def _duration(exported: Exported) -> str:

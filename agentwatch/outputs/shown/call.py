@@ -42,9 +42,9 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
         yield SafeText(f"made by the subagent of {by}")
     if (place := call.arguments_place) is not None and place != call.ended:
         yield from _section("arguments", feed, place, call)
-    if call.ended is not None:
-        both = "arguments and result" if call.arguments_place in (None, call.ended) else "result"
-        yield from _section(both, feed, call.ended, call)
+    if (place := call.result_place) is not None:
+        both = "arguments and result" if call.arguments_place in (None, place) else "result"
+        yield from _section(both, feed, place, call)
     elif call.output:
         yield from _titled("output so far, its last 4,096 characters", call.output)
 
@@ -55,7 +55,7 @@ def call_json(feed: Feed, call: Call) -> bytes:
     Each of the two is null if the recording does not contain it. Of a line over 16 MiB, it is an object that
     says where the line is: `{"bytes": 20000000, "offset": 4096}`.
     """
-    arguments, result = call.arguments_place or call.ended, call.ended
+    arguments, result = call.arguments_place or call.result_place, call.result_place
     members = call_members(call) | {
         "arguments": None if arguments is None else _value(feed, arguments, call, is_result=False),
         "result": None if result is None else _value(feed, result, call, is_result=True),

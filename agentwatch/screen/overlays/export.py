@@ -44,7 +44,7 @@ class ExportDialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """Show the formats with their keys."""
         with Vertical(classes="dialog"):
-            yield Static(Content("Export the session, without secrets, to the working directory"))
+            yield Static(Content("Export the session, redacted, to the working directory"))
             yield Static("")
             for key, _, words in FORMATS:
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), words))

@@ -193,7 +193,7 @@ class Calls:
             is_interrupted: Whether the user has interrupted the agent while it ran the calls.
             denied: The ids of calls that were refused all the same.
         """
-        unclear, self._unclear = self._unclear, []
+        unclear, self._unclear = [each._replace(has_result=False) for each in self._unclear], []
         return [
             ended._replace(outcome=Outcome.CANCELLED, error="interrupted by the user")
             if is_interrupted and ended.call_id not in denied

@@ -91,7 +91,7 @@ class Calls:
 
     def went_on(self) -> list[ToolEnded]:
         """Return the ends of all open calls: the agent went on, so they have ended in some way."""
-        ended = [_ended(call, Outcome.RETURNED, _NO_RESULT) for call in self._open]
+        ended = [_ended(call, Outcome.RETURNED, _NO_RESULT)._replace(has_result=False) for call in self._open]
         self.clear()
         return ended
 

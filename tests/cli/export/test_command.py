@@ -37,9 +37,17 @@ def test_a_file_is_written_beside_nothing_else(folder: Path) -> None:
     assert files(folder) == {"a.ndjson", "a.md"}
     assert (folder / "a.md").read_bytes().startswith(HEADING)
     assert (folder / "a.md").stat().st_mode & 0o777 == 0o600
-    again = watch("export", "a.ndjson", *MARKDOWN, cwd=folder)
-    assert again.returncode == 73
-    assert b"it already exists and is not overwritten" in again.stderr
+
+
+def test_an_earlier_export_is_kept(folder: Path) -> None:
+    """Without `-o`, a name that exists, even as a link to nothing, is left alone; the next one is used."""
+    (folder / "a.md").write_text("old")
+    (folder / "a-2.md").symlink_to("elsewhere.md")
+    done = watch("export", "a.ndjson", *MARKDOWN, cwd=folder)
+    assert done.returncode == 0
+    assert done.stderr.startswith(b"agentwatch: wrote a-3.md (")
+    assert (folder / "a.md").read_text() == "old"
+    assert files(folder) == {"a.ndjson", "a.md", "a-2.md", "a-3.md"}
 
 
 def test_a_named_file_is_replaced(folder: Path) -> None:
@@ -182,3 +190,11 @@ def test_a_closed_stdout_is_not_the_recording(folder: Path) -> None:
     assert done.returncode in (0, 74)
     assert files(folder) == {"a.ndjson"}
     assert (folder / "a.ndjson").read_bytes() == before
+
+
+def test_a_part_is_masked_with_the_whole_recording(folder: Path) -> None:
+    """The recording is redacted before it is cut: the report and the file say so."""
+    done = watch("export", "a.ndjson", *MARKDOWN, "--until", "#1", cwd=folder)
+    assert done.returncode == 0
+    assert done.stderr.endswith(b", in the whole recording\n")
+    assert b", in the whole recording |\n" in (folder / "a.md").read_bytes()

@@ -88,7 +88,7 @@ def test_a_part_that_ends_early_has_no_result(recorded: Path) -> None:
     [
         (["--from", "#9"], "{path}: no call #9: the session has 6 calls"),
         (["--until", "before"], "{path}: no bookmark before: a moment is"),
-        (["--from", "50%", "--until", "+2s"], "{path}: the replay would end at its start, or before it"),
+        (["--from", "50%", "--until", "+2s"], "{path}: the part would end at its start, or before it"),
         (["--from", "120%"], "--from: 120% is more than 100% (see agentwatch --help)"),
         (["--until", "25:00"], "--until: 25:00 is no time of day (see agentwatch --help)"),
         (["--loop"], "--loop and --pause-on need the screen; they exclude printing"),

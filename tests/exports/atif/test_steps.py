@@ -19,6 +19,7 @@ from tests.builders.lines import (
     thought_through,
     user,
 )
+from tests.builders.on_disk import cursor_transcript as cursor
 from tests.exports.atif.trajectories import Json, calls, of_lines
 
 
@@ -37,6 +38,13 @@ def told(found: Json) -> list[tuple[Any, ...]]:
         )
         for step in found["steps"]
     ]
+
+
+def test_an_equal_call_is_no_result(tmp_path: Path) -> None:
+    """Cursor's own file has no results: the next message ends a call, and may have the same arguments."""
+    first, _ = calls(of_lines(tmp_path, claude.written(cursor.user("Go"), cursor.called(), cursor.called())))
+    assert first["arguments"] == {"command": "ls"}
+    assert "content" not in first["result"]
 
 
 def test_a_step_has_all_results_of_its_calls(tmp_path: Path) -> None:

@@ -16,8 +16,10 @@ from agentwatch.exports.markdown import EXPORTER
 from agentwatch.exports.opening import Wanted
 from agentwatch.faults import Fault
 from agentwatch.session import Kind
+from tests.builders.claude_lines import written as lines_written
 from tests.builders.exports.opened import RAW, every_recording, name_of, opened, written
 from tests.builders.lines import completed, final, init, result, started, user
+from tests.builders.on_disk import cursor_transcript as cursor
 from tests.conftest import RECORDINGS, Saver
 from tests.exports.markdown.parsed import assert_balanced, folds, html_of, tokens
 
@@ -51,13 +53,20 @@ def test_every_recording_is_a_document(path: Path) -> None:
     assert set(html_of(text)) - set(folds(text)) <= {"<code>", "</code>"}
 
 
+def test_an_equal_call_is_no_result(recording: Saver) -> None:
+    """Cursor's own file has no results: the next message ends a call, and may have the same arguments."""
+    twice = cursor.called(cursor.call("Write", path="a", contents="only once"))
+    text = document(recording(lines_written(cursor.user("Go"), twice, twice)))
+    assert text.count("only once") == 2
+
+
 def test_a_document_begins_with_the_outcome_and_the_facts() -> None:
     """The heading says how the session ended; a table has the agent, the model, the time and the calls."""
     text = document(DEMO, Wanted())
     assert text.startswith("## succeeded in 1:10 · 14 calls, 1 failed, 1 rejected\n\n| | |\n|---|---|\n")
     assert "| agent | cursor · Sonnet 5 200K High |\n" in text
     assert "| duration | 1:10 |\n" in text
-    assert "| secrets | nothing to mask |\n" in text
+    assert "| secrets | masked 27 personal values (27 home folder) |\n" in text
     headings = [token.content for token in tokens(text) if token.type == "inline" and token.level == 1]
     order = ["Prompt", "Final answer", "Calls that did not succeed"]
     assert [words for words in headings if words in order] == order

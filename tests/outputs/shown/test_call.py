@@ -8,15 +8,21 @@ from typing import Any
 import pytest
 
 from agentwatch.actions import action
+from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown import call as shown_call
 from agentwatch.outputs.shown.call import call_json, call_text
 from agentwatch.outputs.summary import call_members
 from agentwatch.recording import open_saved
 from agentwatch.safe_text import safe_line
+from tests.builders.claude_lines import written
 from tests.builders.formats.samples import every_sample, named
 from tests.builders.lines import completed, init, result, started
+from tests.builders.on_disk import cursor_transcript as cursor
+from tests.builders.on_disk import transcript
 from tests.conftest import RECORDINGS, Saver
+
+REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 
 LONG = "\n".join(f"line {number}" for number in range(30_000))
 SHELL = {"success": {"exitCode": 0, "stdout": f"{LONG}\n\x1b[2Jend"}}
@@ -86,6 +92,34 @@ def test_a_call_that_has_not_ended_has_no_result(recording: Saver) -> None:
     assert (second["arguments"], second["result"]) == ({"command": "y"}, SHELL)
 
 
+@pytest.mark.parametrize("after", [cursor.said("Done."), cursor.called(), cursor.user("On"), cursor.ended()])
+def test_a_line_about_others_is_no_result(recording: Saver, after: cursor.Line) -> None:
+    """Cursor's own file has no results: the next line ends a call, and may have an equal one."""
+    feed = fed(recording, written(cursor.user("Go"), cursor.called(), after))
+    call = feed.session.calls[0]
+    assert call.outcome is Outcome.RETURNED
+    assert json.loads(call_json(feed, call))["result"] is None
+    assert [line for line in call_text(feed, call) if "──" in line] == ["── arguments"]
+
+
+def test_a_result_is_that_of_its_line(recording: Saver) -> None:
+    """Some transcripts have results."""
+    feed = fed(recording, written(cursor.user("Go"), cursor.called(), cursor.returned("ok")))
+    call = feed.session.calls[0]
+    assert json.loads(call_json(feed, call))["result"] == [{"type": "tool_result", "content": "ok"}]
+    assert [line for line in call_text(feed, call) if "── result" in line]
+
+
+def test_the_user_who_interrupts_is_no_result(recording: Saver) -> None:
+    """The line that decides how a call of Claude Code ended may be about another."""
+    refused = transcript.returned("t-1", REFUSAL, is_error=True, toolDenialKind="user-rejected")
+    stopped = transcript.user("[Request interrupted by user for tool use]", interruptedMessageId="m")
+    feed = fed(recording, written(transcript.user("Go"), transcript.call("t-1"), refused, stopped))
+    call = feed.session.calls[0]
+    assert call.outcome is Outcome.CANCELLED
+    assert json.loads(call_json(feed, call))["result"] is None
+
+
 def test_a_line_over_the_limit_is_named(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a line that is too long to be parsed, the JSON has the place."""
     monkeypatch.setattr(shown_call, "MOST_LINE_BYTES", 200)
@@ -117,12 +151,12 @@ def test_a_value_nested_deeply_is_printed_or_null(recording: Saver) -> None:
 
 @every_sample
 def test_each_format_has_calls_in_full(recording: Saver, data: bytes, name: str) -> None:
-    """Calls of every format are printed as text and as JSON; each that has ended has a result."""
+    """Calls of every format are printed as text and as JSON; each whose result is in a line has one."""
     feed = Feed(open_saved(recording(data)), agent=named(name))
     feed.advance()
     for call in list(feed.session.calls)[:20]:
         found = json.loads(call_json(feed, call))
-        assert (found["result"] is None) <= (call.ended is None)
+        assert (found["result"] is None) <= (call.result_place is None)
         lines = list(call_text(feed, call))
         assert lines[0] == f"#{call.number} {action(call)}"
         assert lines == [safe_line(line) for line in lines]

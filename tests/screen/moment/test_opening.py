@@ -144,6 +144,6 @@ async def test_a_part_that_cannot_be_replayed_is_said(recording: Saver) -> None:
     clock = ManualClock()
     asked = Asked(parsed("#5"), parsed("+2s"))
     async with opened(path, replay=Replay(clock=clock), asked=asked) as stage:
-        await stage.shows("the replay would end at its start, or before it")
+        await stage.shows("the part would end at its start, or before it")
         clock.seconds += 100
         await stage.until(lambda: len(lines_of(stage.calls)) == 6, "the end")

@@ -63,6 +63,7 @@ def test_a_refusal_is_what_the_end_says(option: str | None, status: str | None, 
     read = session(DIRECT, permission(kind="edit"), chose(option), end, stopped())
     [call] = read.calls
     assert call.outcome == outcome
+    assert call.has_result is (status is not None or option is None)
     assert len(read.asked) == 0
 
 

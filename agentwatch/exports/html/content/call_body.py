@@ -40,7 +40,7 @@ class CallBody:
         self._call = call
         place = call.arguments_place
         self._arguments = feed.blocks(place, call.call_id) if place else []
-        result = feed.blocks(call.ended, call.call_id) if call.ended else []
+        result = feed.blocks(call.result_place, call.call_id) if call.result_place else []
         is_shell = call.kind is ToolKind.EXECUTE
         self._result = [_printed(block) if is_shell else block for block in result]
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)

@@ -66,7 +66,7 @@ class DecodedCall:
         self._made = made
         arguments = call.arguments_place
         self._arguments = feed.blocks(arguments, call.call_id) if arguments else []
-        result = feed.blocks(call.ended, call.call_id) if call.ended else []
+        result = feed.blocks(call.result_place, call.call_id) if call.result_place else []
         self._result = list(map(_printed, result)) if call.kind is ToolKind.EXECUTE else result
         self._has_exit_codes = feed.session.traits.has_exit_codes
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)

@@ -113,7 +113,7 @@ class Calls:
         if outcome is None:
             return [*self._described(call, explains=explains), *_progress(call, fields)]
         events = self._described(call, explains=True) if announces and call.shown is None else []
-        return [*events, *self._end(key, call, fields, outcome, has_arguments=explains)]
+        return [*events, self._end(key, call, fields, outcome, has_arguments=explains)]
 
     def asked(self, session: str | None, call_id: str) -> tuple[str, str | None]:
         """Return the tool and the target of a call that permission is asked for."""
@@ -143,9 +143,8 @@ class Calls:
             if call.refusal is Outcome.REJECTED and call.owner.session == session
         ]
         return [
-            event
+            self._end(key, call, {}, Outcome.REJECTED, has_arguments=False)._replace(has_result=False)
             for key, call in refused
-            for event in self._end(key, call, {}, Outcome.REJECTED, has_arguments=False)
         ]
 
     def _read(self, call: _Call, fields: Fields) -> None:
@@ -182,7 +181,7 @@ class Calls:
 
     def _end(
         self, key: int, call: _Call, fields: Fields, outcome: Outcome, *, has_arguments: bool
-    ) -> list[Event]:
+    ) -> ToolEnded:
         self._open.pop(key, None)
         self._ended[key] = None
         if len(self._ended) > _MOST_ENDED:
@@ -196,7 +195,7 @@ class Calls:
         change = call.change if outcome is Outcome.SUCCEEDED and shown.kind is ToolKind.EDIT else None
         change = change or Change()
         added = described.arguments.content_lines if change.is_new and change.added is None else change.added
-        ended = ToolEnded(
+        return ToolEnded(
             call_id=call.call_id,
             session_id=call.owner.scope,
             tool=shown.tool,
@@ -215,7 +214,6 @@ class Calls:
             agent=call.owner.agent,
             more_paths=shown.more_paths,
         )
-        return [ended]
 
 
 def _judged(call: _Call, fields: Fields, outcome: Outcome, code: int | None) -> tuple[Outcome, str | None]:

@@ -8,8 +8,10 @@ import pytest
 
 from agentwatch.exports.html.content.call_body import CallBody
 from agentwatch.exports.html.content.nodes import texts
+from tests.builders.claude_lines import written
 from tests.builders.exports.opened import RAW, opened
 from tests.builders.lines import completed, init, started, user
+from tests.builders.on_disk import cursor_transcript as cursor
 from tests.conftest import RECORDINGS, Saver
 
 DEMO = RECORDINGS / "demo.ndjson"
@@ -46,6 +48,13 @@ def test_the_facts_are_those_of_the_screen() -> None:
     """The line of facts has the outcome with its sign, the duration, the limit and the start."""
     facts = next(node for node in body_of(6) if node[1] == "facts")
     assert facts[2] == "✗ failed · exit 1 · 8.6 s · limit 120 s · started 09:14:15"
+
+
+def test_an_equal_call_is_no_result(recording: Saver) -> None:
+    """Cursor's own file has no results: the next message ends a call, and may have the same arguments."""
+    twice = cursor.called(cursor.call("Teleport", to="Mars"))
+    shown = [*texts(body_of(1, recording(written(cursor.user("Go"), twice, twice))))]
+    assert shown.count("Mars") == 1
 
 
 def test_nothing_is_shown_twice(recording: Saver) -> None:
