@@ -21,7 +21,8 @@ Example:
     ...     return event.tokens.output if isinstance(event, agentwatch.Usage) else None
 """
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False
+"""Type checkers take it for true. `typing` has it too, and would double what the relay of an agent loads."""
 
 if TYPE_CHECKING:
     from agentwatch import testing

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,6 +40,24 @@ FILES = [
     *sorted(SHARED.rglob("*.ndjson")),
 ]
 MASK = re.compile(r"\[(?:secret:)?[a-z -]+ [0-9a-f]{4}\]|~|user-[0-9a-f]{4}")
+
+
+Keep = Callable[[LineReader], LineReader]
+"""Returns a reader that stays open until the test has ended."""
+
+
+@pytest.fixture
+def keep() -> Iterator[Keep]:
+    """Close the kept readers after the test: each has a file of its own, and thousands are opened."""
+    kept: list[LineReader] = []
+
+    def keep(reader: LineReader) -> LineReader:
+        kept.append(reader)
+        return reader
+
+    yield keep
+    for reader in kept:
+        os.close(reader.fd)
 
 
 def facts(reader: LineReader, name: str | None = None) -> Any:
@@ -75,30 +95,35 @@ def assert_same(before: Any, after: Any, where: str = "") -> None:
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the captures are not here")
 @pytest.mark.parametrize("path", FILES + STORES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_redacted_recording_tells_the_same_story(path: Path, tmp_path: Path) -> None:
+def test_a_redacted_recording_tells_the_same_story(path: Path, tmp_path: Path, keep: Keep) -> None:
     """Every recording has the same lines, calls, outcomes, times and checks after its redaction.
 
     A session in a store becomes a recording of lines, whose format is detected.
     """
-    reader = saved_source(path).reader
+    reader = keep(saved_source(path).reader)
     copy = redacted(reader)
+    keep(copy.reader)
     assert len(copy.before) == len(copy.after) > 0
     assert_same(facts(reader), facts(copy.reader))
     written = tmp_path / "redacted.ndjson"
     written.write_bytes(bytes_of(copy))
-    opened = facts(saved_source(written).reader)
+    opened = facts(keep(saved_source(written).reader))
     assert opened["format"] == facts(copy.reader)["format"]
     assert opened["calls"] == facts(copy.reader)["calls"]
 
 
 @pytest.mark.parametrize(("name", "data", "format_name"), OF_A_FORMAT, ids=[each[0] for each in OF_A_FORMAT])
-def test_a_format_that_is_named_tells_the_same_story(name: str, data: bytes, format_name: str) -> None:
+def test_a_format_that_is_named_tells_the_same_story(
+    name: str, data: bytes, format_name: str, keep: Keep
+) -> None:
     """The samples of every format do too, if the format is given."""
-    reader = reader_of(data)
-    assert_same(facts(reader, format_name), facts(redacted(reader).reader, format_name))
+    reader = keep(reader_of(data))
+    assert_same(facts(reader, format_name), facts(keep(redacted(reader).reader), format_name))
 
 
-def test_a_compressed_rollout_is_redacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compressed_rollout_is_redacted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: Keep
+) -> None:
     """A rollout that Codex has compressed becomes a recording that is not compressed."""
     plain = (DISK / "codex-rollout/own-0.169").rglob("*.jsonl")
     data = min(plain).read_bytes()
@@ -108,4 +133,5 @@ def test_a_compressed_rollout_is_redacted(tmp_path: Path, monkeypatch: pytest.Mo
     module.ZstdFile = StandIn  # type: ignore[attr-defined]
     module.ZstdError = Damaged  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "compression.zstd", module)
-    assert_same(facts(reader_of(data)), facts(redacted(saved_source(path).reader).reader))
+    reader = keep(saved_source(path).reader)
+    assert_same(facts(keep(reader_of(data))), facts(keep(redacted(reader).reader)))

@@ -18,6 +18,7 @@ _MODULES = frozenset(
     {
         "agentwatch.feed.checkpoints",
         "agentwatch.feed.timeline",
+        "agentwatch.outputs.shown.tool_names",
         "agentwatch.recording.time_columns",
         "agentwatch.safe_text",
     }

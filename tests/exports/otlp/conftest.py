@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.exports.otlp.collector import Collector, collector
+from tests.exports.otlp.sent import opened_fds
 
 
 @pytest.fixture
@@ -20,3 +21,11 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     with collector() as found:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", found.url)
         yield found
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    """Close the recordings of a test after it: hundreds of tests open some."""
+    yield
+    while opened_fds:
+        os.close(opened_fds.pop())

@@ -12,11 +12,16 @@ from agentwatch.exports.exporter import Choices, Sent
 from agentwatch.exports.opening import Wanted, exported
 from agentwatch.exports.otlp.sending import send
 
+opened_fds: list[int] = []
+"""The recordings that a test has opened. They are closed after it."""
+
 
 def session_at(path: Path, *, asked: Asked | None = None, words: str = "", is_raw: bool = False) -> Exported:
     """Return what is exported of a recording."""
-    session = exported(opened(path), path.name, Wanted(asked or Asked(), words, is_raw))
+    reader = opened(path)
+    session = exported(reader, path.name, Wanted(asked or Asked(), words, is_raw))
     assert isinstance(session, Exported), session
+    opened_fds.extend({reader.fd, session.timeline.fd})
     return session
 
 
