@@ -158,7 +158,7 @@ class _Redaction:
 
 
 def _secrets(text: str) -> Iterator[Hit]:
-    """Yield the secrets in a text. What a redaction has masked is none."""
+    """Yield the secrets in a text. A mask is no secret."""
     masked = [match.span() for match in _MASK.finditer(text)] if "[secret:" in text else []
     at = 0
     for found in find(text):

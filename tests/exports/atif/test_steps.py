@@ -28,7 +28,7 @@ def of_step(data: bytes, group: str) -> bytes:
     return data.replace(b'"type"', f'"model_call_id":"{group}","type"'.encode(), 1)
 
 
-def told(found: Json) -> list[tuple[Any, ...]]:
+def outline(found: Json) -> list[tuple[Any, ...]]:
     """Return the origin, the message and the tools of each step."""
     return [
         (
@@ -65,7 +65,7 @@ def test_a_step_has_all_results_of_its_calls(tmp_path: Path) -> None:
         final("Done."),
         result("Done."),
     )
-    assert told(found) == [
+    assert outline(found) == [
         ("user", "Do it."),
         ("agent", "I read both.", "read1", "read2"),
         ("agent", "", "shell3"),
@@ -89,7 +89,7 @@ def test_calls_without_a_model_step_are_of_one_until_a_result(tmp_path: Path) ->
         completed("read", "c-3", DONE),
         result(),
     )
-    assert told(found) == [("agent", "", "read1", "read2"), ("agent", "", "read3")]
+    assert outline(found) == [("agent", "", "read1", "read2"), ("agent", "", "read3")]
 
 
 def test_a_text_between_two_calls_of_a_model_step_stays_in_it(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_text_between_two_calls_of_a_model_step_stays_in_it(tmp_path: Path) ->
             claude.result("Done."),
         ),
     )
-    assert told(found) == [("agent", "First.\n\nAnd then.", "Bash1", "Bash2"), ("agent", "Done.")]
+    assert outline(found) == [("agent", "First.\n\nAnd then.", "Bash1", "Bash2"), ("agent", "Done.")]
     assert [call["result"]["content"] for call in calls(found)] == ["a.txt", "/src"]
 
 
@@ -124,7 +124,7 @@ def test_reasoning_after_an_answer_begins_a_step(tmp_path: Path) -> None:
         result(),
     )
     assert [step.get("reasoning_content") for step in found["steps"]] == ["One.", "Two.", None, "Four."]
-    assert told(found)[1:] == [
+    assert outline(found)[1:] == [
         ("agent", "Answer two.", "read1"),
         ("agent", "Answer three."),
         ("agent", "Answer four."),
@@ -185,7 +185,7 @@ def test_notices_are_steps_of_the_system(tmp_path: Path) -> None:
         of_step(completed("read", "c-2", DONE), "m-1"),
         result("out of credit", subtype="error", is_error=True),
     )
-    first, *notices, last = told(found)
+    first, *notices, last = outline(found)
     assert first == ("agent", "", "read1", "read2")
     assert [notice[0] for notice in notices] == ["system"]
     assert last == ("system", "out of credit")
@@ -193,4 +193,4 @@ def test_notices_are_steps_of_the_system(tmp_path: Path) -> None:
 
 def test_a_result_alone_is_the_answer(tmp_path: Path) -> None:
     """A recording with only a result line has its text as the agent's only message."""
-    assert told(of_lines(tmp_path, result("All done."))) == [("agent", "All done.")]
+    assert outline(of_lines(tmp_path, result("All done."))) == [("agent", "All done.")]

@@ -149,7 +149,7 @@ def test_every_image_has_words(site: Site) -> None:
 
 
 def test_lists_and_tables_are_read_as_such(site: Site) -> None:
-    """No list, table or heading of a page stands in its text as it was typed."""
+    """Every list, table and heading of a page is rendered, not shown as Markdown."""
     for page in site.pages.values():
         text = re.sub(r"<pre\b.*?</pre>", "", page.path.read_text(), flags=re.DOTALL)
         assert "\\|" not in text, page.path
