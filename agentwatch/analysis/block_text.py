@@ -29,6 +29,7 @@ from agentwatch.blocks import (
 from agentwatch.byte_size import byte_size
 from agentwatch.events import Outcome, PlanStatus
 from agentwatch.safe_text import SafeText, safe_text
+from agentwatch.session import Call, Place
 
 PLAN_SIGNS = {
     PlanStatus.PENDING: "○",
@@ -57,6 +58,18 @@ _TITLES: dict[type[Block], str] = {
     TooLargeBlock: "too large to show",
 }
 _MOST_LINE = 20_000
+
+
+def named_places(call: Call) -> Iterator[tuple[str, Place]]:
+    """Yield the lines that contain the arguments and the result of a call, each with what it contains.
+
+    A line that contains both is yielded once, as `arguments and result`.
+    """
+    arguments, result = call.arguments_place, call.result_place
+    if arguments is not None and arguments != call.ended:
+        yield "arguments", arguments
+    if result is not None:
+        yield "arguments and result" if arguments in (None, result) else "result", result
 
 
 def block_text(block: Block) -> str:

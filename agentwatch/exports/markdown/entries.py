@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.actions import action
-from agentwatch.analysis.block_text import block_title, whole_text
+from agentwatch.analysis.block_text import STEP_SIGNS, UNKNOWN_SIGN, block_title, named_places, whole_text
 from agentwatch.blocks import Block, ChangeBlock, FieldsBlock
 from agentwatch.events import Outcome
 from agentwatch.exports.markdown.bodies import OF_TEXTS, Bounds, fenced, markdown, quoted
 from agentwatch.exports.markdown.escapes import escaped
-from agentwatch.exports.markdown.head import SIGNS, UNKNOWN_SIGN, number_words
+from agentwatch.exports.markdown.head import number_words
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown.times import between
 from agentwatch.plurals import plural
@@ -68,7 +68,7 @@ def call_lines(feed: Feed, call: Call) -> Iterator[str]:
         facts.append(f"~{between(0, call.seen_duration_ms)}")
     if call.parent is not None:
         facts.append(_by(call.parent))
-    sign = SIGNS.get(call.outcome, UNKNOWN_SIGN)
+    sign = STEP_SIGNS.get(call.outcome, UNKNOWN_SIGN)
     summary = f"{sign} <b>{number_words(call.number)}</b> {escaped(action(call))} · {' · '.join(facts)}"
     yield from _folded(summary, _bodies(feed, call), is_open=call.outcome is Outcome.FAILED)
 
@@ -84,12 +84,9 @@ def _folded(summary: str, lines: Iterator[str], *, is_open: bool = False) -> Ite
 
 
 def _bodies(feed: Feed, call: Call) -> Iterator[str]:
-    if (place := call.arguments_place) is not None and place != call.ended:
-        yield from _section("arguments", feed, place, call)
-    if (place := call.result_place) is not None:
-        both = "arguments and result" if call.arguments_place in (None, place) else "result"
-        yield from _section(both, feed, place, call)
-    elif call.output:
+    for name, place in named_places(call):
+        yield from _section(name, feed, place, call)
+    if call.result_place is None and call.output:
         yield from _titled("output so far", fenced(call.output))
 
 

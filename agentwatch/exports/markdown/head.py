@@ -14,14 +14,6 @@ from agentwatch.plurals import plural
 from agentwatch.session import calls_by_outcome
 
 _MOST_LISTED = 20
-SIGNS = {
-    Outcome.SUCCEEDED: "✓",
-    Outcome.FAILED: "✗",
-    Outcome.REJECTED: "⊘",
-    Outcome.CANCELLED: "⊖",
-    Outcome.RETURNED: "↵",
-}
-UNKNOWN_SIGN = "◌"
 _FINE = {Outcome.SUCCEEDED, Outcome.RETURNED}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import orjson
 
 from agentwatch.actions import action, outcome_note, target
-from agentwatch.analysis.block_text import block_title, whole_text
+from agentwatch.analysis.block_text import block_title, named_places, whole_text
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.outputs.safe_json import safe_json
@@ -40,12 +40,9 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
     if call.parent is not None:
         by = f"#{call.parent}" if call.parent else "a call that the recording does not contain"
         yield SafeText(f"made by the subagent of {by}")
-    if (place := call.arguments_place) is not None and place != call.ended:
-        yield from _section("arguments", feed, place, call)
-    if (place := call.result_place) is not None:
-        both = "arguments and result" if call.arguments_place in (None, place) else "result"
-        yield from _section(both, feed, place, call)
-    elif call.output:
+    for name, place in named_places(call):
+        yield from _section(name, feed, place, call)
+    if call.result_place is None and call.output:
         yield from _titled("output so far, its last 4,096 characters", call.output)
 
 
