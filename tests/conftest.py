@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.recording import LineReader, open_saved
 from agentwatch.session import Session
 from agentwatch.sources.open import saved_source
 
@@ -103,6 +106,30 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _recordings_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close the recordings that a test has opened for reading and left open.
+
+    A program that opens one ends soon. Thousands of tests in one process would leave more than a thousand
+    open, which many systems do not allow.
+    """
+    opened: dict[int, os.stat_result] = {}
+    create = LineReader.__init__
+
+    def note(reader: LineReader, fd: int, *given: Any, **named: Any) -> None:
+        create(reader, fd, *given, **named)
+        with suppress(OSError):
+            opened[fd] = os.fstat(fd)
+
+    monkeypatch.setattr(LineReader, "__init__", note)
+    yield
+    for fd, status in opened.items():
+        with suppress(OSError):
+            is_same = os.path.samestat(os.fstat(fd), status)
+            if is_same and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+                os.close(fd)
 
 
 @pytest.fixture
