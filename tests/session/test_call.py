@@ -155,3 +155,12 @@ def test_a_call_knows_the_places_of_its_lines() -> None:
     for place, line in ((found.started, lines[2]), (found.ended, lines[3])):
         assert place is not None
         assert data[place.offset : place.offset + place.length] == line.rstrip(b"\n")
+
+
+def test_a_line_that_is_not_about_a_call_has_no_result_of_it() -> None:
+    """The result is in the line that ended the call, unless another event ended it."""
+    ended = call(started("read", "c-1"), completed("read", "c-1", DONE))
+    assert ended.result_place == ended.ended
+    ended.has_result = False
+    assert ended.ended is not None
+    assert ended.result_place is None
