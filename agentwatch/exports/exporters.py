@@ -24,7 +24,7 @@ def exporter_names() -> list[str]:
 
 
 def exporter_named(name: str) -> Exporter | Sender | None:
-    """Return the format of a name; None if there is none, or if it is of another package and fails."""
+    """Return the format with a name; None if the name is unknown, or if a plugin cannot be imported."""
     module = _MODULES.get(name)
     if module is None:
         from agentwatch.exports.plugins import plugin_exporter

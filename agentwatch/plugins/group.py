@@ -35,7 +35,7 @@ class Group:
         return list(self.points)
 
     def load(self, name: str) -> object | None:
-        """Return the object of a plugin; None if there is none of this name, or if it cannot be imported."""
+        """Return the object of a plugin; None if the name is unknown, or if the plugin cannot be imported."""
         point = self.points.get(name)
         if point is None:
             return None

@@ -148,7 +148,7 @@ class SessionIndex:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-        except BaseException:
+        except BaseException:  # also a signal: half of a session must not be committed; it is raised again
             with suppress(sqlite3.Error):  # a full disk has rolled back already
                 self._connection.execute("ROLLBACK")
             raise

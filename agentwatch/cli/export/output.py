@@ -56,7 +56,7 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replaces: bool) -> int:
 
 
 def _mode_of(path: Path, *, replaces: bool) -> int | None:
-    """Return the mode of an existing file; None if there is none.
+    """Return the mode of a file; None if the file does not exist.
 
     Raises:
         OSError: The file exists and may not be replaced, or it is a folder.

@@ -22,7 +22,7 @@ DEMO = RECORDINGS / "demo.ndjson"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a recording and its times, which is the working directory."""
-    folder = tmp_path / "work"
+    folder = tmp_path / "here"
     folder.mkdir()
     shutil.copy(DEMO, folder / "a.ndjson")
     shutil.copy(DEMO.with_suffix(".times"), folder / "a.times")
@@ -37,8 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("a.ndjson#3", Range(CallEnd(3), CallEnd(3))),
         ("a.ndjson@+10s..+95s", Range(Shift(10_000), Shift(95_000))),
         ("a.ndjson@start..#5", Range(End.START, CallEnd(5))),
-        ("./../work/a.ndjson#3..#5", Range(CallEnd(3), CallEnd(5))),
-        ("./../work/a.ndjson#3", Range(CallEnd(3), CallEnd(3))),
+        ("./../here/a.ndjson#3..#5", Range(CallEnd(3), CallEnd(5))),
+        ("./../here/a.ndjson#3", Range(CallEnd(3), CallEnd(3))),
         ("a.ndjson@the plan..the end", Range(Named("the plan"), Named("the end"))),
     ],
 )

@@ -140,7 +140,7 @@ def test_what_cannot_be_done_is_one_line(folder: Path, words: list[str], code: i
 
 @pytest.mark.parametrize("more", [(), ("--raw",)])
 def test_a_full_disk_leaves_no_file(folder: Path, more: tuple[str, ...]) -> None:
-    """If the file, or the redacted copy of the recording, cannot be written, there is none."""
+    """If the file or the redacted copy of the recording cannot be written, no file is left."""
     done = subprocess.run(
         [*AGENTWATCH, "export", "a.ndjson", *MARKDOWN, "-o", "b.md", *more],
         capture_output=True,
