@@ -3,8 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
+
+
+class EngineSettings(NamedTuple):
+    """An engine in the settings: `[engines.NAME]`."""
+
+    address: str
+    """`nats://HOST`."""
+    credentials: Path | None = None
+    """The file with the credentials; None for those in the environment."""
+    ca: Path | None = None
+    """The certificates of an authority of your own; None for those of the system."""
+    publisher: str = ""
+    """The publisher's token of this machine; empty for the user of the login, or else the host's name."""
+    plaintext: bool = False
+    """Whether a connection to another host may go without TLS."""
+
+
+class Machines(NamedTuple):
+    """The settings about other machines."""
+
+    listed: tuple[str, ...] = ()
+    """What `agentwatch` lists: addresses, names of engines, `.` for this machine; empty for this machine."""
+    publish: str = ""
+    """The engine to which `run` publishes each session; empty for none."""
+    engines: Mapping[str, EngineSettings] = MappingProxyType({})
 
 
 class Config(NamedTuple):
@@ -25,3 +51,4 @@ class Config(NamedTuple):
     ring: str = "all"
     """Which sessions of the list ring when they begin to need the user, unless the user has chosen for one:
     `all` or `none`."""
+    machines: Machines = Machines()

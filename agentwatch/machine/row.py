@@ -23,7 +23,9 @@ class Row:
     id: str
     """The session's id, which is an address."""
     path: Path
-    """The address that opens it."""
+    """The address that opens it, for a session of this machine."""
+    address: str = ""
+    """The address that opens a session of another machine: `nats://team/ci.0f3a…`; empty for others."""
     can_open: bool = True
     standing: Standing
     title: str = ""
@@ -61,6 +63,8 @@ class Row:
     tmux: str = ""
     host: str = ""
     """The name of the other machine; empty for this one."""
+    lost_ms: int | None = None
+    """Since when another machine has not reported the session, although it ran; None while it does."""
     parent: Key | None = None
     """The session whose subagent this is."""
     subagents: int = 0
@@ -78,5 +82,5 @@ class Row:
 
     @property
     def group(self) -> Group:
-        """The part of the list in which it is shown."""
-        return self.standing.group
+        """The part of the list in which it is shown. One of another machine that is silent may still run."""
+        return Group.QUIET if self.lost_ms is not None else self.standing.group

@@ -36,6 +36,11 @@ ALLOWED = {
     | {"state_folder"},
     "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
+    "engine": {"config", "faults"},
+    "shipping": {"capture", "engine", "events", "faults", "machine", "recording", "state_folder"} | WORDS,
+    "remote": {"capture", "config", "engine", "events", "faults", "machine", "recording", "sources"}
+    | {"state_folder"}
+    | WORDS,
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,
     "blocks": {"events"},

@@ -26,8 +26,8 @@ except SystemExit as stop:
     assert not stop.code, stop.code
 """
 PACKAGE = ROOT / "agentwatch"
-OF_THE_EXTRA = PACKAGE / "exports" / "otlp"
-"""The folder that imports the packages of the extra `otlp`."""
+OF_EXTRAS = {"nats": PACKAGE / "engine" / "nats", "otlp": PACKAGE / "exports" / "otlp"}
+"""The folder that imports the packages of each extra."""
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
@@ -170,22 +170,23 @@ def distribution(requirement: str) -> str:
 
 def test_imported_packages_are_dependencies() -> None:
     """Each third-party package that is imported is a declared dependency, and there are no others."""
-    paths = {*(ROOT / "agentwatch").rglob("*.py")} - {*OF_THE_EXTRA.rglob("*.py")}
+    paths = {*PACKAGE.rglob("*.py")}.difference(*(folder.rglob("*.py") for folder in OF_EXTRAS.values()))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     distributions = packages_distributions()
     wanted = {distribution(wanted) for wanted in project["dependencies"]}
     assert {distributions[name][0].lower() for name in foreign(paths)} == wanted
 
 
-def test_the_extra_otlp_has_what_its_folder_imports() -> None:
-    """What only the sender of traces imports, comes with the extra or with what the extra requires."""
-    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["otlp"]
-    names = {distribution(each) for each in extra}
+@pytest.mark.parametrize(("extra", "package"), [("nats", "nats"), ("otlp", "opentelemetry")])
+def test_an_extra_has_what_its_folder_imports(extra: str, package: str) -> None:
+    """What only the folder of an extra imports, comes with the extra or with what the extra requires."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {distribution(each) for each in project["optional-dependencies"][extra]}
     names |= {distribution(each) for name in list(names) for each in requires(name) or ()}
     distributions = packages_distributions()
-    others = {*(ROOT / "agentwatch").rglob("*.py")} - {*OF_THE_EXTRA.rglob("*.py")}
-    found = foreign(OF_THE_EXTRA.rglob("*.py")) - foreign(others)
-    assert "opentelemetry" in found
+    folder = OF_EXTRAS[extra]
+    found = foreign(folder.rglob("*.py")) - foreign({*PACKAGE.rglob("*.py")} - {*folder.rglob("*.py")})
+    assert package in found
     assert {name for name in found if names.isdisjoint(distributions[name])} == set()
 
 
