@@ -21,6 +21,7 @@ from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.format import reading
 from agentwatch.cli.parameters.pacing import pacing
+from agentwatch.cli.sessions.host import host_pieces, host_rows
 from agentwatch.cli.sessions.options import choosing, indexing, pruning
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
@@ -228,6 +229,8 @@ agentwatch.add_command(completion)
 agentwatch.add_command(export)
 agentwatch.add_command(clip)
 agentwatch.add_command(doctor)
+agentwatch.add_command(host_rows)
+agentwatch.add_command(host_pieces)
 
 
 @agentwatch.command()
