@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentwatch.remote.copying import Copying
 
 _FETCH_SECONDS = 1.0
-"""How long the screen waits for what there is of a session of another machine; it shows the rest as it comes."""
+"""How long the screen waits for what there is of a session elsewhere; it shows the rest as it comes."""
 
 
 class OpenSession(NamedTuple):
