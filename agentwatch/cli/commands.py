@@ -12,7 +12,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from agentwatch.cli.address import STDIN, check_part, parse_address
+from agentwatch.analysis.moments import Moment
+from agentwatch.cli.address import STDIN, check_part, is_elsewhere, parse_address, session_and_moment
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
@@ -61,15 +62,25 @@ def watch_address(words: str, options: Options) -> int:
     Raises:
         Fault: The address names no moment, or it names one that cannot be shown.
     """
+    if is_elsewhere(words) and not os.path.exists(words):
+        from agentwatch.cli.elsewhere.watching import watch_elsewhere
+
+        session, moment = session_and_moment(words)
+        _check_printed(words, moment, options)
+        return watch_elsewhere(session, moment, options)
     address = parse_address(words)
-    if address.moment is not None and options.prints():
-        hint = f"agentwatch show {address.words}"
-        raise Fault(f"printing shows a whole recording, not a moment of it; try {hint}", USAGE)
+    _check_printed(words, address.moment, options)
     if address.path != STDIN:
         return watch_file(address.path, options._replace(moment=address.moment))
     if address.moment is not None:
         raise _without_moments(address.path)
     return watch_stdin(options)
+
+
+def _check_printed(words: str, moment: Moment | None, options: Options) -> None:
+    if moment is not None and options.prints():
+        hint = f"agentwatch show {words}"
+        raise Fault(f"printing shows a whole recording, not a moment of it; try {hint}", USAGE)
 
 
 def watch_file(path: Path, options: Options) -> int:
