@@ -18,6 +18,7 @@ from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome
+from agentwatch.sources.written_files import Publication
 
 COLOURS = {
     Outcome.RUNNING: "$text-accent",
@@ -30,6 +31,8 @@ COLOURS = {
 }
 
 _VERSION_COLUMNS = 20
+_LEAST_PLACE = 10
+"""Columns. In fewer, no part of the name of a host says where it is."""
 _ID = 2
 """The group of the facts that contains the id; the group after it weighs less."""
 
@@ -54,8 +57,14 @@ class HeaderLine(Static):
             super().__init__()
             self.outcome = outcome
 
-    def __init__(self) -> None:
+    def __init__(self, publication: Publication | None = None) -> None:
+        """Show the header of a session.
+
+        Args:
+            publication: How the session is published; it is shown at every width. None if it is not.
+        """
         super().__init__(id="header")
+        self._publication = publication
         self._drawn: tuple[object, ...] = ()
         self._counts: list[Count] = []
 
@@ -81,23 +90,25 @@ class HeaderLine(Static):
         sign = f" {_outcome_words(outcome)[0]} "
         if earlier := as_of(width - len(sign) - 1):
             state = SafeText(f"{sign}{earlier} ")
-        room = width - columns(state)
+        place, colour = _place(self._publication, width)
+        room = width - columns(state) - columns(place)
         counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
         room -= _width(counts)
         context = None if is_preview or not counts else context_words(session.run.tokens)
         found = _fitting_facts(session, room, 0 if context is None else columns(context) + 4)
         if not is_preview and counts:
             counts = _with_figures(counts, session.run.tokens, found.room)
-        room = width - columns(state) - _width(counts)
+        room = width - columns(state) - columns(place) - _width(counts)
         facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
         dim = muted(self.app.current_theme)
-        drawn = (state, *facts, *counts, width, dim)
+        drawn = (state, place, *facts, *counts, width, dim)
         if drawn == self._drawn:
             return
         self._drawn, self._counts = drawn, counts
         middle = "".join(f"│ {fact} " for fact in facts)
         gap = " " * (room - columns(SafeText(middle)))
-        pieces = [(state, f"bold {COLOURS[outcome or Outcome.UNFINISHED]}"), (middle, dim), (gap, "")]
+        pieces: list[tuple[str, str]] = [(state, f"bold {COLOURS[outcome or Outcome.UNFINISHED]}")]
+        pieces += [(place[:2], dim), (place[2:], colour), (middle, dim), (gap, "")]
         for number, count in enumerate(counts):
             pieces.append((" · " if number else "", dim))
             pieces.append((count.words, COLOURS[count.outcome] if count.outcome else dim))
@@ -111,6 +122,17 @@ class HeaderLine(Static):
             if start <= event.x < end and count.outcome is not None:
                 self.post_message(self.CountClicked(count.outcome))
             end = start - 3
+
+
+def _place(publication: Publication | None, width: int) -> tuple[SafeText, str]:
+    """Return where the session is published, in at most a third of the width, and the colour of the words."""
+    if publication is None:
+        return SafeText(""), ""
+    forms, most = [*map(safe_line, publication.forms())], width // 3 - 3
+    if most >= _LEAST_PLACE:
+        forms.insert(-1, cut(forms[-2], most))
+    place = next((form for form in forms if columns(form) <= most), forms[-1])
+    return SafeText(f"│ {place} "), "$text-warning" if publication.has_trouble else "$text-accent"
 
 
 def _fitting_counts(session: Session, room: int) -> list[Count]:
