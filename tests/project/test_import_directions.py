@@ -36,7 +36,7 @@ ALLOWED = {
     | {"state_folder"},
     "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
-    "engine": {"config", "faults"},
+    "engine": {"config", "faults", "safe_text"},
     "shipping": {"capture", "config", "engine", "events", "faults", "machine", "recording", "state_folder"}
     | WORDS,
     "remote": {"capture", "config", "engine", "events", "faults", "machine", "recording", "sources"}
