@@ -18,6 +18,7 @@ from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
+from agentwatch.cli.ship import publishing
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.feed.playhead import Replay
@@ -25,6 +26,7 @@ from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 
 if TYPE_CHECKING:
+    from agentwatch.shipping.publication import Publication
     from agentwatch.sources.agent import AgentSource
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -126,8 +128,13 @@ def _without_moments(path: Path) -> Fault:
     return Fault(f"{path} is a stream, whose moments are not recorded yet", USAGE)
 
 
-def watch_agent(command: Sequence[str], options: Options) -> int:
+def watch_agent(command: Sequence[str], options: Options, publication: Publication | None = None) -> int:
     """Start an agent and watch it; SIGINT and SIGTERM stop the agent too.
+
+    Args:
+        command: The command of the agent.
+        options: The options of the command line.
+        publication: How its session is published; None if it is not.
 
     Returns:
         The exit code, which is the agent's own if the agent failed.
@@ -145,15 +152,22 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
             finally:
                 if source is None or options.prints():
                     held.release()
+            if publication is not None:
+                publishing.begin(publication, source, options)
             if options.prints():
                 for number in held.noted:
                     signal.raise_signal(number)
-            return watch(source, options, held=held)
+            code = watch(source, options, held=held)
+            if publication is not None:
+                publishing.end(publication, source)
+            return code
     except (KeyboardInterrupt, Signalled) as end:
         if source is not None and (not isinstance(end, Signalled) or end.number in _STOPPING):
             source.stop()
             source.finish()
             report_survivors(source)
+            if publication is not None:
+                publishing.end(publication, source, waits=False)
         raise
 
 

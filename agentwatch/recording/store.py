@@ -27,7 +27,7 @@ _CREATE = (
 )
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 """O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
-_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index")
+_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship")
 
 
 class SessionFiles(NamedTuple):
@@ -71,11 +71,16 @@ class SessionFiles(NamedTuple):
         return self._beside(".bookmarks.json")
 
     @property
+    def shipped(self) -> Path:
+        """How much of the recording an engine has, as JSON."""
+        return self._beside(".ship")
+
+    @property
     def every(self) -> tuple[Path, ...]:
         """The paths of all files that a session may have, its recording first."""
         return (
             *(self.recording, self.times, self.log, self.stderr),
-            *(self.crash, self.process, self.index_file, self.bookmarks),
+            *(self.crash, self.process, self.index_file, self.bookmarks, self.shipped),
         )
 
     def _beside(self, suffix: str) -> Path:

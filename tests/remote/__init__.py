@@ -1,1 +1,1 @@
-"""Sessions of other machines."""
+"""Tests of sessions on other machines."""
