@@ -11,6 +11,7 @@ from agentwatch.engine.engine import EngineError, StoredPiece, Trouble
 from agentwatch.engine.limits import CHUNK_BYTES
 from agentwatch.faults import USAGE, Fault
 from agentwatch.recording import now_ms
+from agentwatch.remote.channel import ReplacedError
 from agentwatch.remote.ssh import channel, script
 from agentwatch.remote.ssh.address import parse_ssh
 from agentwatch.remote.ssh.connection import connection
@@ -23,13 +24,6 @@ _PAYLOAD_SECONDS = 30.0
 _SILENT_SECONDS = 30.0
 """A host with agentwatch gives a sign of life every 10 s."""
 _MOST_COLUMNS = 200
-
-
-class ReplacedError(EngineError):
-    """The file on the host is another one than that whose bytes are here: the copy must begin again, empty.
-
-    Call `restart`, and then `next`.
-    """
 
 
 class SshPieces:
