@@ -1,6 +1,7 @@
-"""Reads the user's settings from `config.toml`: keys, theme, thinking, attention and sessions.
+"""Reads the user's settings from `config.toml`: keys, theme, thinking, attention, sessions and machines.
 
-The file is read when a screen is drawn, and by `sessions --prune`. An error in it is reported in one line.
+The file is read when a screen is drawn, by `sessions --prune`, and by every command that may be about another
+machine. An error in it is reported in one line.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentwatch.config import Config
+from agentwatch.config import Config, Machines
 from agentwatch.faults import USAGE, Fault, cannot_open
 from agentwatch.recording import open_regular
 from agentwatch.safe_text import SafeText, cut, safe_line
@@ -22,8 +23,12 @@ _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "screen": {"theme": str, "thinking": bool},
     "attention": {"bell": bool, "note": bool, "title": bool},
     "sessions": {"ring": str, "keep": str},
+    "machines": {"list": list, "publish": str},
+    "engines": None,
 }
-"""The keys of each section and the types of their values; the keys of `[keys]` are the ids of bindings."""
+"""The keys of each section and the types of their values. The keys of `[keys]` are the ids of bindings, those
+of `[engines]` the user's names of engines, each of which is a table."""
+_EXPECTED = {bool: "true or false", list: "a list of strings in quotes", str: "a string in quotes"}
 
 
 def read_config(environ: Mapping[str, str] = os.environ) -> Config:
@@ -39,7 +44,7 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
     if "ring" in sections.get("sessions", {}):
         found["ring"] = sections["sessions"]["ring"]
-    config = Config(keys=sections.get("keys", {}), **found)
+    config = Config(keys=sections.get("keys", {}), machines=_machines(path, sections), **found)
     if config.theme is not None:
         _check_theme(path, config.theme)
     if config.keys:
@@ -64,6 +69,20 @@ def read_keep_ms(environ: Mapping[str, str] = os.environ) -> int | None:
     path, sections = _sections_of(environ)
     words = sections.get("sessions", {}).get("keep")
     return None if words is None else _age_ms(path, words)
+
+
+def read_machines(environ: Mapping[str, str] = os.environ) -> Machines:
+    """Return the user's settings about other machines, or the defaults if there is no file.
+
+    Themes and keys are not checked, which would load Textual.
+
+    Args:
+        environ: The environment; AGENTWATCH_CONFIG may name the file.
+
+    Raises:
+        Fault: The file cannot be read, or contains an unknown name or an invalid value.
+    """
+    return _machines(*_sections_of(environ))
 
 
 def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, Any]]]:
@@ -128,14 +147,33 @@ def _check_section(path: Path, name: str, section: object) -> None:
         )
     if not isinstance(section, dict):
         raise _fault(path, f"{name} must be a table: [{name}]")
+    if name == "engines":
+        return  # `_machines` checks them, with a module that most settings do not need
     types = _SECTIONS[name]
     for key, value in section.items():
         expected = str if types is None else types.get(key)
         if types is not None and expected is None:
             raise _fault(path, f"[{name}] unknown setting {_shown(key)}; known settings: {_listed(types)}")
         if type(value) is not expected:
-            wanted = "true or false" if expected is bool else "a string in quotes"
-            raise _fault(path, f"[{name}] {_shown(key)}: expected {wanted}, got {_shown(repr(value))}")
+            expectation = _EXPECTED[str if expected is None else expected]
+            raise _fault(path, f"[{name}] {_shown(key)}: expected {expectation}, got {_shown(repr(value))}")
+
+
+def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines:
+    """Return the settings of `[machines]` and `[engines]`.
+
+    Raises:
+        Fault: One of them is invalid.
+    """
+    given, engines = sections.get("machines", {}), sections.get("engines", {})
+    if not given and not engines:
+        return Machines()
+    from agentwatch.cli.machines.settings import InvalidSetting, machines_of
+
+    try:
+        return machines_of(given, engines, path.parent)
+    except InvalidSetting as error:
+        raise _fault(path, str(error)) from None
 
 
 def _age_ms(path: Path, words: str) -> int:

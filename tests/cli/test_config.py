@@ -92,7 +92,10 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
         ("\n\n[screen\nx = 1", "not valid TOML: Expected ']' at the end of a table declaration (at line 3"),
         (b"[screen]\ntheme = '\xff'", "not valid UTF-8 at byte 18"),
         ("a = " + "[" * 20_000, "not valid TOML"),
-        ("[atention]", "unknown section atention; known sections: [keys], [screen], [attention], [sessions]"),
+        (
+            "[atention]",
+            "unknown section atention; known sections: [keys], [screen], [attention], [sessions], ",
+        ),
         ("[sessions]\nring = 'some'", "[sessions] unknown ring some; known rings: all, none"),
         ("[sessions]\nkeep = 'a month'", "[sessions] keep: 'a month' is no age; an age is 90s, 30m, 2h, 30d"),
         ("[sessions]\nkeep = 30", "[sessions] keep: expected a string in quotes, got 30"),

@@ -21,6 +21,8 @@ OWN_WORDS = {
     "__init__.py": {"read"},  # the function of the Python API
     "events/vocabulary.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/verdicts/programs.py": {"grep", "ls"},  # programs of the shell
+    "cli/config_file.py": {"list"},  # the setting that names machines
+    "cli/machines/settings.py": {"list"},
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
     "machine/processes/command.py": {"mcp"},  # a subcommand of agents
     "machine/said/claude_record.py": {"shell"},  # a status in the record of a session

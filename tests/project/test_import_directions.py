@@ -20,7 +20,7 @@ ALLOWED = {
     "plugins": NOTHING,
     "wire": {"blocks", "events", "paths", "plugins"} | WORDS,
     "session": {"events", "plurals"},
-    "sources": {"agent_facts", "capture", "events", "faults", "recording"},
+    "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
     "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
     | WORDS,
@@ -36,8 +36,9 @@ ALLOWED = {
     | {"state_folder"},
     "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
-    "engine": {"config", "faults"},
-    "shipping": {"capture", "engine", "events", "faults", "machine", "recording", "state_folder"} | WORDS,
+    "engine": {"config", "faults", "safe_text"},
+    "shipping": {"capture", "config", "engine", "events", "faults", "machine", "recording", "state_folder"}
+    | WORDS,
     "remote": {"capture", "config", "engine", "events", "faults", "machine", "recording", "sources"}
     | {"state_folder"}
     | WORDS,

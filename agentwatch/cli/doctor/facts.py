@@ -22,7 +22,7 @@ from agentwatch.faults import Fault
 from agentwatch.plurals import plural
 
 PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click", "platformdirs")
-EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http")
+EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py")
 _OURS = ("AGENTWATCH_HOME", "AGENTWATCH_CONFIG", "AGENTWATCH_PLUGINS", "AGENTWATCH_STOCK")
 _OTHERS = (
     *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR", "COPILOT_HOME"),
@@ -40,12 +40,15 @@ _SET = "set"
 
 def facts(environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, object]]:
     """Return the facts by section and name. A value is a text, a number or a boolean; None is unknown."""
+    from agentwatch.cli.doctor.machines import machines
+
     return {
         "versions": _versions(),
         "terminal": _terminal(environ),
         "folders": _folders(environ),
         "agents": _agents(environ),
         "plugins": _plugins(),
+        "other machines": machines(environ),
         "environment": _environment(environ),
     }
 

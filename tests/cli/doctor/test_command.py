@@ -16,7 +16,7 @@ from tests.conftest import RECORDINGS, ROOT
 from tests.harness.program import watch
 from tests.project.test_imports import distribution
 
-SECTIONS = ["versions", "terminal", "folders", "agents", "plugins", "environment"]
+SECTIONS = ["versions", "terminal", "folders", "agents", "plugins", "other machines", "environment"]
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
@@ -47,7 +47,7 @@ def test_it_names_each_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert set(PACKAGES) == {distribution(each) for each in project["dependencies"]}
     extras = project["optional-dependencies"]
-    assert set(EXTRAS) == {distribution(each) for name in ("zstd", "otlp") for each in extras[name]}
+    assert set(EXTRAS) == {distribution(each) for name in ("zstd", "otlp", "nats") for each in extras[name]}
 
 
 def test_nothing_private_is_printed(tmp_path: Path) -> None:

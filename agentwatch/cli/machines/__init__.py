@@ -1,0 +1,1 @@
+"""Other machines on the command line: their settings, and the sources of a list of sessions."""

@@ -1,0 +1,1 @@
+"""Other machines on the command line."""

@@ -1,0 +1,123 @@
+"""Starts nats-server on a free loopback port, with JetStream in a folder of the test."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.harness.processes import until
+
+_DEBIAN = "/usr/sbin/nats-server"
+"""Debian installs it there, which is not in the PATH of most users."""
+ABSENT = "nats-server is not installed: apt-get install nats-server"
+REQUIRED = "AGENTWATCH_REQUIRE_NATS"
+
+
+class Server:
+    """A running server. After `kill` it is started again, on the same port and store, by `restart`."""
+
+    def __init__(self, program: str, folder: Path, config: str) -> None:
+        self._program = program
+        self.store = folder / "store"
+        self._ports = folder / "ports"
+        self._config = folder / "server.conf"
+        self._config.write_text(config)
+        self._ports.mkdir()
+        self._output = (folder / "server.log").open("ab")
+        self.port = -1
+        self._start()
+
+    @property
+    def address(self) -> str:
+        """The address: `nats://127.0.0.1:PORT`."""
+        return f"nats://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    def kill(self) -> None:
+        """Kill the server with SIGKILL, and wait until it is gone."""
+        self._process.kill()
+        self._process.wait()
+
+    def restart(self) -> None:
+        """Start the server again, on the same port and with what it has stored; kill it first if it runs."""
+        self.kill()
+        self._start()
+
+    def suspend(self) -> None:
+        """Stop the server's process, which then answers nothing, until `resume`."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Continue the server's process."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    def close(self) -> None:
+        """End the server."""
+        self.kill()
+        self._output.close()
+
+    def _start(self) -> None:
+        for path in self._ports.iterdir():
+            path.unlink()
+        self._process = subprocess.Popen(
+            [
+                self._program,
+                *("-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self.store)),
+                *("--ports_file_dir", str(self._ports), "-c", str(self._config)),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+        )
+        until(self._is_ready)
+
+    def _is_ready(self) -> bool:
+        assert self._process.poll() is None, (self._config.parent / "server.log").read_text()[-2000:]
+        if self.port < 0:
+            for path in self._ports.iterdir():
+                with suppress(ValueError):  # the file is being written
+                    self.port = int(json.loads(path.read_bytes())["nats"][0].rpartition(":")[2])
+        if self.port < 0:
+            return False
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as connection:
+            return connection.recv(4) == b"INFO"
+        return False
+
+
+@contextmanager
+def nats_server(tmp_path: Path, config: str = "") -> Iterator[Server]:
+    """Yield a server that was started for a test; the test is skipped if none is installed.
+
+    Args:
+        tmp_path: A folder for the store, the configuration and the log; a test's servers may share it.
+        config: More text for the configuration file of the server.
+    """
+    if (program := _program()) is None:
+        if os.environ.get(REQUIRED) == "1":
+            pytest.fail(ABSENT)
+        pytest.skip(ABSENT)
+    number = len([*tmp_path.glob("nats-*")])
+    folder = tmp_path / f"nats-{number}"
+    folder.mkdir()
+    server = Server(program, folder, config)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _program() -> str | None:
+    return shutil.which("nats-server") or (_DEBIAN if os.access(_DEBIAN, os.X_OK) else None)
