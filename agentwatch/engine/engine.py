@@ -150,6 +150,10 @@ class Cards(Protocol):
 class Archive(Protocol):
     """An engine from which sessions are watched."""
 
+    @property
+    def warning(self) -> str:
+        """A line about the version of the engine; empty if there is nothing to say."""
+
     def pieces(self, session: SessionName) -> Pieces:
         """Return a reader of a session, from the first piece that the engine has."""
 
