@@ -27,6 +27,11 @@ def inbox_of(user: str) -> str:
     return f"_INBOX.{user if _TOKEN.fullmatch(user) else _NAMELESS}"
 
 
+def can_watch(user: str) -> bool:
+    """Return whether a name can be that of a user who watches."""
+    return _TOKEN.fullmatch(user) is not None
+
+
 def of_publisher(publisher: str) -> Permissions:
     """Return the permissions of the user that publishes as a publisher.
 
@@ -66,9 +71,9 @@ def user_block(user: str, permissions: Permissions, password: str = "") -> str:
     Args:
         user: The name of the user.
         permissions: What the user may do.
-        password: The password, or its bcrypt hash.
+        password: What the configuration has for it: a bcrypt hash in quotes, or a variable.
     """
-    lines = [f'{{ user: "{user}", password: "{password}", permissions: {{']
+    lines = [f'{{ user: "{user}", password: {password}, permissions: {{']
     for name, subjects in zip(Permissions._fields, permissions, strict=True):
         listed = ", ".join(f'"{subject}"' for subject in subjects)
         lines.append(f"    {name}: {{ allow: [{listed}] }}")
