@@ -22,7 +22,9 @@ from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.format import reading
 from agentwatch.cli.parameters.pacing import pacing
+from agentwatch.cli.sessions.host import host_pieces, host_rows
 from agentwatch.cli.sessions.options import choosing, indexing, pruning
+from agentwatch.cli.ship.options import publishing, ship
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.machine.status.counts import UnknownFieldError, known_fields
@@ -95,13 +97,16 @@ def watch(address: str | None, **given: Any) -> int:
 @reading
 @_keeping
 @click.option("--direct", is_flag=True, help="Let the agent write the recording itself, without a relay.")
+@publishing
 @_colour
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(command: tuple[str, ...], **given: Any) -> int:
     """Start an agent and watch it; exit with the agent's exit code."""
     from agentwatch.cli.commands import watch_agent
+    from agentwatch.cli.ship.publishing import publication_of, taken
 
-    return watch_agent(command, _options(given))
+    asked, options = taken(given), _options(given)
+    return watch_agent(command, options, publication_of(asked, options))
 
 
 @agentwatch.command()
@@ -230,6 +235,9 @@ agentwatch.add_command(export)
 agentwatch.add_command(clip)
 agentwatch.add_command(doctor)
 agentwatch.add_command(engine)
+agentwatch.add_command(host_rows)
+agentwatch.add_command(host_pieces)
+agentwatch.add_command(ship)
 
 
 @agentwatch.command()

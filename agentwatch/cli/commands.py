@@ -12,11 +12,13 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from agentwatch.cli.address import STDIN, check_part, parse_address
+from agentwatch.analysis.moments import Moment
+from agentwatch.cli.address import STDIN, check_part, is_elsewhere, parse_address, session_and_moment
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
+from agentwatch.cli.ship import publishing
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.feed.playhead import Replay
@@ -24,6 +26,7 @@ from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 
 if TYPE_CHECKING:
+    from agentwatch.shipping.publication import Publication
     from agentwatch.sources.agent import AgentSource
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -59,15 +62,25 @@ def watch_address(words: str, options: Options) -> int:
     Raises:
         Fault: The address names no moment, or it names one that cannot be shown.
     """
+    if is_elsewhere(words) and not os.path.exists(words):
+        from agentwatch.cli.elsewhere.watching import watch_elsewhere
+
+        session, moment = session_and_moment(words)
+        _check_printed(words, moment, options)
+        return watch_elsewhere(session, moment, options)
     address = parse_address(words)
-    if address.moment is not None and options.prints():
-        hint = f"agentwatch show {address.words}"
-        raise Fault(f"printing shows a whole recording, not a moment of it; try {hint}", USAGE)
+    _check_printed(words, address.moment, options)
     if address.path != STDIN:
         return watch_file(address.path, options._replace(moment=address.moment))
     if address.moment is not None:
         raise _without_moments(address.path)
     return watch_stdin(options)
+
+
+def _check_printed(words: str, moment: Moment | None, options: Options) -> None:
+    if moment is not None and options.prints():
+        hint = f"agentwatch show {words}"
+        raise Fault(f"printing shows a whole recording, not a moment of it; try {hint}", USAGE)
 
 
 def watch_file(path: Path, options: Options) -> int:
@@ -115,8 +128,13 @@ def _without_moments(path: Path) -> Fault:
     return Fault(f"{path} is a stream, whose moments are not recorded yet", USAGE)
 
 
-def watch_agent(command: Sequence[str], options: Options) -> int:
+def watch_agent(command: Sequence[str], options: Options, publication: Publication | None = None) -> int:
     """Start an agent and watch it; SIGINT and SIGTERM stop the agent too.
+
+    Args:
+        command: The command of the agent.
+        options: The options of the command line.
+        publication: How its session is published; None if it is not.
 
     Returns:
         The exit code, which is the agent's own if the agent failed.
@@ -134,15 +152,22 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
             finally:
                 if source is None or options.prints():
                     held.release()
+            if publication is not None:
+                publishing.begin(publication, source, options)
             if options.prints():
                 for number in held.noted:
                     signal.raise_signal(number)
-            return watch(source, options, held=held)
+            code = watch(source, options, held=held)
+            if publication is not None:
+                publishing.end(publication, source)
+            return code
     except (KeyboardInterrupt, Signalled) as end:
         if source is not None and (not isinstance(end, Signalled) or end.number in _STOPPING):
             source.stop()
             source.finish()
             report_survivors(source)
+            if publication is not None:
+                publishing.end(publication, source, waits=False)
         raise
 
 

@@ -27,7 +27,7 @@ _CREATE = (
 )
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 """O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
-_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index")
+_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship")
 
 
 class SessionFiles(NamedTuple):
@@ -71,11 +71,16 @@ class SessionFiles(NamedTuple):
         return self._beside(".bookmarks.json")
 
     @property
+    def shipped(self) -> Path:
+        """How much of the recording an engine has, as JSON."""
+        return self._beside(".ship")
+
+    @property
     def every(self) -> tuple[Path, ...]:
         """The paths of all files that a session may have, its recording first."""
         return (
             *(self.recording, self.times, self.log, self.stderr),
-            *(self.crash, self.process, self.index_file, self.bookmarks),
+            *(self.crash, self.process, self.index_file, self.bookmarks, self.shipped),
         )
 
     def _beside(self, suffix: str) -> Path:
@@ -97,15 +102,18 @@ def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
     return state_folder(environ) / "sessions"
 
 
-def new_session_files() -> SessionFiles:
-    """Return paths for a new session in the private sessions folder, which is created if necessary.
+def new_session_files(folder: Path | None = None) -> SessionFiles:
+    """Return paths for a new session in a private folder, which is created if necessary.
 
     The stem consists of the local time and random bits.
+
+    Args:
+        folder: The folder; None for that of saved sessions.
 
     Raises:
         OSError: The folder cannot be created, is a link, or belongs to another user.
     """
-    folder = sessions_folder()
+    folder = folder or sessions_folder()
     private_folder(folder)
     now_ns = time.time_ns()
     second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))

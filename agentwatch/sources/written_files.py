@@ -18,6 +18,17 @@ class LogWriter(Protocol):
         """Wait until the log of an ended recording is written."""
 
 
+class Publication(Protocol):
+    """Publishes the recording on an engine."""
+
+    @property
+    def has_trouble(self) -> bool:
+        """Whether the engine does not have everything."""
+
+    def forms(self) -> tuple[str, ...]:
+        """Return where it is published and what is missing, the longest form first."""
+
+
 class WrittenFiles:
     """The recording, if agentwatch writes it, its arrival times and its action log."""
 
@@ -30,6 +41,8 @@ class WrittenFiles:
         """The descriptor of the action log; None for no log."""
         self.log: LogWriter | None = None
         """The writer of the action log; None until it is attached."""
+        self.publication: Publication | None = None
+        """How the recording is published; None if it is not, or another process does it."""
         self._reader = reader
         self._sync = None if files is None else DiskSync(reader.fd, reader.growth)
         self._displaced: OSError | None = None

@@ -20,7 +20,7 @@ ALLOWED = {
     "plugins": NOTHING,
     "wire": {"blocks", "events", "paths", "plugins"} | WORDS,
     "session": {"events", "plurals"},
-    "sources": {"agent_facts", "capture", "events", "faults", "recording"},
+    "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
     "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
     | WORDS,
@@ -37,7 +37,8 @@ ALLOWED = {
     "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
     "engine": {"config", "faults", "safe_text"},
-    "shipping": {"capture", "engine", "events", "faults", "machine", "recording", "state_folder"} | WORDS,
+    "shipping": {"capture", "config", "engine", "events", "faults", "machine", "recording", "state_folder"}
+    | WORDS,
     "remote": {"capture", "config", "engine", "events", "faults", "machine", "recording", "sources"}
     | {"state_folder"}
     | WORDS,

@@ -18,6 +18,7 @@ from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome
+from agentwatch.sources.source import Elsewhere
 
 COLOURS = {
     Outcome.RUNNING: "$text-accent",
@@ -54,8 +55,14 @@ class HeaderLine(Static):
             super().__init__()
             self.outcome = outcome
 
-    def __init__(self) -> None:
+    def __init__(self, elsewhere: Elsewhere | None = None) -> None:
+        """Create the line.
+
+        Args:
+            elsewhere: The other machine on which the session runs; None for this one.
+        """
         super().__init__(id="header")
+        self._elsewhere = elsewhere
         self._drawn: tuple[object, ...] = ()
         self._counts: list[Count] = []
 
@@ -78,6 +85,8 @@ class HeaderLine(Static):
         """
         outcome, width = session.outcome, self.size.width
         state = SafeText(f" {_outcome_words(outcome)}{_run_clock(session, now_ms)} ")
+        place = _place_words(self._elsewhere, width // 3)
+        width -= columns(place)
         sign = f" {_outcome_words(outcome)[0]} "
         if earlier := as_of(width - len(sign) - 1):
             state = SafeText(f"{sign}{earlier} ")
@@ -91,13 +100,14 @@ class HeaderLine(Static):
         room = width - columns(state) - _width(counts)
         facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
         dim = muted(self.app.current_theme)
-        drawn = (state, *facts, *counts, width, dim)
+        drawn = (state, place, *facts, *counts, width, dim)
         if drawn == self._drawn:
             return
         self._drawn, self._counts = drawn, counts
         middle = "".join(f"│ {fact} " for fact in facts)
         gap = " " * (room - columns(SafeText(middle)))
-        pieces = [(state, f"bold {COLOURS[outcome or Outcome.UNFINISHED]}"), (middle, dim), (gap, "")]
+        colour = f"bold {COLOURS[outcome or Outcome.UNFINISHED]}"
+        pieces = [(state, colour), (place, "$text-accent"), (middle, dim), (gap, "")]
         for number, count in enumerate(counts):
             pieces.append((" · " if number else "", dim))
             pieces.append((count.words, COLOURS[count.outcome] if count.outcome else dim))
@@ -111,6 +121,16 @@ class HeaderLine(Static):
             if start <= event.x < end and count.outcome is not None:
                 self.post_message(self.CountClicked(count.outcome))
             end = start - 3
+
+
+def _place_words(elsewhere: Elsewhere | None, room: int) -> SafeText:
+    """Return the engine or the host of a session of another machine, and the machine; empty for this one."""
+    if elsewhere is None:
+        return SafeText("")
+    place = elsewhere.address.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    names = [place] if elsewhere.host in ("", place) else [place, elsewhere.host]
+    words = safe_line(" · ".join(names))
+    return SafeText(f"⇣ {cut(words, max(room - 3, 1))} ")
 
 
 def _fitting_counts(session: Session, room: int) -> list[Count]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from agentwatch.machine.standing import LIVE, Ground, State
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
-from agentwatch.screen.machine.opening import OpenSession, open_session
+from agentwatch.screen.machine.opening import OpenSession, open_elsewhere, open_session
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.screen import HomeScreen
 from agentwatch.screen.machine.watching import Rows, Watched, Watching
@@ -182,7 +183,7 @@ class HomeApp(SessionApp[None]):
             words: What to search for in it; empty for nothing.
         """
         try:
-            session = await asyncio.to_thread(open_session, row.path, _follows(row))
+            session = await asyncio.to_thread(self._opener(row))
         except Fault as fault:
             if self._opening == row.key:
                 self._opening = None
@@ -205,6 +206,12 @@ class HomeApp(SessionApp[None]):
         await self.push_screen(screen)
         if words:
             screen.call_after_refresh(lambda: screen.workspace.find_bar.look_for(words, "transcript"))
+
+    def _opener(self, row: Row) -> Callable[[], OpenSession]:
+        """Return what opens the session of a row."""
+        if row.address:
+            return partial(open_elsewhere, row.address, self.config.machines)
+        return partial(open_session, row.path, _follows(row))
 
     @on(SessionKeys.NothingToClose)
     def _back(self) -> None:

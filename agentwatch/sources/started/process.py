@@ -50,7 +50,7 @@ class AgentProcess:
         self.ended_ms: int | None = None
         import subprocess  # takes 2 ms, and only a started agent needs it
 
-        mark, environment = marked_environment()
+        mark, environment = _environment()
         self._descendants = Descendants(mark)
         try:
             self.wakeup = Wakeup()
@@ -173,6 +173,16 @@ class AgentProcess:
     def _is_awaited(self, code: int) -> bool:
         """Return whether the output still comes from a process that the agent left behind."""
         return code == 0 and not self._has_result and self.output.is_open()
+
+
+def _environment() -> tuple[str, dict[str, str]]:
+    """Return a new mark, and the environment of an agent with it: without the credentials of an engine."""
+    mark, environment = marked_environment()
+    if any(name.startswith("AGENTWATCH_NATS_") for name in environment):
+        from agentwatch.engine.credentials import without_credentials
+
+        return mark, without_credentials(environment)
+    return mark, environment
 
 
 def _working_folder() -> str | None:

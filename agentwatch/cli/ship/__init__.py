@@ -1,0 +1,1 @@
+"""The command `ship`, and the options of `run` that publish its session on an engine."""

@@ -1,0 +1,51 @@
+"""The options of `run` that publish its session, and the command `ship`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.parameters import together
+
+_PATH = click.Path(path_type=Path)
+_ENGINE = "ENGINE"
+WAIT_SECONDS = 10.0
+
+_logging_in = together(
+    click.option("--publish-as", metavar="NAME", help="The publisher (default: the user, or the host)."),
+    click.option("--publish-ca", type=_PATH, metavar="FILE", help="Trust the certificates in FILE."),
+    click.option("--publish-plaintext", is_flag=True, help="Allow a connection without TLS."),
+    click.option("--credentials", type=_PATH, metavar="FILE", help="Log in with the credentials in FILE."),
+)
+publishing = together(
+    click.option(
+        "--publish", metavar=_ENGINE, help="Publish the session: nats://HOST, or a name of the settings."
+    ),
+    click.option("--no-publish", is_flag=True, help="Do not publish it, whatever the settings say."),
+    click.option(
+        "--publish-wait",
+        type=click.FloatRange(0, 3600),
+        default=WAIT_SECONDS,
+        metavar="SECONDS",
+        help="Wait so long at the end for the engine (default: 10).",
+    ),
+    _logging_in,
+)
+
+
+@click.command(cls=HelpfulCommand)
+@click.option("--to", metavar=_ENGINE, help="The engine: nats://HOST, or a name of the settings.")
+@click.option(
+    "--all", "ships_all", is_flag=True, help="Ship all that is incomplete; with --to, all that runs."
+)
+@_logging_in
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+def ship(sessions: tuple[str, ...], to: str | None, *, ships_all: bool, **login: Any) -> int:
+    """Copy saved sessions to an engine, and follow those that run."""
+    from agentwatch.cli.ship.command import run_ship
+    from agentwatch.cli.ship.publishing import given_in
+
+    return run_ship(sessions, to, given_in(login), ships_all=ships_all)

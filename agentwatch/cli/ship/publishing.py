@@ -1,0 +1,108 @@
+"""Publishes the session of `run`: checks what is asked before the agent starts, reports what is missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agentwatch.cli.messages import say
+from agentwatch.cli.options import Options
+
+if TYPE_CHECKING:
+    from agentwatch.shipping.publication import Publication
+    from agentwatch.shipping.target import Given
+    from agentwatch.sources.agent import AgentSource
+
+_LOGGING_IN = ("publish_as", "publish_ca", "publish_plaintext", "credentials")
+_NAMES = ("publish", "no_publish", "publish_wait", *_LOGGING_IN)
+
+
+def taken(given: dict[str, Any]) -> dict[str, Any]:
+    """Remove the options about publishing from the options of `run`, and return them."""
+    return {name: given.pop(name) for name in _NAMES}
+
+
+def publication_of(
+    asked: Mapping[str, Any], options: Options, environ: Mapping[str, str] = os.environ
+) -> Publication | None:
+    """Return how the session is to be published; None if it is not. Nothing is connected or started.
+
+    Args:
+        asked: The options about publishing.
+        options: The other options of `run`.
+        environ: The environment.
+
+    Raises:
+        UsageError: The options exclude each other.
+        Fault: The engine is not known, its client is not installed, or the credentials cannot be read.
+    """
+    words = asked["publish"]
+    if words is not None and asked["no_publish"]:
+        raise click.UsageError("--publish excludes --no-publish")
+    if words is not None and options.no_record:
+        raise click.UsageError("--publish needs a recording; it excludes --no-record")
+    if asked["no_publish"]:
+        return None
+    from agentwatch.cli.config_file import read_machines
+
+    machines = read_machines(environ)
+    words = words or machines.publish
+    if not words:
+        if used := [name for name in _LOGGING_IN if asked[name]]:
+            raise click.UsageError(f"--{used[0].replace('_', '-')} needs --publish")
+        return None
+    if options.no_record:
+        say("not published: no recording is kept")
+        return None
+    from agentwatch.engine.opening import check_extra
+    from agentwatch.shipping.publication import Publication
+    from agentwatch.shipping.target import target_of
+
+    check_extra()
+    return Publication(target_of(words, machines.engines, environ, given_in(asked)), asked["publish_wait"])
+
+
+def given_in(asked: Mapping[str, Any]) -> Given:
+    """Return what options say about an engine, beside its address."""
+    from agentwatch.shipping.target import Given
+
+    return Given(
+        asked["publish_as"] or "", asked["credentials"], asked["publish_ca"], bool(asked["publish_plaintext"])
+    )
+
+
+def begin(publication: Publication, source: AgentSource, options: Options) -> None:
+    """Begin to publish the recording of an agent that was started; a failure is one line on stderr."""
+    if source.path is None:
+        return
+    try:
+        publication.start(source.path)
+    except OSError as error:
+        say(f"not published: {(error.strerror or str(error)).lower()}")
+        return
+    if options.prints():
+        say(f"publishing to {publication.host}")
+    source.written.publication = publication
+
+
+def end(publication: Publication, source: AgentSource, *, waits: bool = True) -> None:
+    """Wait until everything is published, but not too long, and report what is not.
+
+    Args:
+        publication: The publication.
+        source: The source of the session. If its agent continues, so does the publication.
+        waits: Whether to wait.
+    """
+    if source.is_live:
+        return
+    try:
+        is_done = publication.wait() if waits else publication.is_done
+    except KeyboardInterrupt:
+        is_done = False
+    if warning := publication.warning():
+        say(warning)
+    if not is_done:
+        say(publication.unsent())

@@ -1,0 +1,101 @@
+"""What is shipped where, and the shipping of one or several recordings in this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.engine.names import new_session
+from agentwatch.engine.opening import open_sink
+from agentwatch.shipping.recorded import Recorded
+from agentwatch.shipping.shipper import Shipper
+from agentwatch.shipping.sidecar import Shipped, ShipState, Sidecar
+from agentwatch.shipping.target import Target
+
+_MOST_THREADS = 64
+"""Recordings that are shipped at the same time; the others follow as these end."""
+
+
+class Job(NamedTuple):
+    """A recording, and the engine to which it is shipped."""
+
+    recording: Path
+    target: Target
+
+
+def ship(
+    job: Job, wait: Callable[[float], bool], report: Callable[[Shipped], None] = lambda _: None
+) -> Shipped | None:
+    """Ship a recording until the engine has it; continue what another process has begun.
+
+    Args:
+        job: The recording and the engine.
+        wait: Waits for a number of seconds, and returns whether to end.
+        report: Called with each new state.
+
+    Returns:
+        What the engine has; None if another process ships the recording.
+
+    Raises:
+        OSError: The recording cannot be opened.
+    """
+    recorded = Recorded(job.recording)
+    sidecar = Sidecar(recorded.files.shipped)
+    try:
+        if sidecar.is_held:
+            return None
+        shipped = _resumed(sidecar.before, job)
+
+        def note(state: Shipped) -> None:
+            sidecar.write(state)
+            report(state)
+
+        sidecar.write(shipped)
+        target = job.target
+        return Shipper(recorded, shipped, lambda: open_sink(target.login, target.publisher), wait, note).run()
+    finally:
+        sidecar.close()
+        recorded.close()
+
+
+def _resumed(before: Shipped | None, job: Job) -> Shipped:
+    """Return the session that a recording has on an engine, or a new one."""
+    to, publisher = str(job.target.login.address), job.target.publisher
+    if before is None or before.to != to or before.session.publisher != publisher:
+        return Shipped(to, new_session(publisher))
+    return before._replace(state=ShipState.SHIPPING, problem="")
+
+
+def ship_all(
+    jobs: Iterable[Job], stop: threading.Event, ship_one: Callable[[Job], None]
+) -> list[threading.Thread]:
+    """Ship recordings at the same time, and return the threads.
+
+    Each has a thread and a connection of its own: a call blocks until the engine answers, and what the engine
+    refuses for one session must not break off the others. Beyond 64, one begins when another has ended.
+
+    Args:
+        jobs: The recordings; the most important ones first.
+        stop: Set when all shall end.
+        ship_one: Ships one recording; it raises nothing.
+    """
+    waiting = list(jobs)[::-1]
+    lock = threading.Lock()
+
+    def work() -> None:
+        while not stop.is_set():
+            with lock:
+                if not waiting:
+                    return
+                job = waiting.pop()
+            ship_one(job)
+
+    threads = [
+        threading.Thread(target=work, name="ship", daemon=True)
+        for _ in range(min(len(waiting), _MOST_THREADS))
+    ]
+    for thread in threads:
+        thread.start()
+    return threads

@@ -1,0 +1,126 @@
+"""The publishing of the session that `run` has started: its process, its state, and the wait for its end."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentwatch.byte_size import byte_size
+from agentwatch.recording import SessionFiles
+from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
+from agentwatch.shipping.starting import start_shipping
+from agentwatch.shipping.target import Target
+
+if TYPE_CHECKING:
+    import subprocess
+
+_READ_SECONDS = 1.0
+"""The time between two readings of `STEM.ship` while a screen shows it."""
+_POLL_SECONDS = 0.05
+_LAG_BYTES = 100_000
+"""Less than this is on its way, and no news."""
+
+
+class Publication:
+    """Publishes one session, in a process of its own."""
+
+    def __init__(self, target: Target, wait_seconds: float) -> None:
+        """Prepare to publish; nothing is started.
+
+        Args:
+            target: The engine.
+            wait_seconds: How long `wait` waits at most.
+        """
+        self.host = target.login.address.host
+        """The host of the engine."""
+        self._target = target
+        self._wait_seconds = wait_seconds
+        self._recording: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._read_due = 0.0
+        self._forms: tuple[str, ...] = ()
+
+    def start(self, recording: Path) -> None:
+        """Start to ship a recording.
+
+        Raises:
+            OSError: The process cannot be started.
+        """
+        self._recording = recording
+        self._process = start_shipping(recording, self._target)
+
+    def forms(self) -> tuple[str, ...]:
+        """Return the words for the header of a screen, the longest form first; they may be foreign.
+
+        They say where the session is published, and how far behind that is or why it is not.
+        """
+        now = time.monotonic()
+        if now >= self._read_due:
+            self._read_due = now + _READ_SECONDS
+            place, lag = f"⇡ {self.host}", self._lag()
+            self._forms = (f"{place} · {lag}", f"⇡ {lag}", "⇡!") if lag else (place, "⇡")
+        return self._forms
+
+    @property
+    def has_trouble(self) -> bool:
+        """Whether the words of `forms` say that the engine does not have everything."""
+        return len(self._forms) > 2
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the engine has everything."""
+        shipped = self._shipped()
+        return shipped is not None and shipped.state is ShipState.DONE
+
+    def wait(self) -> bool:
+        """Wait until the engine has everything, but not too long; return whether it has."""
+        deadline = time.monotonic() + self._wait_seconds
+        while not self._is_over():
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_POLL_SECONDS)
+        return self.is_done
+
+    def unsent(self) -> str:
+        """Return in one line what the engine does not have, and how to send it."""
+        shipped, recording = self._shipped(), self._recording
+        if recording is None:
+            return ""
+        left = self._size() - (0 if shipped is None else shipped.shipped)
+        why = shipped.problem if shipped is not None and shipped.problem else ""
+        what = byte_size(left) if left > 0 else "the end of the recording"
+        name = recording.stem if recording.suffix == ".ndjson" else recording
+        return f"not published yet: {what}{f' ({why})' if why else ''}; run: agentwatch ship {name}"
+
+    def warning(self) -> str:
+        """Return what the user should know about the engine, although it works; empty if nothing."""
+        shipped = self._shipped()
+        return "" if shipped is None else shipped.warning
+
+    def _lag(self) -> str:
+        shipped = self._shipped()
+        if shipped is None:
+            return "not publishing" if self._has_exited() else ""
+        if shipped.problem:
+            return shipped.problem
+        left = self._size() - shipped.shipped
+        return f"{byte_size(left)} behind" if left >= _LAG_BYTES else ""
+
+    def _is_over(self) -> bool:
+        shipped = self._shipped()
+        is_over = shipped is not None and shipped.state in (ShipState.DONE, ShipState.STOPPED)
+        return is_over or self._has_exited()
+
+    def _has_exited(self) -> bool:
+        return self._process is None or self._process.poll() is not None
+
+    def _shipped(self) -> Shipped | None:
+        return None if self._recording is None else read_shipped(SessionFiles(self._recording).shipped)
+
+    def _size(self) -> int:
+        with suppress(OSError):
+            return 0 if self._recording is None else os.stat(self._recording).st_size
+        return 0

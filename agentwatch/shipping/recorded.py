@@ -1,0 +1,226 @@
+"""Reads a recording for an engine: what may be sent of it, and whether it has ended."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agentwatch.engine.chunk import Chunk, Ended
+from agentwatch.engine.limits import SESSION_BYTES
+from agentwatch.recording import SavedProcess, SessionFiles, is_being_written, open_regular, read_process
+from agentwatch.shipping.times import TimesAhead
+
+_READ_BYTES = 1 << 16
+_LONG_LINE_BYTES = 1 << 20
+"""A line is sent before it has ended if it is longer."""
+_COMPARED_BYTES = 64
+"""The bytes before the next one that are compared: a file that was erased and filled again has others."""
+_WRITER_SECONDS = 0.25
+"""How often it is checked whether the writer is still there; the check takes 50 us."""
+_EXIT_CODE_SECONDS = 2.0
+"""How long the exit code of an agent is awaited after the recording has ended: `run` writes it last."""
+
+
+class Unreadable(Exception):
+    """A recording cannot be read; the message is one line for the user."""
+
+
+class Recorded:
+    """A recording that is shipped from an offset on."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        """Open a recording.
+
+        Args:
+            path: The recording.
+            clock: A clock that never goes backwards, in seconds.
+
+        Raises:
+            OSError: It cannot be opened, or is not a regular file.
+        """
+        self.path = path
+        self._clock = clock
+        self.files = SessionFiles(path)
+        self.offset = 0
+        """The offset of the first byte that the engine does not have."""
+        self.size = 0
+        """The bytes that the recording had when it was looked at last."""
+        self.changed_ns = 0
+        """The time of its last change, in nanoseconds since the epoch."""
+        self.has_begun = False
+        """Whether it is known from which offset on it is shipped."""
+        self.has_ended = False
+        """Whether nothing more is written. It is set by `look`."""
+        self._fd = open_regular(path)
+        self._times = TimesAhead(self.files.times)
+        self._before = b""
+        self._searched = 0
+        """Up to here, line ends were searched."""
+        self._line_end = 0
+        """The offset after the last line end before that."""
+        self._writer_due = 0.0
+        self._exit_code_due: float | None = None
+        self._digest: tuple[int, str] = (-1, "")
+
+    def start_at(self, offset: int) -> str:
+        """Begin at the offset that the engine names, and return why that is not possible; empty if it is."""
+        self.size = os.fstat(self._fd).st_size
+        if offset > self.size:
+            return "the recording is shorter than what the engine has of it"
+        self.has_begun = True
+        self.offset = self._searched = self._line_end = offset
+        self._times.start_at(offset)
+        with _reading():
+            self._before = self._bytes_before()
+        return ""
+
+    def is_complete(self) -> bool:
+        """Return whether the recording has ended, and the engine has all its bytes."""
+        return self.has_ended and self.offset == self.size
+
+    def look(self) -> str:
+        """Look at the file, and return why shipping has to stop; empty if it has not.
+
+        A file that was renamed is read to its end, while no other file has its name.
+
+        Raises:
+            Unreadable: The file cannot be read.
+        """
+        with _reading():
+            return self._look()
+
+    def _look(self) -> str:
+        before = self.size
+        status = os.fstat(self._fd)
+        now = self._clock()
+        if status.st_size == before and not self.has_ended and now >= self._writer_due:
+            self._writer_due = now + _WRITER_SECONDS
+            if status.st_nlink == 0:
+                return "the recording was deleted"
+            if self._is_replaced():
+                return "the recording was replaced by another file"
+            self.has_ended = not is_being_written(self._fd, self.process())
+            status = os.fstat(self._fd)  # what was written before the writer ended
+        self.size, self.changed_ns = status.st_size, status.st_mtime_ns
+        if self.size < before:  # after a full disk it is cut back to its last whole line
+            self._searched = self._line_end = self.offset
+        if self.size < self.offset or (self.size != before and self._bytes_before() != self._before):
+            return "the recording was cut back"
+        return ""
+
+    @property
+    def pending(self) -> int:
+        """The number of bytes that may be sent.
+
+        Raises:
+            Unreadable: The file cannot be read.
+        """
+        end = min(self.size, SESSION_BYTES)
+        if not self.has_ended:
+            with _reading():
+                self._search()
+            if self.size - self._line_end <= _LONG_LINE_BYTES:
+                end = min(self._line_end, end)
+        return max(end - self.offset, 0)
+
+    @property
+    def is_over_limit(self) -> bool:
+        """Whether the engine has as much of it as it takes of a session, and there is more."""
+        return self.offset >= SESSION_BYTES and self.size > SESSION_BYTES
+
+    def next_chunk(self, most: int) -> Chunk:
+        """Return the next bytes that may be sent; fewer if their arrival times need it.
+
+        Args:
+            most: The most bytes.
+
+        Raises:
+            Unreadable: The file cannot be read.
+        """
+        with _reading():
+            data = os.pread(self._fd, min(self.pending, most), self.offset)
+        if not data:
+            raise Unreadable("the recording was cut back")
+        end = self.offset + len(data)
+        noted = self._times.within(end, is_last=self.has_ended and end == self.size)
+        return Chunk(self.offset, data[: noted.end - self.offset], noted.seen, noted.gaps)
+
+    def note_stored(self, chunk: Chunk) -> None:
+        """Note that the engine has a chunk."""
+        self.offset = chunk.end
+        self._before = (self._before + chunk.payload[-_COMPARED_BYTES:])[-_COMPARED_BYTES:]
+        self._times.start_at(chunk.end)
+
+    def awaits_exit_code(self) -> bool:
+        """Return whether the exit code of the agent, which has just ended, may still be written."""
+        process = self.process()
+        if process is None or process.exit_code is not None:
+            return False
+        now = self._clock()
+        self._exit_code_due = self._exit_code_due or now + _EXIT_CODE_SECONDS
+        return now < self._exit_code_due
+
+    def end(self) -> Ended:
+        """Return the piece that says that the recording has ended.
+
+        Raises:
+            Unreadable: The file cannot be read.
+        """
+        process = self.process()
+        code = None if process is None else process.exit_code
+        with _reading():
+            return Ended(self.size, code if code is None or 0 <= code < 256 else None, self._sha256())
+
+    def process(self) -> SavedProcess | None:
+        """Return what is known about the process of the agent."""
+        return read_process(self.files.process)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+    def _search(self) -> None:
+        """Find the last line end in what was added."""
+        end, first = self.size, self._searched
+        self._searched = max(end, first)
+        while end > first:
+            start = max(end - _READ_BYTES, first)
+            found = os.pread(self._fd, end - start, start).rfind(b"\n")
+            if found >= 0:
+                self._line_end = start + found + 1
+                return
+            end = start
+
+    def _bytes_before(self) -> bytes:
+        start = max(self.offset - _COMPARED_BYTES, 0)
+        return os.pread(self._fd, self.offset - start, start)
+
+    def _is_replaced(self) -> bool:
+        try:
+            return not os.path.samestat(os.stat(self.path), os.fstat(self._fd))
+        except OSError:
+            return False
+
+    def _sha256(self) -> str:
+        """Return the digest of the whole file, which has ended."""
+        if self._digest[0] != self.size:
+            import hashlib
+
+            digest, at = hashlib.sha256(), 0
+            while at < self.size and (data := os.pread(self._fd, min(self.size - at, 1 << 20), at)):
+                digest.update(data)
+                at += len(data)
+            self._digest = self.size, digest.hexdigest()
+        return self._digest[1]
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Raise `Unreadable` for the errors of a file."""
+    try:
+        yield
+    except OSError as error:
+        raise Unreadable(f"the recording cannot be read: {(error.strerror or str(error)).lower()}") from None

@@ -1,0 +1,156 @@
+"""The file `STEM.ship` beside a recording: which session of which engine it is, and how much the engine has.
+
+It is one JSON object: `to`, `session`, `shipped`, `bytes`, `state`, `problem`, `warning`, `at_ms`. It is
+advice: the engine's newest piece says what the engine has. An agent may write in the same folder, so the file
+is read as foreign data. Its lock (flock(2)) belongs to the process that ships the recording.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from agentwatch.engine.limits import LARGEST_NUMBER
+from agentwatch.engine.names import SessionName, parse_session
+from agentwatch.recording import open_regular, read_object
+
+_MOST_BYTES = 1 << 12
+_BLOCK = 1 << 11
+"""The file is filled up with blanks to this size, so that one write of the same size replaces it."""
+MOST_TEXT = 200
+"""Characters of an address, a problem or a warning. In UTF-8 and JSON all of them fit into a block."""
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class ShipState(StrEnum):
+    """How far the shipping of a recording is."""
+
+    SHIPPING = "shipping"
+    WAITING = "waiting"
+    """The engine is away or refuses; it is tried again."""
+    DONE = "done"
+    """The engine has the whole recording, which has ended."""
+    STOPPED = "stopped"
+    """The rest is not sent, for a reason that time does not remove."""
+
+
+class Shipped(NamedTuple):
+    """How much of a recording an engine has."""
+
+    to: str
+    """The address of the engine."""
+    session: SessionName
+    shipped: int = 0
+    """The bytes of the recording that the engine has."""
+    bytes: int = 0
+    """The size of the recording."""
+    state: ShipState = ShipState.SHIPPING
+    problem: str = ""
+    """Why the engine does not have the rest."""
+    warning: str = ""
+    """What the user should know about the engine, although it works."""
+    at_ms: int = 0
+    """When this was written, in milliseconds since the epoch."""
+
+
+def read_shipped(path: Path) -> Shipped | None:
+    """Return what `STEM.ship` contains; None without such a file of this user.
+
+    Args:
+        path: The path of the file.
+    """
+    try:
+        fd = open_regular(path)
+    except OSError:
+        return None
+    if os.fstat(fd).st_uid != os.geteuid():
+        os.close(fd)
+        return None
+    return _parsed(read_object(fd, _MOST_BYTES))
+
+
+class Sidecar:
+    """The file `STEM.ship`, open and locked by the process that ships the recording."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file. If that is not possible, nothing is written.
+
+        Args:
+            path: The path of the file.
+        """
+        self.is_held = False
+        """Whether another process ships the recording."""
+        self.before: Shipped | None = None
+        """What the file contained."""
+        self._fd = _opened(path)
+        if self._fd is None:
+            return
+        with suppress(OSError):  # not every file system has locks
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self.is_held = True
+        self.before = _parsed(read_object(os.dup(self._fd), _MOST_BYTES))
+
+    def write(self, shipped: Shipped) -> None:
+        """Replace what the file contains. A full disk leaves the old content, which is advice only."""
+        if self._fd is None or self.is_held:
+            return
+        values: dict[str, Any] = shipped._asdict() | {"session": str(shipped.session)}
+        for name in ("to", "problem", "warning"):
+            values[name] = values[name][:MOST_TEXT].encode("utf-8", "replace").decode()
+        with suppress(OSError):
+            os.pwrite(self._fd, orjson.dumps(values).ljust(_BLOCK - 1) + b"\n", 0)
+
+    def close(self) -> None:
+        """Close the file, which releases its lock."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def _opened(path: Path) -> int | None:
+    """Return the descriptor of the file; None if it is not a regular file of this user with this one name."""
+    try:
+        fd = os.open(path, _OPEN, 0o600)
+    except OSError:
+        return None
+    status = os.fstat(fd)
+    if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1:
+        return fd
+    os.close(fd)
+    return None
+
+
+def _parsed(found: dict[str, Any]) -> Shipped | None:
+    session = found.get("session")
+    name = parse_session(session) if isinstance(session, str) else None
+    to = found.get("to")
+    if name is None or not isinstance(to, str):
+        return None
+    state = _text(found.get("state"))
+    return Shipped(
+        to[:MOST_TEXT],
+        name,
+        _number(found.get("shipped")),
+        _number(found.get("bytes")),
+        ShipState(state) if state in [*ShipState] else ShipState.SHIPPING,
+        _text(found.get("problem")),
+        _text(found.get("warning")),
+        _number(found.get("at_ms")),
+    )
+
+
+def _number(value: object) -> int:
+    return value if type(value) is int and 0 <= value < LARGEST_NUMBER else 0
+
+
+def _text(value: object) -> str:
+    return value[:MOST_TEXT] if isinstance(value, str) else ""
