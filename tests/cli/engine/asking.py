@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import shutil
@@ -46,6 +47,18 @@ def stream(address: str, name: str) -> dict[str, Any]:
         answer = json.loads((await client.request(f"$JS.API.STREAM.INFO.{name}", timeout=5)).data)
         found: dict[str, Any] = answer["config"] | answer["state"]
         return found | {"max_age": found["max_age"] // 10**9}
+
+    return connected(address, ask)
+
+
+def last_card(address: str) -> tuple[str, dict[str, Any]]:
+    """Return the session that has the newest card of an engine, and the card."""
+
+    async def ask(client: Client) -> tuple[str, dict[str, Any]]:
+        question = json.dumps({"last_by_subj": "$KV.AWCARD.>"}).encode()
+        answer = await client.request("$JS.API.STREAM.MSG.GET.KV_AWCARD", question, timeout=5)
+        found = json.loads(answer.data)["message"]
+        return found["subject"].removeprefix("$KV.AWCARD."), json.loads(base64.b64decode(found["data"]))
 
     return connected(address, ask)
 
