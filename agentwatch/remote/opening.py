@@ -13,7 +13,6 @@ from agentwatch.engine.names import SessionName, parse_session
 from agentwatch.engine.opening import Login, check_extra, open_archive
 from agentwatch.faults import USAGE, Fault, cannot_create
 from agentwatch.recording import SavedGrowth
-from agentwatch.remote.channel import Channel
 from agentwatch.remote.copies.folder import Copies
 from agentwatch.remote.copying import Copying
 from agentwatch.remote.engine_channel import EngineChannel, connected, find_session, session_named
@@ -94,11 +93,7 @@ def _of_engine(words: str, machines: Machines, environ: Mapping[str, str]) -> Co
     if copy is None:
         assert channel is not None
         copy = copies.create(engine, str(session))
-    return Copying(f"{engine}/{session}", copy, copies, partial(_connect, login, session), channel)
-
-
-def _connect(login: Login, session: SessionName, _have: int) -> Channel:
-    return connected(login, session)
+    return Copying(f"{engine}/{session}", copy, copies, partial(connected, login, session), channel)
 
 
 def _found(login: Login, name: str) -> tuple[SessionName, EngineChannel]:
