@@ -16,6 +16,7 @@ import click
 from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
 from agentwatch.cli.doctor.command import doctor
+from agentwatch.cli.engine.options import engine
 from agentwatch.cli.export.options import clip, export
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
@@ -215,6 +216,7 @@ agentwatch.add_command(export)
 agentwatch.add_command(clip)
 agentwatch.add_command(doctor)
 agentwatch.add_command(sessions)
+agentwatch.add_command(engine)
 agentwatch.add_command(host_rows)
 agentwatch.add_command(host_pieces)
 agentwatch.add_command(ship)
