@@ -1,4 +1,4 @@
-"""The app of all sessions of this machine: it lists them, opens one in its screen, and rings."""
+"""The app of all sessions, of one machine or of several: it lists them, opens one, and rings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,13 @@ class HomeApp(SessionApp[None]):
     """
 
     def __init__(
-        self, held: HeldSignals, machine: Watched, config: Config | None = None, *, no_color: bool = False
+        self,
+        held: HeldSignals,
+        machine: Watched,
+        config: Config | None = None,
+        *,
+        no_color: bool = False,
+        is_here: bool = True,
     ) -> None:
         """Create the app.
 
@@ -61,12 +67,12 @@ class HomeApp(SessionApp[None]):
             machine: Watches the sessions.
             config: The user's configuration; None uses the defaults.
             no_color: Whether to draw without colours.
+            is_here: Whether this machine is among those that are watched.
         """
         super().__init__(held, config, no_color=no_color)
         self._machine = machine
-        self._watching = Watching(
-            machine, partial(self.call_later, self._take), partial(self.call_later, self.fail)
-        )
+        take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
+        self._watching = Watching(machine, take, fail, is_here=is_here)
         self._watching.begin()
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
         self._signals = Signals(self.write_to_terminal, self.config)
@@ -141,7 +147,7 @@ class HomeApp(SessionApp[None]):
                 row = rows[self._opening]
                 standing = row.standing._replace(now="opening …", now_since_ms=None)
                 rows[row.key] = replace(row, standing=standing)
-            home.show(rows, self._counts, is_complete=self._machine.is_found)
+            home.show(rows, self._counts, self._machine.notes, is_complete=self._machine.is_found)
 
     def _show_title(self) -> None:
         needed = self._counts.needs_you
