@@ -11,6 +11,7 @@ from agentwatch.engine.engine import EngineError, StoredPiece, Trouble
 from agentwatch.engine.limits import CHUNK_BYTES
 from agentwatch.faults import USAGE, Fault
 from agentwatch.recording import now_ms
+from agentwatch.remote.channel import ReplacedError
 from agentwatch.remote.ssh import channel, script
 from agentwatch.remote.ssh.address import parse_ssh
 from agentwatch.remote.ssh.connection import connection
@@ -24,13 +25,6 @@ _SILENT_SECONDS = 30.0
 """A host with agentwatch gives a sign of life every 10 s."""
 _MOST_COLUMNS = 200
 _UNKNOWN = "-"
-
-
-class ReplacedError(EngineError):
-    """The file on the host is another one than that whose bytes are here: the copy must begin again, empty.
-
-    Call `restart`, and then `next`.
-    """
 
 
 class SshPieces:
@@ -78,7 +72,8 @@ class SshPieces:
         Connecting may take longer than the time.
 
         Raises:
-            ReplacedError: The bytes that are here are not the beginning of the file any more.
+            ReplacedError: The bytes that are here are not the beginning of the file any more: a new copy must
+                begin. After `restart` the file is read from its first byte.
             EngineError: The session cannot be read. Later calls connect again, and go on after the last
                 piece.
         """

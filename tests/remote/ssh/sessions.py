@@ -38,6 +38,12 @@ def record(host: Sshd) -> bytes:
     return path.read_bytes()
 
 
+def greeting(*lines: str) -> str:
+    """Return a program that sends lines as `host-rows` would, and waits until it is left."""
+    printed = "\n".join(lines)
+    return f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\ncat >/dev/null\n"
+
+
 @contextmanager
 def watching(host: Sshd) -> Iterator[SshHost]:
     """Watch a host, and end it."""

@@ -15,7 +15,8 @@ import pytest
 from agentwatch.engine.chunk import Chunk, Ended
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.faults import Fault
-from agentwatch.remote.ssh.pieces import ReplacedError, SshPieces
+from agentwatch.remote.channel import ReplacedError
+from agentwatch.remote.ssh.pieces import SshPieces
 from tests.remote.ssh.sessions import ID, LINE, SECONDS, STEM, gone, reading, record, save, whole
 from tests.remote.ssh.sshd import Sshd
 
