@@ -44,6 +44,18 @@ class Publisher:
         self._sequence = self.sink.append(self.session, chunk, self._sequence)
         self.content += payload
 
+    def send_recording(self, path: Path) -> None:
+        """Store a recording with its arrival times, in chunks of some lines."""
+        content, times = path.read_bytes(), path.with_suffix(".times").read_text().splitlines()
+        seen = [(int(offset), int(ms)) for offset, ms in (line.split() for line in times)]
+        while len(self.content) < len(content):
+            start = len(self.content)
+            end = content.index(b"\n", min(start + 2000, len(content) - 1)) + 1
+            within = tuple(pair for pair in seen if start <= pair[0] < end)
+            chunk = Chunk(start, content[start:end], within)
+            self._sequence = self.sink.append(self.session, chunk, self._sequence)
+            self.content = content[:end]
+
     def end(self, exit_code: int | None = 0) -> None:
         """Store the end of the recording."""
         digest = hashlib.sha256(self.content).hexdigest()
