@@ -14,6 +14,7 @@ import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from agentwatch.engine.credentials import without_credentials
 from agentwatch.engine.engine import EngineError, Trouble
@@ -51,6 +52,8 @@ class Connection:
         self.address = address
         self._lock = threading.Lock()
         self._folder: Path | None = None
+        self._login: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
         self._environ = without_credentials(os.environ)
 
     def log_in(self, *, asks: bool) -> None:
@@ -63,6 +66,8 @@ class Connection:
             EngineError: ssh cannot connect; the message has its reason.
         """
         with self._lock:
+            if self._is_closed:
+                raise EngineError("the connection is closed")
             if self._folder is not None and self._control("check") == 0:
                 return
             self._connect(asks=asks)
@@ -84,7 +89,10 @@ class Connection:
         return channel
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection for ever; a login that is going on is ended."""
+        self._is_closed = True
+        if (login := self._login) is not None:
+            login.terminate()
         with self._lock:
             if self._folder is not None:
                 self._control("exit")
@@ -105,27 +113,36 @@ class Connection:
         )
         # A file: older versions keep their stderr open in the background, and a pipe would never end.
         with tempfile.TemporaryFile() as errors:
-            try:
-                code = subprocess.run(
-                    argv,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=None if asks else errors,
-                    env=self._environ,
-                    start_new_session=not asks,
-                    timeout=None if asks else _LOGIN_SECONDS,
-                    check=False,
-                ).returncode
-            except subprocess.TimeoutExpired:
-                raise EngineError(f"{self.address} does not answer") from None
-            except OSError as error:
-                reason = (error.strerror or "").lower()
-                raise EngineError(f"ssh cannot be started: {reason}", Trouble.REFUSED) from None
+            code = self._run(argv, None if asks else errors)
             if code == 0:
                 return
             errors.seek(0)
             said = errors.read(_MOST_STDERR)
         raise _cannot_connect(self.address, said)
+
+    def _run(self, argv: list[str], errors: IO[bytes] | None) -> int:
+        """Run ssh until it has logged in, and return its exit code."""
+        try:
+            login = self._login = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env=self._environ,
+                start_new_session=errors is not None,
+            )
+        except OSError as error:
+            reason = (error.strerror or "").lower()
+            raise EngineError(f"ssh cannot be started: {reason}", Trouble.REFUSED) from None
+        try:
+            return login.wait(None if errors is None else _LOGIN_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise EngineError(f"{self.address} does not answer") from None
+        finally:
+            self._login = None
+            if login.poll() is None:
+                login.kill()
+                login.wait()
 
     def _control(self, word: str) -> int:
         try:

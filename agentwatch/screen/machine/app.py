@@ -1,4 +1,4 @@
-"""The app of all sessions of this machine: it lists them, opens one in its screen, and rings."""
+"""The app of all sessions, of one machine or of several: it lists them, opens one, and rings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from textual import on
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
-from agentwatch.config import Config
+from agentwatch.config import Config, Machines
 from agentwatch.faults import Fault
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows, Counts, counts
@@ -53,7 +53,13 @@ class HomeApp(SessionApp[None]):
     """
 
     def __init__(
-        self, held: HeldSignals, machine: Watched, config: Config | None = None, *, no_color: bool = False
+        self,
+        held: HeldSignals,
+        machine: Watched,
+        config: Config | None = None,
+        *,
+        no_color: bool = False,
+        is_here: bool = True,
     ) -> None:
         """Create the app.
 
@@ -62,12 +68,12 @@ class HomeApp(SessionApp[None]):
             machine: Watches the sessions.
             config: The user's configuration; None uses the defaults.
             no_color: Whether to draw without colours.
+            is_here: Whether this machine is among those that are watched.
         """
         super().__init__(held, config, no_color=no_color)
         self._machine = machine
-        self._watching = Watching(
-            machine, partial(self.call_later, self._take), partial(self.call_later, self.fail)
-        )
+        take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
+        self._watching = Watching(machine, take, fail, is_here=is_here)
         self._watching.begin()
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
         self._signals = Signals(self.write_to_terminal, self.config)
@@ -142,7 +148,7 @@ class HomeApp(SessionApp[None]):
                 row = rows[self._opening]
                 standing = row.standing._replace(now="opening …", now_since_ms=None)
                 rows[row.key] = replace(row, standing=standing)
-            home.show(rows, self._counts, is_complete=self._machine.is_found)
+            home.show(rows, self._counts, self._machine.notes, is_complete=self._machine.is_found)
 
     def _show_title(self) -> None:
         needed = self._counts.needs_you
@@ -183,7 +189,7 @@ class HomeApp(SessionApp[None]):
             words: What to search for in it; empty for nothing.
         """
         try:
-            session = await asyncio.to_thread(self._opener(row))
+            session = await asyncio.to_thread(_opener(row, self.config.machines))
         except Fault as fault:
             if self._opening == row.key:
                 self._opening = None
@@ -206,12 +212,6 @@ class HomeApp(SessionApp[None]):
         await self.push_screen(screen)
         if words:
             screen.call_after_refresh(lambda: screen.workspace.find_bar.look_for(words, "transcript"))
-
-    def _opener(self, row: Row) -> Callable[[], OpenSession]:
-        """Return what opens the session of a row."""
-        if row.address:
-            return partial(open_elsewhere, row.address, self.config.machines)
-        return partial(open_session, row.path, _follows(row))
 
     @on(SessionKeys.NothingToClose)
     def _back(self) -> None:
@@ -237,6 +237,13 @@ class HomeApp(SessionApp[None]):
         await asyncio.to_thread(session.close)
         self._being_closed -= 1
         self.set_timer(_COLLECT_SECONDS, gc.collect)
+
+
+def _opener(row: Row, machines: Machines) -> Callable[[], OpenSession]:
+    """Return what opens the session of a row."""
+    if row.address:
+        return partial(open_elsewhere, row.address, machines)
+    return partial(open_session, row.path, _follows(row))
 
 
 def _config_of(config: Config, *, rings: bool) -> Config:

@@ -104,6 +104,9 @@ class PreviewPane(LineView, can_focus=False):
         if row is None or not self.display or self._is_reading:
             return
         self._read = row
+        if row.address:
+            self._say(f"it is on {safe_line(row.host)}: enter opens it")
+            return
         if not row.can_open:
             self._say("only its metadata can be read")
             return

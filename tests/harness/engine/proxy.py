@@ -28,6 +28,8 @@ class Proxy:
             target: The loopback port of the server.
         """
         self.cuts = 0
+        self.passed = 0
+        """The bytes passed on, in both directions."""
         self.refuses = False
         """Whether new connections are reset at once."""
         self.target = target
@@ -97,6 +99,7 @@ class Proxy:
     def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(1 << 16):
+                self.passed += len(data)
                 sink.sendall(data)
         with self._lock:
             ended = {source, sink} & self._open
