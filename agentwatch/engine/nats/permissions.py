@@ -31,6 +31,11 @@ def inbox_of(user: str) -> str:
     return f"_INBOX.{user if _TOKEN.fullmatch(user) else _NAMELESS}"
 
 
+def can_watch(user: str) -> bool:
+    """Return whether a name can be that of a user who watches."""
+    return _TOKEN.fullmatch(user) is not None
+
+
 def of_publisher(publisher: str) -> Permissions:
     """Return the permissions of the user that publishes as a publisher.
 
@@ -64,15 +69,15 @@ def of_watcher(user: str) -> Permissions:
     )
 
 
-def user_block(user: str, permissions: Permissions, password: str = "") -> str:
+def user_block(user: str, permissions: Permissions, password: str) -> str:
     """Return the entry of a user in the `users` of a server's configuration.
 
     Args:
         user: The name of the user.
         permissions: What the user may do.
-        password: The password, or its bcrypt hash.
+        password: What the configuration has for it: a bcrypt hash in quotes, or a variable.
     """
-    lines = [f"{{ user: {_quoted(user)}, password: {_quoted(password)}, permissions: {{"]
+    lines = [f"{{ user: {_quoted(user)}, password: {password}, permissions: {{"]
     for name, subjects in zip(Permissions._fields, permissions, strict=True):
         listed = ", ".join(f'"{subject}"' for subject in subjects)
         lines.append(f"    {name}: {{ allow: [{listed}] }}")
@@ -89,8 +94,8 @@ def authorization(publishers: Iterable[str], watchers: Iterable[str]) -> str:
         watchers: The names of the users who watch.
     """
     users = [f"{{ user: {_quoted(ADMINISTRATOR)}, password: {_quoted(PASSWORD)} }}"]
-    users += [user_block(each, of_publisher(each), PASSWORD) for each in publishers]
-    users += [user_block(each, of_watcher(each), PASSWORD) for each in watchers]
+    users += [user_block(each, of_publisher(each), _quoted(PASSWORD)) for each in publishers]
+    users += [user_block(each, of_watcher(each), _quoted(PASSWORD)) for each in watchers]
     listed = indent("\n".join(users), " " * 4)
     return f"authorization {{\n  users = [\n{listed}\n  ]\n}}\n"
 
