@@ -156,6 +156,7 @@ def test_a_server_that_is_killed_and_restarted(server: Server, sink: NatsSink, a
             with pytest.raises(EngineError, match=r"connection|refused"):
                 pieces.next(0.3)
         server.restart()
+        publisher.close()
         publisher = NatsSink(login_of(server), "ci")
         until(lambda publisher=publisher: publisher.tail(SESSION))  # type: ignore[misc]
     store(publisher, 3, 1)

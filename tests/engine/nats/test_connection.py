@@ -16,7 +16,7 @@ from agentwatch.engine.nats.client.raw_client import RawClient
 from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.opening import Login
 from tests.engine.nats.conftest import login_of
-from tests.harness.engine.impostor import Impostor
+from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import Server
 from tests.harness.processes import until

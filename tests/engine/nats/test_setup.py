@@ -13,8 +13,8 @@ from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.nats.setup import StreamLimits, make_streams
 from agentwatch.engine.nats.sink import NatsSink
 from tests.engine.nats.conftest import login_of
+from tests.harness.engine.foreign.wire import Wire
 from tests.harness.engine.server import Server, nats_server
-from tests.harness.engine.wire import Wire
 
 DAY = 86400 * 10**9
 

@@ -16,10 +16,10 @@ from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.nats.sink import NatsSink
 from agentwatch.engine.opening import Login
 from tests.engine.nats.conftest import login_of
-from tests.harness.engine.impostor import Impostor
+from tests.harness.engine.foreign.impostor import Impostor
+from tests.harness.engine.foreign.wire import Wire
 from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import Server
-from tests.harness.engine.wire import Wire
 from tests.harness.processes import until
 
 SESSION = new_session("ci")
