@@ -175,7 +175,9 @@ def test_a_reader_that_the_server_has_removed(
     names = administrator.ask(f"$JS.API.CONSUMER.NAMES.{STREAM}")["consumers"]
     administrator.ask(f"$JS.API.CONSUMER.DELETE.{STREAM}.{names[0]}")
     store(sink, 2, 2)
+    began = time.monotonic()
     assert [read(pieces, 1), read(pieces, 1)] == [[2], [3]]
+    assert time.monotonic() - began < 8  # without a status, a reader begins again after 12 s
 
 
 def test_an_engine_without_streams_says_what_to_do(bare_server: Server) -> None:

@@ -47,7 +47,7 @@ def test_the_age_of_a_card(archive: NatsArchive, sink: NatsSink, monkeypatch: py
     cards = archive.cards()
     first, second = cards.next(5)
     assert 0 < second.age < first.age < 60
-    monkeypatch.setattr(time, "time", lambda: clock() - 3600)
+    monkeypatch.setattr(time, "time", lambda: clock() + 7200)
     for _ in range(2):
         sink.put_card(SESSION, b"{}")
         (card,) = cards.next(5)

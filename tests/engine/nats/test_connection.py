@@ -109,6 +109,17 @@ def test_lines_of_any_content_are_one_safe_error(
     assert [record.getMessage() for record in caplog.records] == []
 
 
+def test_a_request_ends_with_its_connection() -> None:
+    """A server that ends the connection instead of an answer is an error at once, not after 2 s."""
+    with Impostor(INFO, hangs_up=True) as impostor:
+        connection = Connection(Login(parse_engine(f"nats://127.0.0.1:{impostor.port}")[0]), "_INBOX.x")
+        began = time.monotonic()
+        with pytest.raises(EngineError, match="was lost"):
+            connection.request("x")
+        assert time.monotonic() - began < 1.5
+        connection.close()
+
+
 def test_requests_of_several_threads_do_not_mix(connected: Callable[[], Connection]) -> None:
     """Each of 4 threads gets the answers to its own 50 requests."""
     connection = connected()

@@ -222,9 +222,10 @@ def test_a_reader_cannot_be_wider_than_its_subject(guarded: Server, wider: str |
 def test_a_login_with_the_inbox_of_another(guarded: Server) -> None:
     """A publisher whose token is not the one of its login is refused at the first request."""
     sink = NatsSink(login_of(guarded, "ci"), "other")
-    with pytest.raises(EngineError, match="does not allow") as caught:
-        sink.tail(MINE)
-    assert caught.value.trouble is Trouble.REFUSED
+    for _ in range(2):
+        with pytest.raises(EngineError, match="does not allow") as caught:
+            sink.tail(MINE)
+        assert caught.value.trouble is Trouble.REFUSED
     sink.close()
 
 

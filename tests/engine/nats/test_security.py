@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import socket
 import traceback
@@ -15,6 +16,7 @@ import pytest
 from agentwatch.engine.address import EngineAddress
 from agentwatch.engine.credentials import Credentials
 from agentwatch.engine.engine import EngineError, Trouble
+from agentwatch.engine.nats.client.raw_client import RawClient
 from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.opening import Login, open_archive, open_sink
 from agentwatch.faults import Fault
@@ -165,6 +167,19 @@ def test_other_servers_that_are_announced_are_not_used() -> None:
             archive.cards().next(3)
         archive.close()
         assert second.connections == 0
+
+
+def test_a_client_knows_one_server() -> None:
+    """The addresses that a server announces are not even kept."""
+    with Impostor(INFO | {"connect_urls": ["other.example:4222"]}) as impostor:
+        client = RawClient(login := login_to(impostor.port, "127.0.0.1"))
+        asyncio.run(_known_servers(client, f"nats://127.0.0.1:{login.address.port}"))
+        assert [url.hostname for url in client.servers] == ["127.0.0.1"]
+
+
+async def _known_servers(client: RawClient, address: str) -> None:
+    await client.connect(address, allow_reconnect=False)
+    await client.close()
 
 
 def test_a_wrong_password_is_refused(tmp_path: Path) -> None:
