@@ -16,6 +16,8 @@ from agentwatch.recording import ArrivalTimes, LineReader
 from agentwatch.wire import Agent
 
 STDIN = Path("-")
+_SCHEMES = ("nats://", "ssh://")
+"""What an address on another machine begins with."""
 _MOST_SPLITS = 32
 """The number of `#` and `@`, from the end on, at which an address may be split."""
 _POLL_SECONDS = 0.01
@@ -32,6 +34,13 @@ class Address(NamedTuple):
     """The moment, or the end of a call; None for the whole session."""
     words: str = ""
     """The address as the user has typed it."""
+    elsewhere: str = ""
+    """The name of a session of another machine, of which the recording is a copy; empty for others."""
+
+    @property
+    def name(self) -> str:
+        """The name of the recording, as of a file: that of a copy says nothing to the user."""
+        return f"{self.elsewhere}.ndjson" if self.elsewhere else self.path.name
 
 
 def parse_address(words: str) -> Address:
@@ -43,14 +52,20 @@ def parse_address(words: str) -> Address:
 
     Args:
         words: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or a session of any agent instead of
-            FILE: its id, the stem of its recording, or at least the first 6 characters of either.
+            FILE: its id, the stem of its recording, or at least the first 6 characters of either. Of a
+            session of another machine, `nats://HOST/SESSION`, what there is now is fetched first.
 
     Raises:
         Fault: The words after the file are no moment, or several sessions begin with the words, or of the
-            session only the metadata can be read.
+            session only the metadata can be read; or a session of another machine cannot be read.
     """
     if words == str(STDIN) or os.path.exists(words):
         return Address(Path(words), None, words)
+    if is_elsewhere(words):
+        from agentwatch.cli.elsewhere.fetching import fetched
+
+        session, at = session_and_moment(words)
+        return Address(fetched(session), at, words, session.rpartition("/")[2])
     splits = list(islice(_splits(words), _MOST_SPLITS))
     for name, rest in splits:
         if name == str(STDIN) or os.path.exists(name) or os.path.isfile(os.path.dirname(name)):
@@ -67,6 +82,28 @@ def parse_address(words: str) -> Address:
         if name and not isinstance(moment := parse(rest), Named | Problem):
             return Address(Path(name), moment, words)
     return Address(Path(words), None, words)
+
+
+def is_elsewhere(words: str) -> bool:
+    """Return whether words are an address on another machine: of an engine, a host, or a session there."""
+    return words.startswith(_SCHEMES)
+
+
+def session_and_moment(words: str) -> tuple[str, Moment | None]:
+    """Return the address of a session of another machine, and the moment behind it.
+
+    The name of a session contains neither `#` nor `@`; a user's name before the host may be followed by `@`.
+
+    Raises:
+        Fault: The words behind the session are no moment.
+    """
+    scheme, _, rest = words.partition("://")
+    place, slash, session = rest.partition("/")
+    at = min((at for sign in "#@" if (at := session.find(sign)) >= 0), default=None)
+    if at is None:
+        return words, None
+    rest = session[at:].removeprefix("@")
+    return f"{scheme}://{place}{slash}{session[:at]}", _moment(words, rest)
 
 
 def whole(words: str, command: str) -> Path:

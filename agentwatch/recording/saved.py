@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from agentwatch.capture.clock import now_ms
@@ -32,6 +33,7 @@ class SavedGrowth:
         self._follow = follow
         self._files = SessionFiles(path)
         self._with_writer = False
+        self._is_written: Callable[[], bool] | None = None
         self._check_at = 0.0
         self._is_timed = times.refresh()
         self._size = os.fstat(fd).st_size
@@ -75,11 +77,21 @@ class SavedGrowth:
         """Stop following the file when its writer ends, if it is known to be written now."""
         self._with_writer = self._has_writer()
 
+    def end_when_not(self, is_written: Callable[[], bool]) -> None:
+        """Stop following the file when it is not written any more, as somebody says who knows it.
+
+        Args:
+            is_written: Returns whether more bytes may be written.
+        """
+        self._with_writer, self._is_written = True, is_written
+
     def stop_following(self) -> None:
         """Stop following the file; the recording ends where the file ended when its size was last read."""
         self._follow = False
 
     def _has_writer(self) -> bool:
+        if self._is_written is not None:
+            return self._is_written()
         return is_being_written(self._fd, read_process(self._files.process))
 
     def _is_replaced(self) -> bool:

@@ -102,15 +102,18 @@ def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
     return state_folder(environ) / "sessions"
 
 
-def new_session_files() -> SessionFiles:
-    """Return paths for a new session in the private sessions folder, which is created if necessary.
+def new_session_files(folder: Path | None = None) -> SessionFiles:
+    """Return paths for a new session in a private folder, which is created if necessary.
 
     The stem consists of the local time and random bits.
+
+    Args:
+        folder: The folder; None for that of saved sessions.
 
     Raises:
         OSError: The folder cannot be created, is a link, or belongs to another user.
     """
-    folder = sessions_folder()
+    folder = folder or sessions_folder()
     private_folder(folder)
     now_ns = time.time_ns()
     second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))

@@ -126,14 +126,14 @@ class WatchScreen(Screen[None]):
         self._integrity = integrity(feed.session)
         self._touched, self._spent = TouchedFiles(feed.session), TimeBreakdown(feed.session)
         self.workspace = workspace
-        self._header, self._status = HeaderLine(self._source.written.publication), StatusLine()
+        self._header, self._status = HeaderLine(self._source), StatusLine()
         self._hints = self._hints_of(lambda: self.workspace.pane)
 
     def compose(self) -> ComposeResult:
         """Lay out the two lines at the top, the panes and the keys."""
         yield from (self._header, self._status)
         at_once = self.frame_scheduler.at_once
-        self._session_keys = SessionKeys(self.workspace, self._feed, self._source.path)
+        self._session_keys = SessionKeys(self.workspace, self._feed, self._source)
         self.reach = self.workspace.find_bar.reach = Reach(self._moment, self._session_keys.show_now, at_once)
         marks = MarkKeys(self._session_keys, self._moment, self._source, at_once)
         self._keys = MomentKeys(marks, self._moment, self.notices, at_once)

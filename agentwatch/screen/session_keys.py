@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -20,6 +19,7 @@ from agentwatch.screen.remembered import remember
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
+from agentwatch.sources.source import Source
 
 
 class SessionKeys(Vertical):
@@ -76,16 +76,16 @@ class SessionKeys(Vertical):
     class NothingToClose(Message):
         """Posted when the user goes back, and there is nothing to close or undo in the session."""
 
-    def __init__(self, workspace: Workspace, feed: Feed, path: Path | None = None) -> None:
+    def __init__(self, workspace: Workspace, feed: Feed, source: Source) -> None:
         """Create the keys for `workspace`, which shows the session of `feed`.
 
         Args:
             workspace: The panes.
             feed: The feed of the session.
-            path: The path by which commands can open the session; None if it has none.
+            source: Where the session comes from: its path, or its address on another machine.
         """
         super().__init__()
-        self._path = path
+        self._source = source
         self._workspace = workspace
         self._panes = workspace.panes
         self._feed = feed
@@ -182,6 +182,9 @@ class SessionKeys(Vertical):
 
     def action_open_file(self) -> None:
         """Open the selected call's file in the user's editor, at the line that the call is about."""
+        if self._source.elsewhere is not None:
+            self.notify("the files of this session are on another machine", markup=False)
+            return
         call = self._call_in_view()
         places = (call.result_place, call.arguments_place) if call is not None and call.path else ()
         line = line_of(
@@ -194,19 +197,27 @@ class SessionKeys(Vertical):
 
     def action_export(self) -> None:
         """Ask for a format, and write the session in it, without secrets."""
-        offer_export(self.app, self._path)
+        offer_export(self.app, self._source.path)
 
     def action_copy(self) -> None:
         """Copy the text that the focused pane offers, as safe text; of a call, its address and action."""
         what, text = self._panes.copied(self._workspace.pane)
-        if self._path is not None and self._panes.has_numbers and _is_call(what):
-            text = SafeText(f"{safe_line(os.path.abspath(self._path))}{what} {text}")
+        address = _address(self._source)
+        if address and self._panes.has_numbers and _is_call(what):
+            text = SafeText(f"{safe_line(address)}{what} {text}")
             what = SafeText(f"{what} with its address")
         if text:
             self.app.copy_to_clipboard(text)
             self.notify(f"copied {what}, {plural(text.count(chr(10)) + 1, 'line')}", markup=False)
         else:
             self.notify("nothing to copy here", markup=False)
+
+
+def _address(source: Source) -> str:
+    """Return the address by which commands can open a session; empty if it has none."""
+    if source.elsewhere is not None:
+        return source.elsewhere.address
+    return "" if source.path is None else os.path.abspath(source.path)
 
 
 def _is_call(what: SafeText) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from agentwatch.agent_facts import LATE_EXIT_MS, AgentFacts
 from agentwatch.recording import LineReader, SessionFiles, now_ms
 from agentwatch.recording.saved_sessions.description import NAME, replace_object
+from agentwatch.sources.source import Elsewhere
 from agentwatch.sources.started.activity import Activity
 from agentwatch.sources.started.process import AgentProcess
 from agentwatch.sources.started.survivors import Survivor
@@ -19,6 +20,7 @@ class AgentSource:
     """A started agent, whose stdout is recorded."""
 
     ended_by = None
+    elsewhere: Elsewhere | None = None
     outlasts_screen = False
 
     def __init__(

@@ -19,6 +19,25 @@ if TYPE_CHECKING:
     from agentwatch.sources.started.survivors import Survivor
 
 
+class Elsewhere(Protocol):
+    """What is known about a session of another machine, of which the recording is a copy."""
+
+    address: str
+    """The address of the session."""
+
+    @property
+    def host(self) -> str:
+        """The name of the machine, which is foreign text; empty if it is unknown."""
+
+    @property
+    def problem(self) -> str:
+        """Why the copy does not have all bytes, in one line of foreign text; empty if it has."""
+
+    @property
+    def beginning(self) -> int:
+        """How many bytes of the beginning are not kept any more."""
+
+
 class Source(Protocol):
     """Where a session comes from: a saved file, a pipe, or an agent that agentwatch started."""
 
@@ -28,6 +47,9 @@ class Source(Protocol):
     """The files that agentwatch writes for the session."""
     path: Path | None
     """The recording, or the path of the store, by which commands can open it; None for one without a name."""
+
+    elsewhere: Elsewhere | None
+    """The other machine on which the session runs; None for this one."""
 
     @property
     def bookmarks_path(self) -> Path | None:
@@ -114,6 +136,7 @@ class WithoutAgent:
     """The members that are the same for all sources whose agent was not started by agentwatch."""
 
     runs_agent = False
+    elsewhere: Elsewhere | None = None
     agent_pid: int | None = None
     agent_exit_code: int | None = None
     facts: AgentFacts = NO_FACTS

@@ -30,12 +30,16 @@ class ShownProgress:
 
     def __call__(self, done: int, total: int) -> None:
         """Show how much of the step is done, five times a second."""
+        percent = min(100 * done // total, 100) if total else 0
+        self.show(f"{percent} %")
+
+    def show(self, words: str) -> None:
+        """Show how far the step is, in safe words, five times a second."""
         now = time.monotonic()
         if not self._has_terminal or now < self._next:
             return
         self._next, self._is_shown = now + _STEP_SECONDS, True
-        percent = min(100 * done // total, 100) if total else 0
-        self._print(f"\r\x1b[Kagentwatch: {self._words} {percent} %")
+        self._print(f"\r\x1b[Kagentwatch: {self._words} {words}")
 
     def clear(self) -> None:
         """Remove the line."""

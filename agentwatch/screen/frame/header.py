@@ -15,10 +15,11 @@ from agentwatch.actions import count_words
 from agentwatch.analysis.status.figures import context_words, figures, turn_words
 from agentwatch.events import Outcome, Tokens
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.screen.frame.machine_place import machine_place
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome
-from agentwatch.sources.written_files import Publication
+from agentwatch.sources.source import Source
 
 COLOURS = {
     Outcome.RUNNING: "$text-accent",
@@ -31,8 +32,6 @@ COLOURS = {
 }
 
 _VERSION_COLUMNS = 20
-_LEAST_PLACE = 10
-"""Columns. In fewer, no part of the name of a host says where it is."""
 _ID = 2
 """The group of the facts that contains the id; the group after it weighs less."""
 
@@ -57,14 +56,14 @@ class HeaderLine(Static):
             super().__init__()
             self.outcome = outcome
 
-    def __init__(self, publication: Publication | None = None) -> None:
-        """Show the header of a session.
+    def __init__(self, source: Source | None = None) -> None:
+        """Create the header of a session.
 
         Args:
-            publication: How the session is published; it is shown at every width. None if it is not.
+            source: Shows where the session runs or is published; None if that is not shown.
         """
         super().__init__(id="header")
-        self._publication = publication
+        self._source = source
         self._drawn: tuple[object, ...] = ()
         self._counts: list[Count] = []
 
@@ -90,7 +89,7 @@ class HeaderLine(Static):
         sign = f" {_outcome_words(outcome)[0]} "
         if earlier := as_of(width - len(sign) - 1):
             state = SafeText(f"{sign}{earlier} ")
-        place, colour = _place(self._publication, width)
+        place, colour = machine_place(self._source, width)
         room = width - columns(state) - columns(place)
         counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
         room -= _width(counts)
@@ -122,17 +121,6 @@ class HeaderLine(Static):
             if start <= event.x < end and count.outcome is not None:
                 self.post_message(self.CountClicked(count.outcome))
             end = start - 3
-
-
-def _place(publication: Publication | None, width: int) -> tuple[SafeText, str]:
-    """Return where the session is published, in at most a third of the width, and the colour of the words."""
-    if publication is None:
-        return SafeText(""), ""
-    forms, most = [*map(safe_line, publication.forms())], width // 3 - 3
-    if most >= _LEAST_PLACE:
-        forms.insert(-1, cut(forms[-2], most))
-    place = next((form for form in forms if columns(form) <= most), forms[-1])
-    return SafeText(f"│ {place} "), "$text-warning" if publication.has_trouble else "$text-accent"
 
 
 def _fitting_counts(session: Session, room: int) -> list[Count]:

@@ -10,7 +10,7 @@ from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.lines.format import clock
 from agentwatch.screen.moment.moment import Moment
-from agentwatch.sources.source import Source
+from agentwatch.sources.source import Elsewhere, Source
 from agentwatch.sources.started.survivors import Survivor
 
 BEHIND_BYTES = 1 << 18
@@ -24,6 +24,16 @@ def pause_words(playhead: Playhead) -> str:
     return "" if playhead.is_at_end else "Play" if playhead.is_paused else "Pause"
 
 
+def elsewhere_words(elsewhere: Elsewhere | None) -> list[str]:
+    """Return why a copy of a session of another machine does not have all bytes; usually nothing."""
+    if elsewhere is None:
+        return []
+    words: list[str] = [safe_line(elsewhere.problem)] if elsewhere.problem else []
+    if elsewhere.beginning:
+        words.append(f"the beginning is no longer kept: {byte_size(elsewhere.beginning)}")
+    return words
+
+
 def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *, below: int) -> SafeText:
     """Return the state of the view for the status line, and what needs attention; usually empty.
 
@@ -34,7 +44,7 @@ def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *,
         below: The number of new lines below the viewport; 0 if the pane's border shows it.
     """
     feed, playhead = moment.feed, moment.playhead
-    words = []
+    words = elsewhere_words(source.elsewhere)
     words += [what.upper() for what, why in source.faults.items() if why is not None]
     ended = feed.session.run.ended
     if ended is not None and source.outlives(ended.seen_ms):

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.faults import cannot_open
+from agentwatch.config import Machines
+from agentwatch.faults import Fault, cannot_open
 from agentwatch.feed import Feed
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import LIVE, State
 from agentwatch.screen.first_shown import FirstShown, first_shown
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.source import StoreSource
+
+if TYPE_CHECKING:
+    from agentwatch.remote.copying import Copying
+
+_FETCH_SECONDS = 1.0
+"""How long the screen waits for what there is of a session elsewhere; it shows the rest as it comes."""
 
 
 class OpenSession(NamedTuple):
@@ -18,6 +28,8 @@ class OpenSession(NamedTuple):
 
     source: FileSource | StoreSource
     first: FirstShown
+    copying: Copying | None = None
+    """The local copy that is filled; None for a session of this machine."""
 
     def close(self) -> None:
         """Close everything. The screen must be gone, and the index that it wrote is not finished."""
@@ -26,6 +38,23 @@ class OpenSession(NamedTuple):
             index.drop()
             index.finish()  # its thread reads the recording
         self.source.close()
+        if self.copying is not None:
+            self.copying.close()
+
+
+def open_row(row: Row, machines: Machines) -> OpenSession:
+    """Open the session of a row.
+
+    Args:
+        row: The session.
+        machines: The settings about other machines.
+
+    Raises:
+        Fault: The session cannot be opened.
+    """
+    if row.address:
+        return _open_elsewhere(row.address, machines)
+    return open_session(row.path, _follows(row))
 
 
 def open_session(path: Path, follow: bool | None) -> OpenSession:
@@ -46,3 +75,30 @@ def open_session(path: Path, follow: bool | None) -> OpenSession:
     except OSError as error:
         source.close()
         raise cannot_open(path, error) from None
+
+
+def _follows(row: Row) -> bool | None:
+    """Return whether a session is to be followed; None if its files know better than the list."""
+    if row.is_own or row.standing.state is State.UNKNOWN:
+        return None
+    return row.standing.state in LIVE
+
+
+def _open_elsewhere(address: str, machines: Machines) -> OpenSession:
+    """Open a session of another machine, whose local copy is filled while it is open.
+
+    Raises:
+        Fault: The session cannot be opened.
+    """
+    from agentwatch.remote.opening import open_copy, source_of
+
+    copying = open_copy(address, machines, os.environ)
+    try:
+        copying.wait_until_read(_FETCH_SECONDS)
+        source = source_of(copying)
+        return OpenSession(source, first_shown(source, Feed(source.reader)), copying)
+    except (Fault, OSError) as error:
+        copying.close()
+        if isinstance(error, Fault):
+            raise
+        raise cannot_open(copying.path, error) from None

@@ -1,0 +1,62 @@
+"""Fetches what there is of a session of another machine, for a command that works on its copy."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from agentwatch.byte_size import byte_size
+from agentwatch.cli.config_file import read_machines
+from agentwatch.cli.export.progress import ShownProgress
+from agentwatch.cli.messages import printable, say
+from agentwatch.faults import USAGE, Fault
+from agentwatch.remote.copying import Copying
+from agentwatch.remote.opening import open_copy
+
+_STEP_SECONDS = 0.1
+_AWAY_SECONDS = 5.0
+"""How long an engine or a host may be away before a command gives up."""
+
+
+def fetched(words: str) -> Path:
+    """Return the local copy of a session once it has all that there is now.
+
+    Args:
+        words: The address of the session, without a moment.
+
+    Raises:
+        Fault: The session cannot be read, or the engine or the host is away and there is no complete copy.
+    """
+    copying = open_copy(words, read_machines(), os.environ)
+    try:
+        wait_for(copying)
+        report(copying)
+    finally:
+        copying.close()
+    return copying.path
+
+
+def wait_for(copying: Copying) -> None:
+    """Wait until a copy has all that there is now, and show the progress on a terminal.
+
+    Raises:
+        Fault: The engine or the host is away.
+    """
+    progress = ShownProgress().step(f"reading {printable(copying.address)},")
+    try:
+        while not copying.wait_until_read(_STEP_SECONDS):
+            lost_at = copying.lost_at
+            if lost_at is not None and time.monotonic() - lost_at > _AWAY_SECONDS:
+                raise Fault(f"{copying.address}: {copying.problem}", USAGE)
+            progress.show(byte_size(copying.size))
+    finally:
+        progress.clear()
+
+
+def report(copying: Copying) -> None:
+    """Report which bytes a copy does not have, and why."""
+    if copying.beginning:
+        say(f"{copying.address}: the beginning is no longer kept: {byte_size(copying.beginning)}")
+    if copying.problem:
+        say(f"{copying.address}: {copying.problem}")

@@ -1,0 +1,45 @@
+"""Watches a session of another machine: on the screen, or printed to its end."""
+
+from __future__ import annotations
+
+import os
+
+from agentwatch.analysis.moments import Moment
+from agentwatch.cli.address import check_part
+from agentwatch.cli.config_file import read_machines
+from agentwatch.cli.elsewhere.fetching import report, wait_for
+from agentwatch.cli.front import watch
+from agentwatch.cli.options import Options
+from agentwatch.faults import USAGE, Fault
+from agentwatch.remote.opening import open_copy, source_of
+from agentwatch.sources.open import create_log
+
+
+def watch_elsewhere(words: str, moment: Moment | None, options: Options) -> int:
+    """Watch a session until it ends, or until the user quits.
+
+    Args:
+        words: The address of the session, without a moment.
+        moment: The moment at which the screen opens; None for the newest.
+        options: The options of the command line.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        Fault: The session cannot be read, it has no such moment, or an option does not apply to it.
+    """
+    if options.record or options.tee:
+        raise Fault(f"{words} is already a recording; --record and --tee work only with stdin", USAGE)
+    options = options._replace(moment=moment)
+    copying = open_copy(words, read_machines(), os.environ)
+    try:
+        if moment is not None:
+            wait_for(copying)
+            check_part(copying.path, options.asked(), options.agent())
+        log_fd = None if options.log is None else create_log(options.log)
+        code = watch(source_of(copying, log_fd), options)
+        report(copying)
+    finally:
+        copying.close()
+    return code

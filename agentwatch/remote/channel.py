@@ -1,0 +1,53 @@
+"""A connection over which the pieces of one session arrive: of an engine, or of a host reached by ssh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from agentwatch.engine.card import Card
+from agentwatch.engine.engine import EngineError, Pieces
+from agentwatch.remote.copies.copy import LocalCopy
+
+
+class ReplacedError(EngineError):
+    """The recording is another one than that of which there is a copy."""
+
+
+class SeenCard(NamedTuple):
+    """What is known about a session elsewhere."""
+
+    card: Card
+    age: float
+    """The time since it was reported, in seconds."""
+
+
+class Channel(Protocol):
+    """A connection for one session. One thread uses it."""
+
+    @property
+    def pieces(self) -> Pieces:
+        """The pieces of the session."""
+
+    @property
+    def sequence(self) -> int:
+        """The sequence of the piece returned last, from which reading may go on; 0 if there are none."""
+
+    def card(self) -> SeenCard | None:
+        """Return what is known about the session; None if nothing is.
+
+        Raises:
+            EngineError: The engine or the host does not answer.
+        """
+
+    def close(self) -> None:
+        """Close the connection. It never raises."""
+
+
+Connect = Callable[[LocalCopy], Channel]
+"""Connects for the bytes that a copy does not have.
+
+Raises:
+    Fault: It cannot be used at all.
+    EngineError: It cannot be reached now.
+"""

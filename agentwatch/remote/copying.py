@@ -1,0 +1,162 @@
+"""A local copy of a session elsewhere, which a thread fills until the session ends or the copy is closed."""
+
+from __future__ import annotations
+
+import random
+import threading
+from contextlib import closing
+from pathlib import Path
+
+from agentwatch.engine.engine import EngineError, Trouble
+from agentwatch.faults import Fault
+from agentwatch.recording import now_ms
+from agentwatch.remote.channel import Channel, Connect, ReplacedError
+from agentwatch.remote.copies.copy import LocalCopy
+from agentwatch.remote.copies.folder import Copies
+from agentwatch.remote.filling import AGAIN_SECONDS, Filling, Status
+
+_FIRST_BREAK_SECONDS = 0.2
+_LONGEST_BREAK_SECONDS = 5.0
+_REFUSED_SECONDS = 60.0
+_OTHER_SECONDS = 0.2
+"""How often it is tried to fill a copy that another process fills."""
+_CLOSE_SECONDS = 0.9
+
+
+class Copying:
+    """A local copy that is being filled, or that is complete."""
+
+    def __init__(
+        self, address: str, copy: LocalCopy, copies: Copies, connect: Connect, first: Channel | None = None
+    ) -> None:
+        """Begin to fill a copy, unless it is complete.
+
+        Args:
+            address: The address of the session, as a user would type it.
+            copy: The copy, which is closed with this object.
+            copies: All copies, which share a limit.
+            connect: Connects to the engine or to the host.
+            first: A connection that is open already; None to connect.
+        """
+        self.address = address
+        self.path: Path = copy.path
+        self._copy = copy
+        self._copies = copies
+        self._connect = connect
+        self._first = first
+        self._began_ms = now_ms()
+        self._status = Status()
+        self._is_left = False
+        self._is_over = copy.origin.is_complete
+        self._thread = threading.Thread(target=self._run, name="copying", daemon=True)
+        if self._is_over:
+            self._status.has_read.set()
+        else:
+            self._thread.start()
+
+    @property
+    def problem(self) -> str:
+        """Why the copy does not have all bytes, in one line of foreign text; empty if it has."""
+        return self._status.problem
+
+    @property
+    def lost_at(self) -> float | None:
+        """Since when the engine or the host cannot be used, by `time.monotonic`; None while it can."""
+        return self._status.lost_at
+
+    @property
+    def beginning(self) -> int:
+        """How many bytes of the beginning are not kept any more."""
+        return self._copy.origin.base or 0
+
+    @property
+    def host(self) -> str:
+        """The name of the machine, which is foreign text; empty if it is unknown."""
+        return self._copy.origin.host
+
+    @property
+    def size(self) -> int:
+        """The bytes in the copy; 0 if it is gone."""
+        try:
+            return self._copy.size
+        except OSError:
+            return 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the session has ended, and the copy has all of its bytes that are kept."""
+        return self._copy.origin.is_complete
+
+    def is_filling(self) -> bool:
+        """Return whether more bytes may get into the copy."""
+        return not self._is_over
+
+    def wait_until_read(self, seconds: float) -> bool:
+        """Wait until the copy has all that there is now; return whether it has.
+
+        If bytes are missing that cannot be had now, `problem` says so.
+
+        Args:
+            seconds: The longest wait.
+        """
+        return self._status.has_read.wait(seconds)
+
+    def close(self) -> None:
+        """Stop to fill the copy, and stop to use it. It takes less than a second."""
+        self._status.closing.set()
+        if self._thread.is_alive():
+            self._thread.join(_CLOSE_SECONDS)
+        if self._thread.is_alive():  # it connects; it will close the copy itself
+            self._is_left = True
+        else:
+            self._copy.close()
+
+    def _run(self) -> None:
+        try:
+            self._fill()
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: the session on the screen names the error
+            self._status.problem = f"the copy is not continued: {type(error).__name__}"
+        finally:
+            if self._first is not None:
+                self._first.close()
+            self._copy.release()
+            self._is_over = True
+            self._status.has_read.set()
+            if self._is_left:
+                self._copy.close()
+
+    def _fill(self) -> None:
+        """Fill the copy until it is complete; wait while another process fills it, and after errors."""
+        pause, before = _FIRST_BREAK_SECONDS, 0
+        while not self._status.closing.is_set():
+            wait = _OTHER_SECONDS
+            if self.size > before:  # the last connection was of use
+                pause, before = _FIRST_BREAK_SECONDS, self.size
+            try:
+                if not self._copy.is_held and not self._copy.hold():
+                    if self._copy.refresh().seen_ms >= self._began_ms:
+                        self._status.has_read.set()
+                elif self._copy.origin.is_complete or self._read():
+                    return
+            except ReplacedError as error:
+                self._copy.note(self._copy.origin._replace(differs=True))
+                self._status.stop_short(str(error))
+                return
+            except EngineError as error:
+                self._status.lose(str(error))
+                spread = random.uniform(0.5, 1)  # noqa: S311 - no secret: many watchers lose an engine at once
+                wait = _REFUSED_SECONDS if error.trouble is Trouble.REFUSED else pause * spread
+                pause = min(2 * pause, _LONGEST_BREAK_SECONDS)
+            except Fault as fault:
+                self._status.lose(str(fault))
+                wait = _REFUSED_SECONDS
+            except OSError as error:
+                self._status.stop_short(f"the copy cannot be written: {(error.strerror or '').lower()}")
+                wait = AGAIN_SECONDS
+            self._status.closing.wait(wait)
+
+    def _read(self) -> bool:
+        """Fill the copy over a connection; return whether no other connection is needed."""
+        channel, self._first = self._first or self._connect(self._copy), None
+        with closing(channel):
+            return Filling(self._copy, self._copies, channel, self._status).run()

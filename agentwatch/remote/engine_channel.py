@@ -1,0 +1,176 @@
+"""The channel of a session on an engine, and finding the session by the beginning of its name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from itertools import islice
+
+from agentwatch.engine.card import decode
+from agentwatch.engine.engine import Archive, EngineError, StoredCard
+from agentwatch.engine.limits import CARDS
+from agentwatch.engine.names import SessionName, is_publisher, parse_session
+from agentwatch.engine.opening import Login, open_archive
+from agentwatch.faults import USAGE, Fault
+from agentwatch.plurals import plural
+from agentwatch.remote.channel import SeenCard
+from agentwatch.remote.copies.copy import LocalCopy
+from agentwatch.safe_text import safe_line
+
+LEAST_CHARACTERS = 6
+"""The least length of the beginning of a session's name that is taken for an address."""
+_CARDS_SECONDS = 10.0
+_STEP_SECONDS = 0.5
+_MOST_NAMED = 3
+_MOST_SHOWN = 80
+
+
+class EngineChannel:
+    """A connection to an engine, for one session."""
+
+    def __init__(self, archive: Archive, session: SessionName, sequence: int = 0) -> None:
+        """Read a session.
+
+        Args:
+            archive: The engine, which is closed with the channel.
+            session: The session.
+            sequence: The sequence of the first piece that is wanted; 0 for the first one.
+        """
+        self._archive = archive
+        self._session = session
+        self.pieces = archive.pieces(session, sequence)
+
+    @property
+    def sequence(self) -> int:
+        """The sequence of the piece returned last; 0 for none."""
+        return self.pieces.sequence
+
+    def card(self) -> SeenCard | None:
+        """Return the newest card of the session; None if it has none.
+
+        Raises:
+            EngineError: The engine does not answer.
+        """
+        for stored in _stored_cards(self._archive, self._session.publisher):
+            if stored.session == self._session and (card := decode(stored.data)) is not None:
+                return SeenCard(card, stored.age)
+        return None
+
+    def exists(self, seconds: float) -> bool:
+        """Return whether the engine has a card or a piece of the session.
+
+        Args:
+            seconds: The longest wait for a piece.
+
+        Raises:
+            EngineError: The engine does not answer.
+        """
+        if self.card() is not None:
+            return True
+        found = self.pieces.next(seconds) is not None or not self.pieces.has_none
+        self.pieces.restart()
+        return found
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.pieces.close()
+        self._archive.close()
+
+
+def connected(login: Login, session: SessionName, copy: LocalCopy) -> EngineChannel:
+    """Connect to an engine for the bytes of a session that a copy does not have.
+
+    The piece that the copy has taken last is read again: an engine that was set back has another one there.
+
+    Raises:
+        Fault: The extra is not installed.
+        EngineError: The engine cannot be reached, or refuses the login.
+    """
+    return EngineChannel(open_archive(login), session, copy.origin.sequence)
+
+
+def find_session(archive: Archive, words: str) -> SessionName:
+    """Return the session that words name, by the cards that the engine has.
+
+    Args:
+        archive: The engine.
+        words: The session's name `PUBLISHER.ID`, the id, or at least the first 6 characters of either.
+
+    Raises:
+        Fault: No session has this name, or several have.
+        EngineError: The engine does not answer.
+    """
+    whole = parse_session(words)
+    publisher, dot, _ = words.partition(".")
+    wanted = publisher if dot and is_publisher(publisher) else "*"
+    names = []
+    for stored in _stored_cards(archive, wanted):
+        if stored.session == whole:
+            return stored.session
+        if stored.data:
+            names.append(stored.session)
+    if whole is not None:
+        return whole  # its card may be gone, or not be written yet
+    return session_named(words, names)
+
+
+def session_named(words: str, names: Iterable[SessionName]) -> SessionName:
+    """Return the one session whose name or id begins with words.
+
+    Args:
+        words: At least 6 characters.
+        names: The names of the sessions that there are.
+
+    Raises:
+        Fault: No session has this name, or several have; or the words are too short.
+    """
+    if len(words) < LEAST_CHARACTERS:
+        raise Fault(
+            f"{_shown(words)}: name at least the first {LEAST_CHARACTERS} characters of a session", USAGE
+        )
+    known = set(names)
+    found = sorted(name for name in known if f"{name}".startswith(words) or name.id.startswith(words))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise Fault(f"several sessions begin with {_shown(words)}: {_listed(found)}", USAGE)
+    near = sorted(known, key=lambda name: -max(_alike(f"{name}", words), _alike(name.id, words)))
+    nearest = f"; the nearest of {plural(len(known), 'session')}: {_listed(near)}" if near else ""
+    raise Fault(f"no session begins with {_shown(words)}{nearest}", USAGE)
+
+
+def _stored_cards(archive: Archive, publisher: str) -> Iterable[StoredCard]:
+    """Yield the newest card of each session.
+
+    Raises:
+        EngineError: The engine does not answer.
+    """
+    cards = archive.cards(publisher)
+    deadline, left = time.monotonic() + _CARDS_SECONDS, CARDS
+    try:
+        while left > 0:
+            found = cards.next(_STEP_SECONDS)
+            yield from found
+            left -= len(found)
+            if cards.is_complete:
+                return
+            if time.monotonic() > deadline:
+                raise EngineError("the engine does not send all cards")
+    finally:
+        cards.close()
+
+
+def _alike(name: str, words: str) -> int:
+    """Return how many characters two texts have in common at their beginnings."""
+    return next(
+        (at for at, (one, other) in enumerate(zip(name, words, strict=False)) if one != other), len(words)
+    )
+
+
+def _listed(names: list[SessionName]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(map(str, islice(names, _MOST_NAMED))) + more
+
+
+def _shown(words: str) -> str:
+    return safe_line(words[:_MOST_SHOWN])

@@ -1,0 +1,225 @@
+"""Fills a local copy over one connection."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+
+from agentwatch.byte_size import byte_size
+from agentwatch.engine.card import Card
+from agentwatch.engine.chunk import Chunk
+from agentwatch.engine.engine import StoredPiece
+from agentwatch.engine.limits import LOST_TOUCH_SECONDS, SIGN_OF_LIFE_SECONDS
+from agentwatch.recording import now_ms
+from agentwatch.remote.channel import Channel, SeenCard
+from agentwatch.remote.copies.copy import LocalCopy
+from agentwatch.remote.copies.folder import Copies
+from agentwatch.remote.copies.rule import Rule, Step
+
+WAIT_SECONDS = 0.2
+"""The longest wait for a piece: closing waits for it."""
+AGAIN_SECONDS = 10.0
+"""How long to wait for missing bytes, or for room on the disk."""
+LOST_SECONDS = 3600.0
+"""A running session that was not heard of for this time is not followed any more; its end stays unknown."""
+_MIDDLE_SECONDS = 1.0
+"""The piece that was taken last comes within this time, or the engine does not have it any more."""
+_NOTE_MS = 1000
+_ROOM_BYTES = 1 << 24
+"""After so many bytes it is checked again whether there is room."""
+_RUNNING = frozenset({"", "running"})
+
+
+class Status:
+    """What is known about the filling of a copy. One thread writes it, others read it."""
+
+    def __init__(self) -> None:
+        self.lost_at: float | None = None
+        """Since when the engine or the host cannot be used, by `time.monotonic`; None while it can."""
+        self._problem = ""
+        self._lost_since = ""
+        self._lost_words = ""
+        self.closing = threading.Event()
+        """Set when the thread is to end."""
+        self.has_read = threading.Event()
+        """Set when the copy has all that there is, or all that can be had now."""
+
+    @property
+    def problem(self) -> str:
+        """Why the copy does not have all bytes, in one line; empty if it has."""
+        return self._lost_words or self._problem
+
+    @problem.setter
+    def problem(self, problem: str) -> None:
+        self._problem = problem
+
+    def lose(self, why: str) -> None:
+        """Note that the engine or the host cannot be used."""
+        if self.lost_at is None:
+            self.lost_at, self._lost_since = time.monotonic(), time.strftime("%H:%M")
+        self._lost_words = f"lost touch since {self._lost_since}: {why}"
+
+    def find(self) -> None:
+        """Note that the engine or the host has answered."""
+        self.lost_at, self._lost_words = None, ""
+
+    def stop_short(self, problem: str) -> None:
+        """Report that the copy has only what can be had now."""
+        self.problem = problem
+        self.has_read.set()
+
+
+class Filling:
+    """Takes the pieces of one connection into a copy that this process fills."""
+
+    def __init__(self, copy: LocalCopy, copies: Copies, channel: Channel, status: Status) -> None:
+        """Begin to fill a copy.
+
+        Args:
+            copy: The copy.
+            copies: All copies, which share a limit.
+            channel: The connection.
+            status: What is reported.
+        """
+        self._copy = copy
+        self._copies = copies
+        self._channel = channel
+        self._status = status
+        self._rule = Rule(copy, copies.limits.session)
+        self._sequence = copy.origin.sequence
+        self._room_to = 0
+        """The size up to which there is room."""
+        self._is_behind = True
+        self._has_restarted = False
+        self._is_from_middle = copy.origin.sequence > 0
+        """Whether it is unknown yet if the engine still has the piece that was taken last."""
+        self._heard_at = time.monotonic()
+        self._asked_at: float | None = None
+        """When the card was read."""
+
+    def run(self) -> bool:
+        """Take pieces until the session ends or the copy is closed; return whether no other is needed.
+
+        Raises:
+            EngineError: The connection is lost.
+            OSError: The copy cannot be written.
+        """
+        try:
+            return self._run()
+        finally:
+            with suppress(OSError):
+                self._copy.note(self._copy.origin._replace(sequence=self._sequence))
+
+    def _run(self) -> bool:
+        pieces, status = self._channel.pieces, self._status
+        while not status.closing.is_set():
+            stored = pieces.next(WAIT_SECONDS)
+            status.find()
+            if stored is not None:
+                self._heard_at, self._is_from_middle = time.monotonic(), False
+                if self._take(stored):
+                    return True
+                continue
+            if self._is_from_middle:
+                if time.monotonic() - self._heard_at >= _MIDDLE_SECONDS:
+                    self._is_from_middle = False
+                    pieces.restart()
+            elif pieces.has_none:
+                self._is_behind = False
+            if not self._is_behind:
+                self._note_read()
+                if self._is_card_due() and self._is_over(self._channel.card()):
+                    return True
+        return True
+
+    def _take(self, stored: StoredPiece) -> bool:
+        """Take a piece; return whether no other is wanted."""
+        step = self._step(stored)
+        if step in (Step.COMPLETE, Step.DIFFERENT):
+            self._status.problem = "" if step is Step.COMPLETE else "the copy differs from the recording"
+            return True
+        if step is Step.TOO_LARGE:
+            self._status.stop_short(f"a copy ends at {byte_size(self._copies.limits.session)}")
+            return True
+        if step is Step.AHEAD:
+            self._read_again()
+            return False
+        if step is Step.TAKEN:
+            self._has_restarted = False
+            self._status.problem = ""
+            self._sequence = self._channel.sequence
+        self._is_behind = not stored.is_newest
+        if stored.is_newest:
+            self._note_read()
+        return False
+
+    def _step(self, stored: StoredPiece) -> Step:
+        piece = stored.piece
+        if not isinstance(piece, Chunk):
+            return self._rule.end(piece)
+        self._wait_for_room(len(piece.payload))
+        return Step.PASSED if self._status.closing.is_set() else self._rule.take(piece)
+
+    def _read_again(self) -> None:
+        """Read from the first piece: an engine that was set back stores the bytes between again.
+
+        If they are missing there too, wait before that.
+        """
+        if self._has_restarted:
+            self._status.stop_short(f"{self._rule.missing:,} bytes missing")
+            self._status.closing.wait(AGAIN_SECONDS)
+        self._has_restarted = True
+        self._channel.pieces.restart()
+
+    def _wait_for_room(self, more: int) -> None:
+        """Wait until the disk and the limits have room for more bytes."""
+        size = self._copy.size
+        while size + more > self._room_to and not self._status.closing.is_set():
+            if self._copies.has_room(_ROOM_BYTES):
+                self._room_to = size + _ROOM_BYTES
+            else:
+                self._status.stop_short("too little room on the disk for a copy")
+                self._status.closing.wait(AGAIN_SECONDS)
+
+    def _note_read(self) -> None:
+        """Note that the copy has all that there is; once a second, for others that use it."""
+        origin, now = self._copy.origin, now_ms()
+        if not self._status.has_read.is_set() or not 0 <= now - origin.seen_ms < _NOTE_MS:
+            self._copy.note(origin._replace(seen_ms=now, sequence=self._sequence))
+        self._status.has_read.set()
+
+    def _is_card_due(self) -> bool:
+        """Return whether the card is to be read: at first, and while no piece arrives."""
+        last = max(self._heard_at, self._asked_at or 0)
+        if self._asked_at is not None and time.monotonic() - last < SIGN_OF_LIFE_SECONDS:
+            return False
+        self._asked_at = time.monotonic()
+        return True
+
+    def _is_over(self, seen: SeenCard | None) -> bool:
+        """Take what a card says; return whether no more bytes are expected."""
+        if seen is None:
+            return False
+        card = seen.card
+        if card.host != self._copy.origin.host:
+            self._copy.note(self._copy.origin._replace(host=card.host))
+        if seen.age < LOST_TOUCH_SECONDS:
+            self._status.problem = card.problem
+            return False
+        if not _is_running(card):
+            self._status.problem = card.problem or "the publisher has not stored the end"
+            return True
+        self._status.problem = f"lost touch since {_clock(seen.age)}"
+        return seen.age >= LOST_SECONDS
+
+
+def _is_running(card: Card) -> bool:
+    return card.exit is None and card.outcome in _RUNNING
+
+
+def _clock(age: float) -> str:
+    """Return the local time of a moment that is some seconds ago, with the day if that is another one."""
+    at = time.localtime(time.time() - age)
+    is_today = at[:3] == time.localtime()[:3]
+    return time.strftime("%H:%M" if is_today else "%Y-%m-%d %H:%M", at)

@@ -1,0 +1,1 @@
+"""What runs on the host, at the other end of the connection. It ends when its standard input does."""

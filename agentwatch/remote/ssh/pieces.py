@@ -1,0 +1,191 @@
+"""Reads the bytes of one session of a host, and goes on at the local size after a break."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import deque
+
+from agentwatch.engine.chunk import Chunk, Ended
+from agentwatch.engine.engine import EngineError, StoredPiece, Trouble
+from agentwatch.engine.limits import CHUNK_BYTES
+from agentwatch.faults import USAGE, Fault
+from agentwatch.recording import now_ms
+from agentwatch.remote.channel import ReplacedError
+from agentwatch.remote.ssh import channel, script
+from agentwatch.remote.ssh.address import parse_ssh
+from agentwatch.remote.ssh.connection import connection
+from agentwatch.remote.ssh.frames import parse
+from agentwatch.remote.ssh.lines import ChannelLines, begun, way_of
+from agentwatch.remote.ssh.lists import BEGIN_SECONDS
+from agentwatch.safe_text import cut, safe_line
+
+_PAYLOAD_SECONDS = 30.0
+_SILENT_SECONDS = 30.0
+"""A host with agentwatch gives a sign of life every 10 s."""
+_MOST_COLUMNS = 200
+_UNKNOWN = "-"
+
+
+class SshPieces:
+    """The pieces of one session. It satisfies `engine.Pieces`.
+
+    With agentwatch there, bytes have their arrival times, and the session its end. With `tail` alone, the
+    time of a byte is that of its arrival here, and a session never ends.
+
+    A piece may have no bytes: then it is the newest one, and all bytes that the host has are here.
+    """
+
+    def __init__(self, address: str, have: int, digest: hashlib._Hash | None = None) -> None:
+        """Take the address; nothing is connected before the first piece is wanted.
+
+        Args:
+            address: `ssh://[USER@]HOST[:PORT]/ID`.
+            have: The number of bytes that are here already.
+            digest: The SHA-256 of these bytes, with which the host checks that they are the beginning of its
+                file; None if it is not known. A session of a store, whose lines may be written again, then
+                begins again.
+
+        Raises:
+            Fault: The words are no such address.
+        """
+        self.address, self.session = parse_ssh(address)
+        if not self.session:
+            raise Fault(f"{self.address}: name a session, ssh://HOST/ID", USAGE)
+        self.has_none = False
+        """Whether the host has answered that it has no such session."""
+        self._have = have
+        self._digest = hashlib.sha256() if have == 0 else None if digest is None else digest.copy()
+        self._inode = 0
+        self._channel: channel.Channel | None = None
+        self._lines: ChannelLines | None = None
+        self._size: int | None = None
+        """The size of the file when `tail` began; None with agentwatch there."""
+        self._ready: deque[StoredPiece] = deque()
+        self._heard_at = 0.0
+        self._has_ended = False
+
+    def next(self, seconds: float) -> StoredPiece | None:
+        """Return the next piece; None if none arrives within the time.
+
+        Connecting may take longer than the time.
+
+        Raises:
+            ReplacedError: The bytes that are here are not the beginning of the file any more: a new copy must
+                begin. After `restart` the file is read from its first byte.
+            EngineError: The session cannot be read. Later calls connect again, and go on after the last
+                piece.
+        """
+        if self._ready:
+            return self._ready.popleft()
+        if self._has_ended:
+            time.sleep(seconds)
+            return None
+        try:
+            if self._lines is None:
+                self._begin()
+            stored = self._next_bytes(seconds) if self._size is not None else self._next_frame(seconds)
+        except channel.Ended as ended:
+            self._leave()
+            raise self._reason(ended) from None
+        except EngineError:
+            self._leave()
+            raise
+        return stored
+
+    def restart(self) -> None:
+        """Read again from the first byte."""
+        self._leave()
+        self._have, self._inode, self._digest = 0, 0, hashlib.sha256()
+        self._has_ended = False
+
+    def close(self) -> None:
+        """Stop to read, and end the command on the host."""
+        self._leave()
+
+    def _begin(self) -> None:
+        digest = _UNKNOWN if self._digest is None else self._digest.hexdigest()
+        words = script.command("pieces", self.session, self._have, digest, self._inode)
+        self._channel = connection(self.address).open(words)
+        self._lines = ChannelLines(self._channel)
+        self._heard_at = time.monotonic()
+        if begun(self._lines, BEGIN_SECONDS) == "tail":
+            self._begin_tail(self._lines)
+
+    def _begin_tail(self, lines: ChannelLines) -> None:
+        """Read which file it is, and its size."""
+        words = (lines.next(BEGIN_SECONDS) or b"").decode("ascii", "replace").split(" ")
+        if len(words) != 2 or not all(len(word) < 20 and word.isdecimal() for word in words):
+            raise EngineError("the host does not say which file it reads")
+        self._inode, self._size = int(words[0]), int(words[1])
+        assert self._channel is not None
+        self._channel.put_back(lines.rest())
+        if self._have >= self._size:
+            self._ready.append(StoredPiece(Chunk(self._have, b""), is_newest=True))
+
+    def _next_bytes(self, seconds: float) -> StoredPiece | None:
+        """Return the next bytes of `tail`."""
+        assert self._channel is not None
+        assert self._size is not None
+        if self._ready:
+            return self._ready.popleft()
+        data = self._channel.read(seconds)
+        if not data:
+            return None
+        chunk = Chunk(self._have, data[:CHUNK_BYTES], ((self._have, now_ms()),))
+        self._channel.put_back(data[CHUNK_BYTES:])
+        self._take(chunk)
+        return StoredPiece(chunk, is_newest=self._have >= self._size and not self._channel.has_more)
+
+    def _next_frame(self, seconds: float) -> StoredPiece | None:
+        """Return the piece of the next frame."""
+        assert self._lines is not None
+        until = time.monotonic() + seconds
+        while True:
+            line = self._lines.next(max(0.0, until - time.monotonic()))
+            if line is None:
+                if time.monotonic() - self._heard_at > _SILENT_SECONDS:
+                    raise EngineError("the host is silent")
+                return None
+            self._heard_at = time.monotonic()
+            if way_of(line) == "tail":
+                self._begin_tail(self._lines)
+                return self._next_bytes(seconds)
+            frame = parse(line)
+            if frame.is_absent:
+                self.has_none = True
+                raise EngineError(f"{self.address} has no session {self.session}", Trouble.REFUSED)
+            if frame.is_replaced:
+                raise ReplacedError("the session was written again on the host")
+            if frame.problem:
+                raise EngineError(cut(safe_line(frame.problem), _MOST_COLUMNS), Trouble.REFUSED)
+            if not frame.headers:
+                continue
+            piece = frame.piece(self._lines.take(frame.length, _PAYLOAD_SECONDS))
+            if isinstance(piece, Ended):
+                self._has_ended = True
+                self._leave()
+            else:
+                if piece.offset != self._have:
+                    raise EngineError("the host sends bytes of another place than was asked for")
+                self._take(piece)
+            return StoredPiece(piece, is_newest=frame.is_newest or isinstance(piece, Ended))
+
+    def _take(self, chunk: Chunk) -> None:
+        self._have = chunk.end
+        if self._digest is not None:
+            self._digest.update(chunk.payload)
+
+    def _reason(self, ended: channel.Ended) -> EngineError:
+        if ended.code == script.REPLACED:
+            return ReplacedError("the file was replaced on the host")
+        if ended.code == script.ABSENT:
+            self.has_none = True
+            return EngineError(f"{self.address} has no session {self.session}", Trouble.REFUSED)
+        return EngineError(str(ended))
+
+    def _leave(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+        self._channel, self._lines, self._size = None, None, None
+        self._ready.clear()

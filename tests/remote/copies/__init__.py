@@ -1,0 +1,1 @@
+"""Local copies of sessions of other machines."""

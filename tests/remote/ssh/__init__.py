@@ -1,0 +1,1 @@
+"""Tests of hosts that ssh reaches, against a real sshd on this machine."""
