@@ -117,7 +117,13 @@ ELSEWHERE = (
 
 
 @pytest.mark.parametrize(
-    "arguments", [["sessions", "--json"], [str(RECORDINGS / "plain.ndjson"), "--print"]], ids=["list", "file"]
+    "arguments",
+    [
+        ["sessions", "--json"],
+        [str(RECORDINGS / "plain.ndjson"), "--print"],
+        ["run", "--print", "--no-record", "--", "cat", str(RECORDINGS / "plain.ndjson")],
+    ],
+    ids=["list", "file", "run"],
 )
 def test_a_command_about_this_machine_loads_nothing_of_others(arguments: list[str]) -> None:
     """Without another machine, neither the engine nor a client of one is imported."""
