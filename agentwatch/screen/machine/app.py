@@ -256,6 +256,6 @@ def _alert_words(rows: list[Row]) -> str:
     if len(rows) > 1:
         return f"{len(rows)} sessions need you"
     (row,) = rows
-    name = row.repo or row.title
+    name = ":".join(words for words in (row.host, row.repo or row.title) if words)
     asked = f"asks: {row.standing.now}" if row.standing.now else "asks"
     return f"{name}: {asked}" if name else asked
