@@ -39,6 +39,7 @@ SLOW = (
     "tests/screen/overlays",
     "tests/screen/film",
     "tests/exports/html/browser",
+    "tests/remote/ssh",
 )
 """Folders of tests that start programs, terminals or the whole app."""
 SLOW_FILES = (

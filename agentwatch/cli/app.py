@@ -16,6 +16,7 @@ import click
 from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
 from agentwatch.cli.doctor.command import doctor
+from agentwatch.cli.engine.options import engine
 from agentwatch.cli.export.options import clip, export
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
@@ -210,14 +211,8 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
-agentwatch.add_command(completion)
-agentwatch.add_command(export)
-agentwatch.add_command(clip)
-agentwatch.add_command(doctor)
-agentwatch.add_command(sessions)
-agentwatch.add_command(host_rows)
-agentwatch.add_command(host_pieces)
-agentwatch.add_command(ship)
+for _command in (completion, export, clip, doctor, sessions, engine, host_rows, host_pieces, ship):
+    agentwatch.add_command(_command)
 
 
 @agentwatch.command()

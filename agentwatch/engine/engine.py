@@ -119,6 +119,14 @@ class Pieces(Protocol):
         """Stop to read. It never raises."""
 
 
+class StreamPieces(Pieces, Protocol):
+    """Reads the pieces of one session from a stream that numbers its messages."""
+
+    @property
+    def sequence(self) -> int:
+        """The sequence of the piece returned last; 0 for none."""
+
+
 class StoredCard(NamedTuple):
     """A card as a watcher receives it."""
 
@@ -154,8 +162,13 @@ class Archive(Protocol):
     def warning(self) -> str:
         """A line about the version of the engine; empty if there is nothing to say."""
 
-    def pieces(self, session: SessionName) -> Pieces:
-        """Return a reader of a session, from the first piece that the engine has."""
+    def pieces(self, session: SessionName, sequence: int = 0) -> StreamPieces:
+        """Return a reader of a session.
+
+        Args:
+            session: The session.
+            sequence: The sequence of the first piece that is wanted; 0 for the first that the engine has.
+        """
 
     def cards(self, publisher: str = "*") -> Cards:
         """Return a reader of the cards of a publisher, or of all publishers."""

@@ -6,7 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from agentwatch.engine.card import Card
-from agentwatch.engine.engine import Pieces
+from agentwatch.engine.engine import EngineError, Pieces
+from agentwatch.remote.copies.copy import LocalCopy
+
+
+class ReplacedError(EngineError):
+    """The recording is another one than that of which there is a copy."""
 
 
 class SeenCard(NamedTuple):
@@ -24,6 +29,10 @@ class Channel(Protocol):
     def pieces(self) -> Pieces:
         """The pieces of the session."""
 
+    @property
+    def sequence(self) -> int:
+        """The sequence of the piece returned last, from which reading may go on; 0 if there are none."""
+
     def card(self) -> SeenCard | None:
         """Return what is known about the session; None if nothing is.
 
@@ -35,8 +44,8 @@ class Channel(Protocol):
         """Close the connection. It never raises."""
 
 
-Connect = Callable[[int], Channel]
-"""Connects for the bytes from an offset on.
+Connect = Callable[[LocalCopy], Channel]
+"""Connects for the bytes that a copy does not have.
 
 Raises:
     Fault: It cannot be used at all.

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.faults import Fault
 from agentwatch.recording import now_ms
-from agentwatch.remote.channel import Channel, Connect
+from agentwatch.remote.channel import Channel, Connect, ReplacedError
 from agentwatch.remote.copies.copy import LocalCopy
 from agentwatch.remote.copies.folder import Copies
 from agentwatch.remote.filling import AGAIN_SECONDS, Filling, Status
@@ -41,15 +40,13 @@ class Copying:
         """
         self.address = address
         self.path: Path = copy.path
-        self.lost_at: float | None = None
-        """Since when the engine or the host cannot be used, by `time.monotonic`; None while it can."""
         self._copy = copy
         self._copies = copies
         self._connect = connect
         self._first = first
         self._began_ms = now_ms()
         self._status = Status()
-        self._lost_words = ""
+        self._is_left = False
         self._is_over = copy.origin.is_complete
         self._thread = threading.Thread(target=self._run, name="copying", daemon=True)
         if self._is_over:
@@ -60,7 +57,12 @@ class Copying:
     @property
     def problem(self) -> str:
         """Why the copy does not have all bytes, in one line of foreign text; empty if it has."""
-        return self._lost_words or self._status.problem
+        return self._status.problem
+
+    @property
+    def lost_at(self) -> float | None:
+        """Since when the engine or the host cannot be used, by `time.monotonic`; None while it can."""
+        return self._status.lost_at
 
     @property
     def beginning(self) -> int:
@@ -104,7 +106,9 @@ class Copying:
         self._status.closing.set()
         if self._thread.is_alive():
             self._thread.join(_CLOSE_SECONDS)
-        if not self._thread.is_alive():
+        if self._thread.is_alive():  # it connects; it will close the copy itself
+            self._is_left = True
+        else:
             self._copy.close()
 
     def _run(self) -> None:
@@ -117,43 +121,42 @@ class Copying:
                 self._first.close()
             self._copy.release()
             self._is_over = True
+            self._status.has_read.set()
+            if self._is_left:
+                self._copy.close()
 
     def _fill(self) -> None:
         """Fill the copy until it is complete; wait while another process fills it, and after errors."""
-        pause = _FIRST_BREAK_SECONDS
+        pause, before = _FIRST_BREAK_SECONDS, 0
         while not self._status.closing.is_set():
             wait = _OTHER_SECONDS
+            if self.size > before:  # the last connection was of use
+                pause, before = _FIRST_BREAK_SECONDS, self.size
             try:
                 if not self._copy.is_held and not self._copy.hold():
                     if self._copy.refresh().seen_ms >= self._began_ms:
                         self._status.has_read.set()
                 elif self._copy.origin.is_complete or self._read():
-                    self._status.has_read.set()
                     return
+            except ReplacedError as error:
+                self._copy.note(self._copy.origin._replace(differs=True))
+                self._status.stop_short(str(error))
+                return
             except EngineError as error:
-                self._lose(str(error))
-                pause = min(2 * pause, _LONGEST_BREAK_SECONDS)
+                self._status.lose(str(error))
                 spread = random.uniform(0.5, 1)  # noqa: S311 - no secret: many watchers lose an engine at once
                 wait = _REFUSED_SECONDS if error.trouble is Trouble.REFUSED else pause * spread
+                pause = min(2 * pause, _LONGEST_BREAK_SECONDS)
             except Fault as fault:
-                self._lose(str(fault))
+                self._status.lose(str(fault))
                 wait = _REFUSED_SECONDS
             except OSError as error:
                 self._status.stop_short(f"the copy cannot be written: {(error.strerror or '').lower()}")
                 wait = AGAIN_SECONDS
-            if self.lost_at is None:
-                pause = _FIRST_BREAK_SECONDS
             self._status.closing.wait(wait)
 
     def _read(self) -> bool:
         """Fill the copy over a connection; return whether no other connection is needed."""
-        channel, self._first = self._first or self._connect(self._copy.have), None
+        channel, self._first = self._first or self._connect(self._copy), None
         with closing(channel):
-            self.lost_at, self._lost_words = None, ""
             return Filling(self._copy, self._copies, channel, self._status).run()
-
-    def _lose(self, why: str) -> None:
-        if self.lost_at is None:
-            self.lost_at = time.monotonic()
-            self._lost_since = time.strftime("%H:%M")
-        self._lost_words = f"lost touch since {self._lost_since}: {why}"

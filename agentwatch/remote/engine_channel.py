@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from itertools import islice
 
 from agentwatch.engine.card import decode
-from agentwatch.engine.engine import Archive, EngineError, Pieces, StoredCard
+from agentwatch.engine.engine import Archive, EngineError, StoredCard
 from agentwatch.engine.limits import CARDS
 from agentwatch.engine.names import SessionName, is_publisher, parse_session
 from agentwatch.engine.opening import Login, open_archive
 from agentwatch.faults import USAGE, Fault
 from agentwatch.plurals import plural
 from agentwatch.remote.channel import SeenCard
+from agentwatch.remote.copies.copy import LocalCopy
 from agentwatch.safe_text import safe_line
 
 LEAST_CHARACTERS = 6
@@ -27,16 +28,22 @@ _MOST_SHOWN = 80
 class EngineChannel:
     """A connection to an engine, for one session."""
 
-    def __init__(self, archive: Archive, session: SessionName) -> None:
+    def __init__(self, archive: Archive, session: SessionName, sequence: int = 0) -> None:
         """Read a session.
 
         Args:
             archive: The engine, which is closed with the channel.
             session: The session.
+            sequence: The sequence of the first piece that is wanted; 0 for the first one.
         """
         self._archive = archive
         self._session = session
-        self.pieces: Pieces = archive.pieces(session)
+        self.pieces = archive.pieces(session, sequence)
+
+    @property
+    def sequence(self) -> int:
+        """The sequence of the piece returned last; 0 for none."""
+        return self.pieces.sequence
 
     def card(self) -> SeenCard | None:
         """Return the newest card of the session; None if it has none.
@@ -70,14 +77,16 @@ class EngineChannel:
         self._archive.close()
 
 
-def connected(login: Login, session: SessionName) -> EngineChannel:
-    """Connect to an engine for one session.
+def connected(login: Login, session: SessionName, copy: LocalCopy) -> EngineChannel:
+    """Connect to an engine for the bytes of a session that a copy does not have.
+
+    The piece that the copy has taken last is read again: an engine that was set back has another one there.
 
     Raises:
         Fault: The extra is not installed.
         EngineError: The engine cannot be reached, or refuses the login.
     """
-    return EngineChannel(open_archive(login), session)
+    return EngineChannel(open_archive(login), session, copy.origin.sequence)
 
 
 def find_session(archive: Archive, words: str) -> SessionName:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 
 from agentwatch.byte_size import byte_size
 from agentwatch.engine.card import Card
@@ -22,6 +23,8 @@ AGAIN_SECONDS = 10.0
 """How long to wait for missing bytes, or for room on the disk."""
 LOST_SECONDS = 3600.0
 """A running session that was not heard of for this time is not followed any more; its end stays unknown."""
+_MIDDLE_SECONDS = 1.0
+"""The piece that was taken last comes within this time, or the engine does not have it any more."""
 _NOTE_MS = 1000
 _ROOM_BYTES = 1 << 24
 """After so many bytes it is checked again whether there is room."""
@@ -32,12 +35,34 @@ class Status:
     """What is known about the filling of a copy. One thread writes it, others read it."""
 
     def __init__(self) -> None:
-        self.problem = ""
-        """Why the copy does not have all bytes, in one line; empty if it has."""
+        self.lost_at: float | None = None
+        """Since when the engine or the host cannot be used, by `time.monotonic`; None while it can."""
+        self._problem = ""
+        self._lost_since = ""
+        self._lost_words = ""
         self.closing = threading.Event()
         """Set when the thread is to end."""
         self.has_read = threading.Event()
         """Set when the copy has all that there is, or all that can be had now."""
+
+    @property
+    def problem(self) -> str:
+        """Why the copy does not have all bytes, in one line; empty if it has."""
+        return self._lost_words or self._problem
+
+    @problem.setter
+    def problem(self, problem: str) -> None:
+        self._problem = problem
+
+    def lose(self, why: str) -> None:
+        """Note that the engine or the host cannot be used."""
+        if self.lost_at is None:
+            self.lost_at, self._lost_since = time.monotonic(), time.strftime("%H:%M")
+        self._lost_words = f"lost touch since {self._lost_since}: {why}"
+
+    def find(self) -> None:
+        """Note that the engine or the host has answered."""
+        self.lost_at, self._lost_words = None, ""
 
     def stop_short(self, problem: str) -> None:
         """Report that the copy has only what can be had now."""
@@ -62,10 +87,13 @@ class Filling:
         self._channel = channel
         self._status = status
         self._rule = Rule(copy, copies.limits.session)
+        self._sequence = copy.origin.sequence
         self._room_to = 0
         """The size up to which there is room."""
         self._is_behind = True
         self._has_restarted = False
+        self._is_from_middle = copy.origin.sequence > 0
+        """Whether it is unknown yet if the engine still has the piece that was taken last."""
         self._heard_at = time.monotonic()
         self._asked_at: float | None = None
         """When the card was read."""
@@ -77,15 +105,27 @@ class Filling:
             EngineError: The connection is lost.
             OSError: The copy cannot be written.
         """
+        try:
+            return self._run()
+        finally:
+            with suppress(OSError):
+                self._copy.note(self._copy.origin._replace(sequence=self._sequence))
+
+    def _run(self) -> bool:
         pieces, status = self._channel.pieces, self._status
         while not status.closing.is_set():
             stored = pieces.next(WAIT_SECONDS)
+            status.find()
             if stored is not None:
-                self._heard_at = time.monotonic()
+                self._heard_at, self._is_from_middle = time.monotonic(), False
                 if self._take(stored):
                     return True
                 continue
-            if pieces.has_none:
+            if self._is_from_middle:
+                if time.monotonic() - self._heard_at >= _MIDDLE_SECONDS:
+                    self._is_from_middle = False
+                    pieces.restart()
+            elif pieces.has_none:
                 self._is_behind = False
             if not self._is_behind:
                 self._note_read()
@@ -108,6 +148,7 @@ class Filling:
         if step is Step.TAKEN:
             self._has_restarted = False
             self._status.problem = ""
+            self._sequence = self._channel.sequence
         self._is_behind = not stored.is_newest
         if stored.is_newest:
             self._note_read()
@@ -145,7 +186,7 @@ class Filling:
         """Note that the copy has all that there is; once a second, for others that use it."""
         origin, now = self._copy.origin, now_ms()
         if not self._status.has_read.is_set() or not 0 <= now - origin.seen_ms < _NOTE_MS:
-            self._copy.note(origin._replace(seen_ms=now))
+            self._copy.note(origin._replace(seen_ms=now, sequence=self._sequence))
         self._status.has_read.set()
 
     def _is_card_due(self) -> bool:

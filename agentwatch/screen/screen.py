@@ -126,7 +126,7 @@ class WatchScreen(Screen[None]):
         self._integrity = integrity(feed.session)
         self._touched, self._spent = TouchedFiles(feed.session), TimeBreakdown(feed.session)
         self.workspace = workspace
-        self._header, self._status = HeaderLine(self._source.elsewhere), StatusLine()
+        self._header, self._status = HeaderLine(self._source), StatusLine()
         self._hints = self._hints_of(lambda: self.workspace.pane)
 
     def compose(self) -> ComposeResult:

@@ -40,9 +40,11 @@ class NatsArchive:
         self.warning = connection.warning if connection is not None else ""
         """A line about the version of the server; empty if there is nothing to say."""
 
-    def pieces(self, session: SessionName) -> NatsPieces:
-        """Return a reader of a session, from the first piece that the engine has."""
-        return NatsPieces(Consumer(self._link, STREAM, session.subject, _PIECES))
+    def pieces(self, session: SessionName, sequence: int = 0) -> NatsPieces:
+        """Return a reader of a session, from a sequence on; 0 for the first piece that the engine has."""
+        consumer = Consumer(self._link, STREAM, session.subject, _PIECES)
+        consumer.last = max(sequence - 1, 0)
+        return NatsPieces(consumer)
 
     def cards(self, publisher: str = "*") -> NatsCards:
         """Return a reader of the cards of a publisher, or of all publishers."""
@@ -59,6 +61,8 @@ class NatsPieces:
     def __init__(self, consumer: Consumer) -> None:
         self._consumer = consumer
         self._waiting: deque[Delivered] = deque()
+        self.sequence = 0
+        """The sequence of the message returned last; 0 for none."""
 
     def next(self, seconds: float) -> StoredPiece | None:
         """Return the next piece; None if none arrives within the time."""
@@ -69,6 +73,7 @@ class NatsPieces:
             if not self._waiting:
                 return None
             message, place = self._waiting.popleft()
+            self.sequence = place.sequence
             piece = piece_of(message.headers, message.data)
             if piece is not None:
                 return StoredPiece(piece, place.pending == 0)

@@ -9,6 +9,7 @@
 | `differs` | whether the bytes are not those of the recording, by its digest |
 | `sha256`, `exit_code` | the digest of the ended recording, and the agent's exit code |
 | `host` | the name of the machine |
+| `sequence` | the sequence of the last piece on the engine, from which reading may go on |
 | `seen_ms` | when the copy last had all that there was |
 
 The length never changes, so that a reader finds the old object or the new one, in one read.
@@ -42,6 +43,7 @@ class Origin(NamedTuple):
     exit_code: int | None = None
     host: str = ""
     seen_ms: int = 0
+    sequence: int = 0
 
 
 def write_origin(fd: int, origin: Origin) -> None:
@@ -77,6 +79,7 @@ def read_origin(fd: int) -> Origin | None:
         differs=given.get("differs") is True,
         exit_code=exit_code if type(exit_code) is int and 0 <= exit_code < 256 else None,
         seen_ms=_number(given.get("seen_ms")) or 0,
+        sequence=_number(given.get("sequence")) or 0,
     )
 
 

@@ -12,8 +12,10 @@ import re
 import subprocess
 import tempfile
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from agentwatch.engine.credentials import without_credentials
 from agentwatch.engine.engine import EngineError, Trouble
@@ -51,6 +53,8 @@ class Connection:
         self.address = address
         self._lock = threading.Lock()
         self._folder: Path | None = None
+        self._login: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
         self._environ = without_credentials(os.environ)
 
     def log_in(self, *, asks: bool) -> None:
@@ -63,6 +67,8 @@ class Connection:
             EngineError: ssh cannot connect; the message has its reason.
         """
         with self._lock:
+            if self._is_closed:
+                raise EngineError("the connection is closed")
             if self._folder is not None and self._control("check") == 0:
                 return
             self._connect(asks=asks)
@@ -84,7 +90,10 @@ class Connection:
         return channel
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection for ever; a login that is going on is ended."""
+        self._is_closed = True
+        if (login := self._login) is not None:
+            login.terminate()
         with self._lock:
             if self._folder is not None:
                 self._control("exit")
@@ -105,27 +114,36 @@ class Connection:
         )
         # A file: older versions keep their stderr open in the background, and a pipe would never end.
         with tempfile.TemporaryFile() as errors:
-            try:
-                code = subprocess.run(
-                    argv,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=None if asks else errors,
-                    env=self._environ,
-                    start_new_session=not asks,
-                    timeout=None if asks else _LOGIN_SECONDS,
-                    check=False,
-                ).returncode
-            except subprocess.TimeoutExpired:
-                raise EngineError(f"{self.address} does not answer") from None
-            except OSError as error:
-                reason = (error.strerror or "").lower()
-                raise EngineError(f"ssh cannot be started: {reason}", Trouble.REFUSED) from None
+            code = self._run(argv, None if asks else errors)
             if code == 0:
                 return
             errors.seek(0)
             said = errors.read(_MOST_STDERR)
         raise _cannot_connect(self.address, said)
+
+    def _run(self, argv: list[str], errors: IO[bytes] | None) -> int:
+        """Run ssh until it has logged in, and return its exit code."""
+        try:
+            login = self._login = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env=self._environ,
+                start_new_session=errors is not None,
+            )
+        except OSError as error:
+            reason = (error.strerror or "").lower()
+            raise EngineError(f"ssh cannot be started: {reason}", Trouble.REFUSED) from None
+        try:
+            return login.wait(None if errors is None else _LOGIN_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise EngineError(f"{self.address} does not answer") from None
+        finally:
+            self._login = None
+            if login.poll() is None:
+                login.kill()
+                login.wait()
 
     def _control(self, word: str) -> int:
         try:
@@ -163,18 +181,39 @@ def connection(address: SshAddress) -> Connection:
         return _shared.setdefault(address, Connection(address))
 
 
-def connect(words: str, *, asks: bool) -> None:
-    """Connect to the host of an address before there is a screen, on which ssh could not ask.
+def connect(addresses: Iterable[str], *, asks: bool) -> None:
+    """Connect to hosts before there is a screen, on which ssh could not ask.
+
+    First all hosts are tried at the same time, without questions. Those that refuse are tried again one after
+    the other, and ssh may ask for a password or whether a host key is right. That a host cannot be reached
+    is reported by whoever uses the connection then.
 
     Args:
-        words: The address of a host, or of a session on it.
+        addresses: The addresses of hosts, or of sessions on them.
         asks: Whether ssh may ask on the terminal.
 
     Raises:
-        Fault: The words are no address.
-        EngineError: ssh cannot connect.
+        Fault: One of them is no address.
     """
-    connection(parse_ssh(words)[0]).log_in(asks=asks)
+    hosts = [connection(host) for host in dict.fromkeys(parse_ssh(words)[0] for words in addresses)]
+    refusing: list[Connection] = []
+
+    def log_in(host: Connection) -> None:
+        try:
+            host.log_in(asks=False)
+        except EngineError as error:
+            if error.trouble is Trouble.REFUSED:
+                refusing.append(host)
+
+    threads = [threading.Thread(target=log_in, args=(host,), daemon=True) for host in hosts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for host in hosts:
+        if asks and host in refusing:
+            with suppress(EngineError):
+                host.log_in(asks=True)
 
 
 def close_all() -> None:

@@ -11,6 +11,7 @@ from agentwatch.engine.engine import EngineError, StoredPiece, Trouble
 from agentwatch.engine.limits import CHUNK_BYTES
 from agentwatch.faults import USAGE, Fault
 from agentwatch.recording import now_ms
+from agentwatch.remote.channel import ReplacedError
 from agentwatch.remote.ssh import channel, script
 from agentwatch.remote.ssh.address import parse_ssh
 from agentwatch.remote.ssh.connection import connection
@@ -23,13 +24,7 @@ _PAYLOAD_SECONDS = 30.0
 _SILENT_SECONDS = 30.0
 """A host with agentwatch gives a sign of life every 10 s."""
 _MOST_COLUMNS = 200
-
-
-class ReplacedError(EngineError):
-    """The file on the host is another one than that whose bytes are here: the copy must begin again, empty.
-
-    Call `restart`, and then `next`.
-    """
+_UNKNOWN = "-"
 
 
 class SshPieces:
@@ -48,7 +43,8 @@ class SshPieces:
             address: `ssh://[USER@]HOST[:PORT]/ID`.
             have: The number of bytes that are here already.
             digest: The SHA-256 of these bytes, with which the host checks that they are the beginning of its
-                file; None if it is not known. Without it, a session of a store begins again.
+                file; None if it is not known. A session of a store, whose lines may be written again, then
+                begins again.
 
         Raises:
             Fault: The words are no such address.
@@ -75,7 +71,8 @@ class SshPieces:
         Connecting may take longer than the time.
 
         Raises:
-            ReplacedError: The bytes that are here are not the beginning of the file any more.
+            ReplacedError: The bytes that are here are not the beginning of the file any more: a new copy must
+                begin. After `restart` the file is read from its first byte.
             EngineError: The session cannot be read. Later calls connect again, and go on after the last
                 piece.
         """
@@ -107,7 +104,7 @@ class SshPieces:
         self._leave()
 
     def _begin(self) -> None:
-        digest = "-" if self._digest is None else self._digest.hexdigest()
+        digest = _UNKNOWN if self._digest is None else self._digest.hexdigest()
         words = script.command("pieces", self.session, self._have, digest, self._inode)
         self._channel = connection(self.address).open(words)
         self._lines = ChannelLines(self._channel)

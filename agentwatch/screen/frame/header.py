@@ -15,10 +15,11 @@ from agentwatch.actions import count_words
 from agentwatch.analysis.status.figures import context_words, figures, turn_words
 from agentwatch.events import Outcome, Tokens
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.screen.frame.machine_place import machine_place
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome
-from agentwatch.sources.source import Elsewhere
+from agentwatch.sources.source import Source
 
 COLOURS = {
     Outcome.RUNNING: "$text-accent",
@@ -55,14 +56,14 @@ class HeaderLine(Static):
             super().__init__()
             self.outcome = outcome
 
-    def __init__(self, elsewhere: Elsewhere | None = None) -> None:
-        """Create the line.
+    def __init__(self, source: Source | None = None) -> None:
+        """Create the header of a session.
 
         Args:
-            elsewhere: The other machine on which the session runs; None for this one.
+            source: Shows where the session runs or is published; None if that is not shown.
         """
         super().__init__(id="header")
-        self._elsewhere = elsewhere
+        self._source = source
         self._drawn: tuple[object, ...] = ()
         self._counts: list[Count] = []
 
@@ -85,19 +86,18 @@ class HeaderLine(Static):
         """
         outcome, width = session.outcome, self.size.width
         state = SafeText(f" {_outcome_words(outcome)}{_run_clock(session, now_ms)} ")
-        place = _place_words(self._elsewhere, width // 3)
-        width -= columns(place)
         sign = f" {_outcome_words(outcome)[0]} "
         if earlier := as_of(width - len(sign) - 1):
             state = SafeText(f"{sign}{earlier} ")
-        room = width - columns(state)
+        place, colour = machine_place(self._source, width)
+        room = width - columns(state) - columns(place)
         counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
         room -= _width(counts)
         context = None if is_preview or not counts else context_words(session.run.tokens)
         found = _fitting_facts(session, room, 0 if context is None else columns(context) + 4)
         if not is_preview and counts:
             counts = _with_figures(counts, session.run.tokens, found.room)
-        room = width - columns(state) - _width(counts)
+        room = width - columns(state) - columns(place) - _width(counts)
         facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
         dim = muted(self.app.current_theme)
         drawn = (state, place, *facts, *counts, width, dim)
@@ -106,8 +106,8 @@ class HeaderLine(Static):
         self._drawn, self._counts = drawn, counts
         middle = "".join(f"│ {fact} " for fact in facts)
         gap = " " * (room - columns(SafeText(middle)))
-        colour = f"bold {COLOURS[outcome or Outcome.UNFINISHED]}"
-        pieces = [(state, colour), (place, "$text-accent"), (middle, dim), (gap, "")]
+        pieces: list[tuple[str, str]] = [(state, f"bold {COLOURS[outcome or Outcome.UNFINISHED]}")]
+        pieces += [(place[:2], dim), (place[2:], colour), (middle, dim), (gap, "")]
         for number, count in enumerate(counts):
             pieces.append((" · " if number else "", dim))
             pieces.append((count.words, COLOURS[count.outcome] if count.outcome else dim))
@@ -121,16 +121,6 @@ class HeaderLine(Static):
             if start <= event.x < end and count.outcome is not None:
                 self.post_message(self.CountClicked(count.outcome))
             end = start - 3
-
-
-def _place_words(elsewhere: Elsewhere | None, room: int) -> SafeText:
-    """Return the engine or the host of a session of another machine, and the machine; empty for this one."""
-    if elsewhere is None:
-        return SafeText("")
-    place = elsewhere.address.partition("://")[2].partition("/")[0].rpartition("@")[2]
-    names = [place] if elsewhere.host in ("", place) else [place, elsewhere.host]
-    words = safe_line(" · ".join(names))
-    return SafeText(f"⇣ {cut(words, max(room - 3, 1))} ")
 
 
 def _fitting_counts(session: Session, room: int) -> list[Count]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +19,14 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
     """A host without agentwatch, whose address is `ssh://testhost`."""
     folder = tmp_path / "ssh"
     folder.mkdir()
-    with sshd_server(folder) as server:
-        monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
-        yield server
-        close_all()
+    sockets = Path(tempfile.mkdtemp(dir="/tmp"))  # the path of a socket must be short
+    monkeypatch.setenv("TMPDIR", str(sockets))
+    monkeypatch.setattr(tempfile, "tempdir", str(sockets))
+    try:
+        with sshd_server(folder, sockets) as server:
+            monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
+            yield server
+            close_all()
+            assert list(sockets.iterdir()) == []
+    finally:
+        shutil.rmtree(sockets, ignore_errors=True)

@@ -29,7 +29,9 @@ _START_SECONDS = 10.0
 class Sshd:
     """A host that ssh reaches as `testhost`."""
 
-    def __init__(self, folder: Path, sshd: str) -> None:
+    def __init__(self, folder: Path, sshd: str, sockets: Path) -> None:
+        self.sockets = sockets
+        """The temporary folder of the client, in which the socket of its master is."""
         self.folder = folder
         self.home = folder / "home"
         self.bin = folder / "bin-there"
@@ -64,8 +66,8 @@ class Sshd:
             "IdentitiesOnly yes",
             "IdentityAgent none",
             f"UserKnownHostsFile {self.folder / 'known_hosts'}",
-            "StrictHostKeyChecking yes",
             *more,
+            "StrictHostKeyChecking yes",
         ]
         (self.folder / "config").write_text("\n".join(lines) + "\n")
         public = " ".join((self.folder / "host.pub").read_text().split()[:2])
@@ -104,16 +106,20 @@ class Sshd:
         """Return the processes of the server that serve a connection."""
         return children(self.pid)
 
+    def masters(self) -> list[int]:
+        """Return the processes of ssh that hold a shared connection to this host."""
+        return [int(entry.name) for entry in _entries() if self._is_master(entry)]
+
+    def _is_master(self, entry: Path) -> bool:
+        """Return whether a process is a master whose socket is in our folder."""
+        with suppress(OSError):
+            words = (entry / "cmdline").read_bytes().decode().split("\0")
+            return "-M" in words and any(word.startswith(f"{self.sockets}/") for word in words)
+        return False
+
     def running(self) -> list[str]:
         """Return the command lines of all processes on the host: those with its home folder."""
-        mark = f"HOME={self.home}".encode()
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                with suppress(OSError):
-                    if mark in (entry / "environ").read_bytes().split(b"\0"):
-                        found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-        return [each for each in found if each]
+        return _processes(f"HOME={self.home}\0".encode())
 
     def _write_sshd_config(self) -> None:
         lines = [
@@ -146,8 +152,23 @@ def children(pid: int) -> list[int]:
         return []
 
 
+def _processes(mark: bytes) -> list[str]:
+    """Return the command lines of the processes whose environment contains some bytes."""
+    found = []
+    for entry in _entries():
+        with suppress(OSError):
+            if mark in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip())
+    return [words for words in found if words]
+
+
+def _entries() -> list[Path]:
+    own = str(os.getpid())
+    return [each for each in Path("/proc").iterdir() if each.name.isdigit() and each.name != own]
+
+
 @contextmanager
-def sshd_server(folder: Path) -> Iterator[Sshd]:
+def sshd_server(folder: Path, sockets: Path) -> Iterator[Sshd]:
     """Start a host; skip the test where no sshd is installed."""
     sshd = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
     if sshd is None or shutil.which("ssh") is None:
@@ -156,7 +177,7 @@ def sshd_server(folder: Path) -> Iterator[Sshd]:
             pytest.fail(reason)
         pytest.skip(reason)
     Path("/run/sshd").mkdir(exist_ok=True) if os.geteuid() == 0 else None
-    server = Sshd(folder, sshd)
+    server = Sshd(folder, sshd, sockets)
     try:
         yield server
     finally:

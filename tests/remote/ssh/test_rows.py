@@ -2,75 +2,72 @@
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 
-from agentwatch.machine.found import Key
-from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
-from agentwatch.remote.ssh.rows import SshHost
+from agentwatch.remote.ssh import rows as rows_module
+from tests.conftest import ROOT
+from tests.remote.ssh.sessions import ID, KEY, LINE, gone, greeting, save, until, watching
 from tests.remote.ssh.sshd import Sshd
 
-ID = "8f2b9a10-0000-4000-8000-000000000001"
-MESSAGE = {"role": "user", "content": "Fix it"}
-LINE = json.dumps({"type": "user", "sessionId": ID, "cwd": "/srv/app", "message": MESSAGE}) + "\n"
-KEY = ("ssh://testhost", f"claude/{ID}")
-SECONDS = 20.0
-
-
-@contextmanager
-def watching(host: Sshd) -> Iterator[SshHost]:
-    """Watch a host, and end it."""
-    watched = SshHost(host.address)
-    try:
-        yield watched
-    finally:
-        watched.close()
-
-
-def until(watched: SshHost, condition: Callable[[], object]) -> None:
-    """Step until a condition holds."""
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, (watched.notes, watched.rows)
-        watched.step(0)
-        time.sleep(0.01)
-
-
-def found(host: Sshd) -> dict[Key, Row]:
-    """Return the first complete list of a host."""
-    with watching(host) as watched:
-        until(watched, lambda: watched.is_found)
-        watched.step(0)
-        assert watched.problem == ""
-        return dict(watched.rows)
-
-
-def save(host: Sshd, name: str = f"{ID}.jsonl", line: str = LINE) -> None:
-    """Save a session of Claude Code on a host."""
-    folder = host.home / ".claude" / "projects" / "-srv-app"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(line)
+WORKING = '{"row":{"id":"abcdef","agent":"claude","state":"working","ground":"said"}}'
+BOTH = pytest.mark.parametrize("is_there", [True, False], ids=["agentwatch", "tail"])
+OLD = """#!/bin/sh
+case $1 in
+sessions) echo '{"id":"abcdef","agent":"codex","state":"your turn","ground":"inferred","title":"Old","x":1}';;
+*) exit 2;;
+esac
+"""
 
 
 def test_a_host_with_agentwatch_sends_its_rows(host: Sshd) -> None:
     """The rows are those that agentwatch has there, with the host's name and an address that opens them."""
     host.install()
     save(host)
-    row = found(host)[KEY]
-    assert (row.agent, row.id, row.title, row.cwd, row.host) == (
-        "claude",
-        ID,
-        "Fix it",
-        "/srv/app",
-        "testhost",
-    )
-    assert (row.address, row.key, row.can_open) == (f"ssh://testhost/{ID}", KEY, True)
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found and watched.rows)
+        row = watched.rows[KEY]
+        assert watched.notes == ()
+    assert (row.agent, row.id, row.title, row.cwd) == ("claude", ID, "Fix it", "/srv/app")
+    assert (row.host, row.address, row.key, row.can_open) == ("testhost", f"ssh://testhost/{ID}", KEY, True)
     assert (row.standing.state, row.standing.ground) == (State.UNFINISHED, Ground.INFERRED)
+    assert (row.pid, row.tmux, row.lost_ms) == (None, "", None)
+
+
+@BOTH
+def test_a_change_on_the_host_is_shown(host: Sshd, is_there: bool) -> None:
+    """A session that begins while the list is open gets a row, and one that is removed loses it."""
+    if is_there:
+        host.install()
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found)
+        watched.step(0)
+        assert watched.rows == {}
+        save(host)
+        until(watched, lambda: KEY in watched.rows)
+        (host.home / ".claude/projects/-srv-app" / f"{ID}.jsonl").unlink()
+        until(watched, lambda: not watched.rows)
+
+
+def test_old_sessions_are_sent_when_they_are_wanted(host: Sshd) -> None:
+    """A session of last year has no row until all sessions are wanted."""
+    host.install()
+    save(host)
+    path = host.home / ".claude/projects/-srv-app" / f"{ID}.jsonl"
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found)
+        watched.step(0)
+        assert watched.rows == {}
+        watched.wants_all = True
+        until(watched, lambda: KEY in watched.rows)
 
 
 def test_a_host_with_tail_alone_lists_its_files(host: Sshd) -> None:
@@ -79,12 +76,24 @@ def test_a_host_with_tail_alone_lists_its_files(host: Sshd) -> None:
     with watching(host) as watched:
         until(watched, lambda: watched.is_found and watched.rows)
         row = watched.rows[KEY]
-        assert (row.agent, row.id, row.size) == ("claude", ID, len(LINE))
+        assert (row.agent, row.id, row.size, row.address) == ("claude", ID, len(LINE), f"ssh://testhost/{ID}")
         assert row.standing.state is State.UNKNOWN
-        assert ["not installed" in note for note in watched.notes] == [True]
+        assert [note.startswith("testhost: agentwatch is not installed") for note in watched.notes] == [True]
 
 
-@pytest.mark.parametrize("is_there", [True, False], ids=["agentwatch", "tail"])
+def test_an_older_agentwatch_is_asked_for_its_list(host: Sshd) -> None:
+    """One that has no `host-rows` prints its sessions every few seconds; a note says so."""
+    host.install(OLD)
+    with watching(host) as watched:
+        until(watched, lambda: watched.rows)
+        (row,) = watched.rows.values()
+        assert (row.key, row.title) == (("ssh://testhost", "codex/abcdef"), "Old")
+        assert row.standing.state is State.YOUR_TURN
+        assert ["older" in note for note in watched.notes] == [True]
+    gone(host)
+
+
+@BOTH
 def test_nothing_is_left_on_the_host(host: Sshd, is_there: bool) -> None:
     """When the watcher leaves, no process of ours goes on there."""
     if is_there:
@@ -93,4 +102,117 @@ def test_nothing_is_left_on_the_host(host: Sshd, is_there: bool) -> None:
         until(watched, lambda: watched.is_found)
         assert host.running()
         assert watched.problem == ""
-    until(watched, lambda: not host.running())
+    gone(host)
+
+
+def test_a_lost_connection_marks_the_rows_that_ran(host: Sshd) -> None:
+    """Rows that ran are lost since then, the others stay; after the host is back they are as before."""
+    ended = WORKING.replace("working", "succeeded").replace("abcdef", "fedcba")
+    host.install(greeting(WORKING, ended, '{"complete":true}'))
+    with watching(host) as watched:
+        until(watched, lambda: len(watched.rows) == 2)
+        before = dict(watched.rows)
+        host.stop()
+        until(watched, lambda: watched.problem)
+        watched.step(0)
+        lost = {row.id: row.lost_ms for row in watched.rows.values()}
+        assert lost["abcdef"] is not None
+        assert lost["fedcba"] is None
+        assert ["\n" in note for note in watched.notes] == [False]
+        host.start()
+        until(watched, lambda: not watched.problem)
+        watched.step(0)
+        assert watched.rows == before
+        assert watched.notes == ()
+
+
+def test_a_silent_host_is_lost(host: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that sends nothing for a while, although the connection stands, counts as lost."""
+    monkeypatch.setattr(rows_module, "_SILENT_SECONDS", 0.3)
+    host.install(greeting(WORKING, '{"complete":true}'))
+    with watching(host) as watched:
+        until(watched, lambda: watched.rows and all(row.lost_ms for row in watched.rows.values()))
+        assert watched.problem
+
+
+def test_a_host_that_cannot_be_reached_is_a_problem_in_one_line(host: Sshd) -> None:
+    """The list is empty, and a line says what ssh says."""
+    port = host.port
+    host.stop()
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found)
+        assert watched.rows == {}
+        (note,) = watched.notes
+        assert note.startswith("testhost: cannot connect to ssh://testhost: ")
+        assert f"port {port}: Connection refused" in note
+
+
+def test_a_wrong_key_is_a_problem_in_one_line(host: Sshd) -> None:
+    """Ssh is not asked to ask; its refusal is the reason."""
+    host.write_config("other")
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found)
+        assert "Permission denied" in watched.problem
+
+
+def test_an_unknown_host_key_is_a_problem_in_one_line(host: Sshd) -> None:
+    """Without a terminal nobody can say whether a host key is right, so nothing is connected."""
+    (host.folder / "known_hosts").write_text("")
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found)
+        assert "Host key verification failed" in watched.problem
+
+
+def test_a_master_that_is_killed_is_replaced(host: Sshd) -> None:
+    """The list goes on over a new connection, and there is one."""
+    host.install()
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found)
+        (before,) = host.masters()
+        os.kill(before, signal.SIGKILL)
+        until(watched, lambda: watched.problem)
+        until(watched, lambda: not watched.problem)
+        (after,) = host.masters()
+        assert after != before
+
+
+@BOTH
+def test_a_watcher_that_is_killed_leaves_nothing_on_the_host(host: Sshd, is_there: bool) -> None:
+    """The commands on the host end with their input: the list and a session."""
+    if is_there:
+        host.install()
+    save(host)
+    program = (
+        "import sys, time\n"
+        "from agentwatch.remote.ssh.rows import SshHost\n"
+        "from agentwatch.remote.ssh.pieces import SshPieces\n"
+        "watched, pieces = SshHost(sys.argv[1]), SshPieces(sys.argv[1] + '/' + sys.argv[2], 0)\n"
+        "assert pieces.next(20)\n"
+        "while not watched.is_found: time.sleep(0.01)\n"
+        "print('ready', flush=True); time.sleep(60)\n"
+    )
+    argv = [sys.executable, "-c", program, host.address, ID]
+    watcher = subprocess.Popen(argv, stdout=subprocess.PIPE, cwd=ROOT)
+    assert watcher.stdout is not None
+    assert watcher.stdout.readline() == b"ready\n"
+    assert len(host.running()) >= 2
+    watcher.kill()
+    watcher.wait()
+    watcher.stdout.close()
+    gone(host)
+    for pid in host.masters():  # it would end by itself after 15 s
+        os.kill(pid, signal.SIGTERM)
+    shutil.rmtree(host.sockets)
+    host.sockets.mkdir()
+
+
+def test_a_step_takes_no_time(host: Sshd) -> None:
+    """A step takes what the thread has; with nothing new the rows are the same object."""
+    host.install()
+    save(host)
+    with watching(host) as watched:
+        until(watched, lambda: watched.rows)
+        rows = watched.rows
+        assert watched.step(0) is False
+        assert watched.rows is rows
+        assert replace(rows[KEY]) == rows[KEY]

@@ -1,0 +1,43 @@
+"""The part of the header about another machine: where the session runs, or where it is published."""
+
+from __future__ import annotations
+
+from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.sources.source import Elsewhere, Source
+from agentwatch.sources.written_files import Publication
+
+_LEAST = 10
+"""Columns. In fewer, no part of the name of a host says where it is."""
+
+
+def machine_place(source: Source | None, width: int) -> tuple[SafeText, str]:
+    """Return where a session runs or is published, and the colour of the words; empty for neither.
+
+    Args:
+        source: The source of the session; None for no source.
+        width: The width of the header. The words take at most a third of it.
+    """
+    if source is None:
+        return SafeText(""), ""
+    if source.elsewhere is not None:
+        return SafeText(f"│ {cut(_host(source.elsewhere), max(width // 3 - 3, 1))} "), "$text-accent"
+    publication = source.written.publication
+    if publication is None:
+        return SafeText(""), ""
+    colour = "$text-warning" if publication.has_trouble else "$text-accent"
+    return SafeText(f"│ {_published(publication, width // 3 - 3)} "), colour
+
+
+def _host(elsewhere: Elsewhere) -> SafeText:
+    """Return the engine and the machine of a session, or the host alone: `⇣ team · build-7`."""
+    place = elsewhere.address.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    names = [place] if elsewhere.host in ("", place) else [place, elsewhere.host]
+    return safe_line(f"⇣ {' · '.join(names)}")
+
+
+def _published(publication: Publication, most: int) -> SafeText:
+    """Return the longest form that fits."""
+    forms = [*map(safe_line, publication.forms())]
+    if most >= _LEAST:
+        forms.insert(-1, cut(forms[-2], most))
+    return next((form for form in forms if columns(form) <= most), forms[-1])

@@ -1,0 +1,97 @@
+"""Sessions on a host, and the wait for what a watcher of them shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from agentwatch.engine.chunk import Chunk
+from agentwatch.remote.ssh.pieces import SshPieces
+from agentwatch.remote.ssh.rows import SshHost
+from tests.conftest import RECORDINGS
+from tests.remote.ssh.sshd import Sshd
+
+ID = "8f2b9a10-0000-4000-8000-000000000001"
+STEM = "20261122-101010-123abcdef"
+MESSAGE = {"role": "user", "content": "Fix it"}
+LINE = json.dumps({"type": "user", "sessionId": ID, "cwd": "/srv/app", "message": MESSAGE}) + "\n"
+KEY = ("ssh://testhost", f"claude/{ID}")
+SECONDS = 30.0
+
+
+def save(host: Sshd, name: str = f"{ID}.jsonl", line: str = LINE, folder: str = "-srv-app") -> None:
+    """Save a session of Claude Code on a host."""
+    path = host.home / ".claude" / "projects" / folder
+    path.mkdir(parents=True, exist_ok=True)
+    (path / name).write_text(line)
+
+
+def record(host: Sshd) -> bytes:
+    """Save a recording of our own on a host, and return its bytes."""
+    folder = host.home / "aw" / "sessions"
+    folder.mkdir(parents=True)
+    path = folder / f"{STEM}.ndjson"
+    shutil.copy(RECORDINGS / "plain.ndjson", path)
+    return path.read_bytes()
+
+
+def greeting(*lines: str) -> str:
+    """Return a program that sends lines as `host-rows` would, and waits until it is left."""
+    printed = "\n".join(lines)
+    return f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\ncat >/dev/null\n"
+
+
+@contextmanager
+def watching(host: Sshd) -> Iterator[SshHost]:
+    """Watch a host, and end it."""
+    watched = SshHost(host.address)
+    try:
+        yield watched
+    finally:
+        watched.close()
+
+
+@contextmanager
+def reading(host: Sshd, session: str, have: int = 0, known: bytes | None = None) -> Iterator[SshPieces]:
+    """Read a session of a host, of which bytes are here and may be known."""
+    digest = None if known is None else hashlib.sha256(known)
+    pieces = SshPieces(f"{host.address}/{session}", have, digest)
+    try:
+        yield pieces
+    finally:
+        pieces.close()
+
+
+def until(watched: SshHost, condition: Callable[[], object]) -> None:
+    """Step until a condition holds."""
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end, (watched.notes, watched.rows)
+        watched.step(0)
+        time.sleep(0.01)
+
+
+def gone(host: Sshd) -> None:
+    """Wait until nothing of ours runs on a host."""
+    end = time.monotonic() + SECONDS
+    while running := host.running():
+        assert time.monotonic() < end, running
+        time.sleep(0.01)
+
+
+def whole(pieces: SshPieces, size: int, have: int = 0) -> bytes:
+    """Read until so many bytes have arrived after those that are here."""
+    data = b""
+    end = time.monotonic() + SECONDS
+    while len(data) < size:
+        assert time.monotonic() < end, len(data)
+        stored = pieces.next(1)
+        if stored is not None:
+            assert isinstance(stored.piece, Chunk)
+            assert stored.piece.offset == have + len(data)
+            data += stored.piece.payload
+    return data

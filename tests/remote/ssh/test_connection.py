@@ -1,0 +1,181 @@
+"""Tests of `agentwatch.remote.ssh.connection`: how ssh is called, and the socket that is shared."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import stat
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agentwatch.engine.engine import EngineError, Trouble
+from agentwatch.remote.ssh.address import parse_ssh
+from agentwatch.remote.ssh.connection import close_all, connect, connection
+from tests.conftest import ROOT
+from tests.harness.terminal import Terminal
+from tests.remote.ssh.sessions import ID, LINE, reading, save, until, watching, whole
+from tests.remote.ssh.sshd import Sshd
+
+FAKE = """#!/bin/sh
+{ for word; do printf '%s\\n' "$word"; done; echo; } >>"$FAKE_SSH_OUT"
+env >>"$FAKE_SSH_OUT.env"
+test "$word" = refuses && echo 'Permission denied (publickey).' >&2
+exit 255
+"""
+
+
+@pytest.fixture
+def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program `ssh` that writes down how it is called, and fails."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "ssh"
+    program.write_text(FAKE)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_SSH_OUT", str(tmp_path / "out"))
+    return tmp_path / "out"
+
+
+def log_in(words: str) -> None:
+    """Connect without questions."""
+    connection(parse_ssh(words)[0]).log_in(asks=False)
+
+
+def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(called: Path) -> None:
+    """No agent, no X11, no forwarding, no questions; the host can be no option."""
+    with pytest.raises(EngineError):
+        log_in("ssh://ci@build1:2222/0f3a")
+    close_all()
+    words = called.read_text().split("\n\n")[0].split("\n")
+    assert words[-2:] == ["--", "build1"]
+    assert words[words.index("-l") + 1] == "ci"
+    assert words[words.index("-p") + 1] == "2222"
+    assert {"-a", "-x", "-T", "BatchMode=yes", "ClearAllForwardings=yes", "ConnectTimeout=10"} <= {*words}
+    assert {"ServerAliveInterval=5", "ServerAliveCountMax=3", "RemoteCommand=none"} <= {*words}
+
+
+def test_before_the_screen_ssh_may_ask(called: Path) -> None:
+    """A host that refuses without questions is tried again with them; one that is away is not."""
+    connect(["ssh://refuses", "ssh://away", "ssh://refuses/0f3a"], asks=True)
+    close_all()
+    calls = [call.split("\n") for call in called.read_text().split("\n\n")]
+    logins = [(call[-1], "BatchMode=yes" in call) for call in calls if "-M" in call]
+    assert sorted(logins) == [("away", True), ("refuses", False), ("refuses", True)]
+
+
+def test_ssh_gets_no_credentials_of_an_engine(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The configuration of ssh may send variables of the environment to the host."""
+    monkeypatch.setenv("AGENTWATCH_NATS_PASSWORD", "secret-of-the-engine")
+    with pytest.raises(EngineError):
+        log_in("ssh://build2")
+    close_all()
+    assert "secret-of-the-engine" not in Path(f"{called}.env").read_text()
+
+
+def test_the_folder_of_the_socket_is_private_and_short(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MacOS allows 104 bytes, of which ssh needs 17 while it connects, and its temporary folder is long."""
+    long = called.parent / ("x" * 90)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    with pytest.raises(EngineError):
+        log_in("ssh://build3")
+    words = called.read_text().split("\n\n")[0].split("\n")
+    path = Path(words[words.index("-S") + 1])
+    assert len(os.fspath(path)) + 17 < 104
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    close_all()
+    assert not path.parent.exists()
+
+
+def test_without_ssh_nothing_is_connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without the program gets a reason, not an exception of the system."""
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(EngineError, match="ssh cannot be started: no such file") as error:
+        log_in("ssh://build4")
+    assert error.value.trouble is Trouble.REFUSED
+    close_all()
+
+
+def test_a_question_about_a_host_key_is_answered_on_the_terminal(host: Sshd) -> None:
+    """Before there is a screen ssh asks, and after `yes` the list is there."""
+    (host.folder / "known_hosts").write_text("")
+    host.write_config("user", None, "StrictHostKeyChecking ask")
+    (host.folder / "known_hosts").write_text("")
+    program = (
+        "import sys\n"
+        "from agentwatch.remote.ssh.connection import connect, connection\n"
+        "from agentwatch.remote.ssh.address import parse_ssh\n"
+        "connect(sys.argv[1:], asks=True)\n"
+        "connection(parse_ssh(sys.argv[1])[0]).log_in(asks=False)\n"
+        "print('connected')\n"
+    )
+    env = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
+    with Terminal([sys.executable, "-c", program, host.address], env=env, size=(120, 30)) as terminal:
+        terminal.wait_for("continue connecting")
+        terminal.send("yes\n")
+        terminal.wait_for("connected")
+        assert terminal.wait_exit() == 0
+
+
+def test_a_list_and_sessions_share_one_connection(host: Sshd) -> None:
+    """One login serves them all; it is closed when the process leaves."""
+    save(host)
+    with watching(host) as watched, reading(host, ID) as first, reading(host, ID) as second:
+        until(watched, lambda: watched.is_found)
+        assert whole(first, len(LINE)) == whole(second, len(LINE))
+        assert len(host.masters()) == len(host.connections()) == 1
+    close_all()
+    assert host.masters() == []
+
+
+def test_a_closed_connection_is_not_opened_again(host: Sshd) -> None:
+    """A thread that still runs when the process ends makes no new connection."""
+    shared = connection(parse_ssh(host.address)[0])
+    shared.log_in(asks=False)
+    close_all()
+    with pytest.raises(EngineError, match="closed"):
+        shared.log_in(asks=False)
+    assert host.masters() == []
+
+
+def test_leaving_ends_a_login_that_hangs(host: Sshd) -> None:
+    """A host that accepts the connection and says nothing does not hold the program."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host.write_config("user", silent.getsockname()[1])
+        shared = connection(parse_ssh(host.address)[0])
+        failed: list[EngineError] = []
+
+        def log_in() -> None:
+            try:
+                shared.log_in(asks=False)
+            except EngineError as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=log_in)
+        thread.start()
+        with silent.accept()[0]:
+            began = time.monotonic()
+            close_all()
+            thread.join(5)
+        assert failed
+        assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("shell", ["bash --posix", "zsh --emulate sh", "dash"])
+def test_the_script_runs_in_the_shells_that_are_sh_somewhere(host: Sshd, shell: str) -> None:
+    """The list and a session are read with each of them in the place of `sh`."""
+    if shutil.which(shell.split(maxsplit=1)[0]) is None:
+        pytest.skip(f"{shell} is not installed")
+    (host.bin / "sh").write_text(f'#!/bin/dash\nexec {shell} "$@"\n')
+    (host.bin / "sh").chmod(0o755)
+    save(host)
+    with watching(host) as watched, reading(host, ID) as pieces:
+        until(watched, lambda: watched.rows)
+        assert any(shell.split(maxsplit=1)[0] in words for words in host.running())
+        assert whole(pieces, len(LINE)) == LINE.encode()

@@ -1,0 +1,269 @@
+"""A session on a real server gets into a local copy, whatever breaks."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agentwatch.engine.address import parse_engine
+from agentwatch.engine.card import Card
+from agentwatch.engine.nats.connection import Connection
+from agentwatch.engine.nats.setup import make_streams
+from agentwatch.engine.opening import Login
+from agentwatch.faults import Fault
+from agentwatch.remote.opening import source_of
+from tests.harness.engine.proxy import Proxy
+from tests.harness.engine.server import Server
+from tests.harness.processes import until
+from tests.remote.conftest import LINES, SESSION, Publisher, Watcher
+
+SECONDS = 10.0
+
+
+def has(path: Path, content: bytes) -> bool:
+    """Return whether a copy has a content."""
+    return path.read_bytes() == content
+
+
+def test_an_ended_session_is_copied_whole(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """The copy has all bytes and times of an ended session, and is complete."""
+    for line in LINES:
+        publisher.send(line)
+    publisher.end()
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        until(lambda: not copying.is_filling())
+        assert (copying.is_complete, copying.problem, copying.beginning) == (True, "", 0)
+        assert has(copying.path, publisher.content)
+        times = copying.path.with_suffix(".times").read_text().splitlines()
+        assert (len(times), times[0]) == (len(LINES), "0 1000")
+
+
+def test_lines_arrive_while_a_session_runs(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """Lines that are published later get into the copy; a reader that follows it ends with the session."""
+    publisher.send(LINES[0])
+    publisher.card()
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        assert copying.wait_until_read(SECONDS)
+        source = source_of(copying)
+        with closing(source):
+            assert not source.reader.growth.has_ended()
+            for line in LINES[1:5]:
+                publisher.send(line)
+            until(lambda: has(copying.path, publisher.content))
+            until(lambda: copying.host == "build-7")
+            assert not source.reader.growth.has_ended()
+            publisher.end()
+            until(source.reader.growth.has_ended)
+            assert source.reader.growth.size() == len(publisher.content)
+
+
+def test_a_complete_copy_is_opened_without_the_engine(
+    server: Server, publisher: Publisher, watcher: Watcher
+) -> None:
+    """History is read once: a complete copy needs no engine, and an abbreviated name finds it."""
+    publisher.send(*LINES)
+    publisher.end()
+    publisher.card()
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        until(lambda: copying.is_complete)
+    server.kill()
+    for words in (str(SESSION), SESSION.id[:8], "ci.012345"):
+        with closing(watcher.open(f"{server.address}/{words}")) as again:
+            assert again.wait_until_read(0)
+            assert again.path == copying.path
+    server.restart()
+
+
+def test_without_a_copy_an_absent_engine_is_a_fault(server: Server, watcher: Watcher) -> None:
+    """Without a copy, an engine that is away is reported at once, and no empty copy is left."""
+    server.kill()
+    with pytest.raises(Fault, match=server.address):
+        watcher.open(f"{server.address}/{SESSION}")
+    assert not list(Path(watcher.environ["AGENTWATCH_HOME"]).glob("copies/*"))
+    server.restart()
+
+
+def test_an_unknown_session_is_a_fault(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """A session that the engine does not have is reported, with the nearest name for an abbreviated one."""
+    publisher.card()
+    with pytest.raises(Fault, match="has no session"):
+        watcher.open(f"{server.address}/ci.{'f' * 32}")
+    with pytest.raises(Fault, match=f"no session begins with 0123ff; the nearest of 1 session: {SESSION}"):
+        watcher.open(f"{server.address}/0123ff")
+    with pytest.raises(Fault, match="at least the first 6"):
+        watcher.open(f"{server.address}/0123")
+
+
+def test_a_killed_server_costs_no_byte(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """While the server is gone the copy reports it; after its return the rest arrives."""
+    publisher.send(*LINES[:50])
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        assert copying.wait_until_read(SECONDS)
+        server.kill()
+        until(lambda: copying.problem.startswith("lost touch since "))
+        server.restart()
+        publisher.sink.close()
+        again = Publisher(server.address)
+        again.content = publisher.content
+        tail = again.sink.tail(SESSION)
+        assert tail is not None
+        again._sequence = tail.sequence
+        again.send(*LINES[50:])
+        again.end()
+        until(lambda: copying.is_complete)
+        assert (copying.problem, has(copying.path, again.content)) == ("", True)
+        again.sink.close()
+
+
+def test_cut_connections_cost_no_byte(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """After each cut, reading goes on behind the last piece, and the copy is the recording."""
+    with Proxy(server.port) as proxy:
+        publisher.send(LINES[0])
+        with closing(watcher.open(f"{proxy.address}/{SESSION}")) as copying:
+            for start in range(1, 161, 20):
+                publisher.send(*LINES[start : start + 10])
+                proxy.cut()
+                publisher.send(*LINES[start + 10 : start + 20])
+                until(lambda: has(copying.path, publisher.content))
+            publisher.end()
+            until(lambda: copying.is_complete)
+            assert proxy.cuts == 8
+
+
+def test_a_resumed_copy_reads_nothing_twice(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """A watcher that comes back reads the last piece that it has, and what is new."""
+    for line in LINES[:100]:
+        publisher.send(line * 50)
+    with Proxy(server.port) as proxy:
+        with closing(watcher.open(f"{proxy.address}/{SESSION}")) as copying:
+            assert copying.wait_until_read(SECONDS)
+        first = proxy.passed
+        publisher.send(LINES[100])
+        publisher.end()
+        with closing(watcher.open(f"{proxy.address}/{SESSION}")) as again:
+            until(lambda: again.is_complete)
+            assert again.path == copying.path
+            assert has(again.path, publisher.content)
+        assert first > 500_000
+        assert proxy.passed - first < 30_000
+
+
+def test_an_engine_that_was_set_back_is_read_again(
+    server: Server, publisher: Publisher, watcher: Watcher
+) -> None:
+    """If the engine has lost what the copy took last, the copy goes on with what is stored again."""
+    for line in LINES[:10]:
+        publisher.send(line)
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        assert copying.wait_until_read(SECONDS)
+    set_back(server)
+    again = Publisher(server.address)
+    for line in LINES[:3]:
+        again.send(line)
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        for line in LINES[3:20]:
+            again.send(line)
+        again.end()
+        until(lambda: copying.is_complete)
+        assert has(copying.path, again.content)
+    again.sink.close()
+
+
+def test_missing_bytes_are_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """If the engine does not have bytes that the copy needs next, their number is reported."""
+    publisher.send(LINES[0])
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        assert copying.wait_until_read(SECONDS)
+        publisher.content += b"x" * 12_345
+        publisher.send(LINES[1])
+        until(lambda: copying.problem == "12,345 bytes missing")
+        assert has(copying.path, LINES[0])
+
+
+def test_a_beginning_that_is_not_kept_is_named(
+    server: Server, publisher: Publisher, watcher: Watcher
+) -> None:
+    """If retention has passed, the copy begins with a line, and knows how many bytes it does not have."""
+    publisher.content = b"x" * 5000
+    publisher.send(LINES[0])
+    publisher.end()
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        until(lambda: copying.is_complete)
+        assert copying.beginning == 5000
+        assert has(copying.path, LINES[0])
+        assert copying.path.with_suffix(".times").read_text() == "gap 0 5000\n0 6000\n"
+
+
+def test_another_digest_is_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """A copy with another digest than the recording is reported, and read again at the next opening."""
+    publisher.send(LINES[0])
+    content, publisher.content = publisher.content, b"y" * len(publisher.content)
+    publisher.end()
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        until(lambda: copying.problem == "the copy differs from the recording")
+        assert not copying.is_complete
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as again:
+        until(lambda: again.problem)
+        assert again.path != copying.path
+        assert has(again.path, content)
+
+
+def test_a_second_watcher_reads_the_copy_and_takes_over(
+    server: Server, publisher: Publisher, watcher: Watcher
+) -> None:
+    """Two watchers share one copy; when the one that fills it leaves, the other one goes on."""
+    publisher.send(LINES[0])
+    words = f"{server.address}/{SESSION}"
+    first = watcher.open(words)
+    assert first.wait_until_read(SECONDS)
+    with closing(watcher.open(words)) as second:
+        assert second.path == first.path
+        assert second.wait_until_read(SECONDS)
+        with closing(source_of(second)) as source:
+            publisher.send(LINES[1])
+            until(lambda: source.reader.growth.size() == len(publisher.content))
+            first.close()
+            publisher.send(LINES[2])
+            until(lambda: source.reader.growth.size() == len(publisher.content))
+            publisher.end()
+            until(source.reader.growth.has_ended)
+            assert second.is_complete
+
+
+def test_closing_takes_less_than_a_second(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """A copy of a session that is silent is closed at once, and so is one whose engine is away."""
+    publisher.send(LINES[0])
+    for is_away in (False, True):
+        copying = watcher.open(f"{server.address}/{SESSION}")
+        assert copying.wait_until_read(SECONDS)
+        if is_away:
+            server.suspend()
+        began = time.monotonic()
+        copying.close()
+        assert time.monotonic() - began < 1
+    server.resume()
+
+
+def test_a_session_that_is_lost_is_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """The problem that a publisher names on its card is reported."""
+    publisher.send(LINES[0])
+    publisher.card(Card(host="build-7", problem="the disk is full"))
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        until(lambda: copying.problem == "the disk is full")
+        assert copying.is_filling()
+
+
+def set_back(server: Server) -> None:
+    """Empty the store of a server, and make its streams again."""
+    connection = Connection(Login(parse_engine(server.address)[0]), "_INBOX.admin")
+    server.kill()
+    connection.close()
+    shutil.rmtree(server.store)
+    server.restart()
+    connection = Connection(Login(parse_engine(server.address)[0]), "_INBOX.admin")
+    make_streams(connection)
+    connection.close()
