@@ -34,6 +34,13 @@ class Address(NamedTuple):
     """The moment, or the end of a call; None for the whole session."""
     words: str = ""
     """The address as the user has typed it."""
+    elsewhere: str = ""
+    """The name of a session of another machine, of which the recording is a copy; empty for others."""
+
+    @property
+    def name(self) -> str:
+        """The name of the recording, as of a file: that of a copy says nothing to the user."""
+        return f"{self.elsewhere}.ndjson" if self.elsewhere else self.path.name
 
 
 def parse_address(words: str) -> Address:
@@ -58,7 +65,7 @@ def parse_address(words: str) -> Address:
         from agentwatch.cli.elsewhere.fetching import fetched
 
         session, at = session_and_moment(words)
-        return Address(fetched(session), at, words)
+        return Address(fetched(session), at, words, session.rpartition("/")[2])
     splits = list(islice(_splits(words), _MOST_SPLITS))
     for name, rest in splits:
         if name == str(STDIN) or os.path.exists(name) or os.path.isfile(os.path.dirname(name)):

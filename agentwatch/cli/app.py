@@ -16,13 +16,14 @@ import click
 from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
 from agentwatch.cli.doctor.command import doctor
+from agentwatch.cli.engine.options import engine
 from agentwatch.cli.export.options import clip, export
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.format import reading
 from agentwatch.cli.parameters.pacing import pacing
 from agentwatch.cli.sessions.host import host_pieces, host_rows
-from agentwatch.cli.sessions.options import choosing, indexing, pruning
+from agentwatch.cli.sessions.options import sessions
 from agentwatch.cli.ship.options import publishing, ship
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
@@ -61,7 +62,8 @@ _colour = click.option("--no-color", is_flag=True, help="Print no colour codes (
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Watch a coding agent: its stream on stdin, a saved recording, or an agent started by `run`.",
     epilog="ADDRESS: a FILE, the id of a saved session or its first 6 characters, or - for stdin. FILE#12 is "
-    "the 12th call; FILE@14:03:07, FILE@+95s and FILE@50% are moments.",
+    "the 12th call; FILE@14:03:07, FILE@+95s and FILE@50% are moments. MACHINE: . is this one, nats://HOST "
+    "an engine, ssh://HOST a host; agentwatch lists the sessions of all that are named.",
 )
 @click.option(
     "--version",
@@ -76,19 +78,24 @@ def agentwatch() -> None:
 
 
 @agentwatch.command(hidden=True)
-@click.argument("address", type=_FILE, required=False)
+@click.argument("addresses", type=_FILE, nargs=-1)
 @_printing
 @reading
 @click.option("--tee", is_flag=True, help="Draw the screen on the terminal and copy stdin to stdout.")
 @_keeping
 @click.option("-f", "--follow", is_flag=True, help="Keep reading at the end of FILE.")
 @_colour
-def watch(address: str | None, **given: Any) -> int:
-    """Watch stdin, or open a recording."""
-    from agentwatch.cli.commands import watch_address, watch_stdin
+def watch(addresses: tuple[str, ...], **given: Any) -> int:
+    """Watch stdin, open a recording, or list the sessions of machines."""
+    from agentwatch.cli.commands import watch_address, watch_sources, watch_stdin
+    from agentwatch.cli.machines.sources import is_source
 
     options = _options(given)
-    return watch_stdin(options) if address is None else watch_address(address, options)
+    if not addresses:
+        return watch_stdin(options)
+    if len(addresses) > 1 or is_source(addresses[0]):
+        return watch_sources(addresses, options)
+    return watch_address(addresses[0], options)
 
 
 @agentwatch.command()
@@ -181,31 +188,6 @@ def drift(address: str, **given: Any) -> int:
 
 
 @agentwatch.command()
-@choosing
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-@click.option(
-    "--once", is_flag=True, expose_value=False, help="Print the list and exit, which it always does."
-)
-@pruning
-@indexing
-def sessions(*, as_json: bool, **given: Any) -> int:
-    """List the sessions on this machine, newest first."""
-    from agentwatch.cli.sessions.options import is_indexing, pruning_of, wanted_of
-
-    if is_indexing(given, as_json=as_json):
-        from agentwatch.cli.sessions.index import update_index
-
-        return update_index()
-    if (asked := pruning_of(given, as_json=as_json)) is not None:
-        from agentwatch.cli.sessions.prune import prune
-
-        return prune(asked)
-    from agentwatch.cli.sessions.command import list_sessions
-
-    return list_sessions(wanted_of(given), as_json=as_json)
-
-
-@agentwatch.command()
 @click.option("--format", "template", metavar="TEMPLATE", help=f"Replace fields: {known_fields()}.")
 def status(template: str | None) -> int:
     """Print one line of counts for tmux and shell prompts."""
@@ -229,7 +211,7 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
-for _command in (completion, export, clip, doctor, host_rows, host_pieces, ship):
+for _command in (completion, export, clip, doctor, sessions, engine, host_rows, host_pieces, ship):
     agentwatch.add_command(_command)
 
 

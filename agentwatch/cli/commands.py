@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from agentwatch.analysis.moments import Moment
 from agentwatch.cli.address import STDIN, check_part, is_elsewhere, parse_address, session_and_moment
 from agentwatch.cli.front import watch
+from agentwatch.cli.machines.sources import HERE, check_sources, several
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
@@ -22,6 +23,7 @@ from agentwatch.cli.ship import publishing
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.feed.playhead import Replay
+from agentwatch.safe_text import cut, safe_line
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 
@@ -29,12 +31,13 @@ if TYPE_CHECKING:
     from agentwatch.shipping.publication import Publication
     from agentwatch.sources.agent import AgentSource
 
+_SHOWN_COLUMNS = 80
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 """The signals that also stop a started agent; a closed terminal (SIGHUP) does not."""
 
 
 def watch_stdin(options: Options) -> int:
-    """Watch the pipe on stdin, or all sessions of this machine if stdin is a terminal.
+    """Watch the pipe on stdin, or all sessions of the machines in the settings if stdin is a terminal.
 
     Returns:
         The exit code.
@@ -47,10 +50,28 @@ def watch_stdin(options: Options) -> int:
     if os.isatty(0):
         if options.prints():
             raise Fault("nothing to watch: name a FILE, or pipe an agent's stream into stdin", USAGE)
-        if given := [name for name, value in _of_one_session(options) if value]:
-            raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
-        return _watch_machine(options)
+        return _watch_machines(options.config.machines.listed or (HERE,), options)
     return _watch_pipe(os.dup(0), options)
+
+
+def watch_sources(words: Sequence[str], options: Options) -> int:
+    """List the sessions of machines until the user quits.
+
+    Args:
+        words: `.` for this machine, `nats://HOST`, `ssh://HOST`.
+        options: The options of the command line.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        Fault: A word names no machine, no screen is drawn, or an option is about one session.
+    """
+    check_sources(words)
+    if options.prints():
+        shown = cut(safe_line(" ".join(words)), _SHOWN_COLUMNS)
+        raise Fault(f"a list is printed by: agentwatch sessions {shown}", USAGE)
+    return _watch_machines(words, options)
 
 
 def watch_address(words: str, options: Options) -> int:
@@ -207,20 +228,30 @@ def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
     yield from (("--follow", options.follow), ("--format", options.format))
 
 
-def _watch_machine(options: Options) -> int:
-    """List the sessions of this machine until the user quits."""
-    from agentwatch.machine.machine import Machine
+def _watch_machines(words: Sequence[str], options: Options) -> int:
+    """List the sessions of machines until the user quits.
 
+    Raises:
+        Fault: An option is about one session, or a machine cannot be listed as it is named.
+    """
+    if given := [name for name, value in _of_one_session(options) if value]:
+        raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
+    listed = (
+        None if set(words) == {HERE} else several(words, options.config.machines, os.environ, Path.home())
+    )
     held = HeldSignals()
     held.hold()
     with claimed_terminal():
+        from agentwatch.machine.machine import Machine
         from agentwatch.screen.machine.app import HomeApp
 
-        machine = Machine(os.environ, Path.home())
+        watched = Machine(os.environ, Path.home()) if listed is None else listed
         gc.freeze()
-        app = HomeApp(held, machine, options.config, no_color=options.no_color)
+        app = HomeApp(held, watched, options.config, no_color=options.no_color, is_here=HERE in words)
         app.run()
     held.release()
+    if listed is not None:
+        listed.close()
     if app.fault is not None:
         raise app.fault
     if app.ended_by is not None:

@@ -55,8 +55,8 @@ class DefaultCommand(HelpfulCommand, click.Group):
         return [CompletionItem(incomplete, type="file"), *found]
 
     def format_usage(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the usage without a command first: a pipe or an ADDRESS."""
-        formatter.write_usage("agentwatch", "[OPTIONS] [ADDRESS] | COMMAND [ARGS]...")
+        """Show the usage without a command first: a pipe, an ADDRESS, or machines."""
+        formatter.write_usage("agentwatch", "[OPTIONS] [ADDRESS | MACHINE...] | COMMAND [ARGS]...")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the options of `watch`, which the program accepts without a command."""

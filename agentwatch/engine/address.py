@@ -20,7 +20,7 @@ class EngineAddress(NamedTuple):
     """Where an engine is."""
 
     host: str
-    """A name, or an address; one of IPv6 without brackets."""
+    """A name in lower case, or an address; one of IPv6 without brackets."""
     port: int = PORT
     user: str = ""
     """The user to log in as; empty for the one in the credentials, or for none."""
@@ -35,7 +35,7 @@ class EngineAddress(NamedTuple):
     @property
     def is_loopback(self) -> bool:
         """Whether the engine runs on this machine, by its name alone: nothing is looked up."""
-        if self.host.lower() == "localhost":
+        if self.host == "localhost":
             return True
         try:
             return ipaddress.ip_address(self.host).is_loopback
@@ -71,10 +71,19 @@ def parse_engine(words: str) -> tuple[EngineAddress, str]:
         or len(words) > _MOST_CHARACTERS
         or (has_user and _USER.fullmatch(user) is None)
         or _HOST.fullmatch(host) is None
+        or (host.startswith("[") and not _is_ipv6(host[1:-1]))
         or (port and (_PORT.fullmatch(port) is None or not 0 < int(port) < 1 << 16))
     ):
         raise Fault("the address of an engine is nats://HOST or nats://USER@HOST:PORT", USAGE)
-    return EngineAddress(host.strip("[]"), int(port) if port else PORT, user), session
+    return EngineAddress(host.strip("[]").lower(), int(port) if port else PORT, user), session
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _host_and_port(server: str) -> tuple[str, str]:

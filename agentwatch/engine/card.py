@@ -19,7 +19,9 @@ _SHORT = 80
 _LENGTHS = {"prompt": _LONG, "cwd": _LONG, "last": _LONG, "title": _LONG, "problem": _LONG}
 """The most characters of texts; of the others it is 80."""
 _SHORTENED = ("cwd", "problem", "last", "title", "prompt", "branch", "repo", "model", "host", "agent")
-"""The texts that are cut to a quarter, one after the other, until a card fits."""
+"""The texts that are cut, one after the other, until a card fits: to a quarter, and if that is not enough, to
+nothing. A control character takes six bytes in JSON."""
+_DROPPED = (*_SHORTENED, "sha256", "ground", "outcome", "state")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +79,12 @@ def encode(card: Card) -> bytes:
     values = {name: _bounded(name, value) for name, value in asdict(card).items()}
     given = {"v": VERSION} | {name: value for name, value in values.items() if value not in ("", None)}
     data = orjson.dumps(given)
-    for name in _SHORTENED:
+    for name, divisor in [*((name, 4) for name in _SHORTENED), *((name, 0) for name in _DROPPED)]:
         if len(data) <= CARD_BYTES:
             break
         if name in given:
-            given[name] = given[name][: _LENGTHS.get(name, _SHORT) // 4]
+            length = _LENGTHS.get(name, _SHORT) // divisor if divisor else 0
+            given[name] = given[name][:length]
             data = orjson.dumps(given)
     return data
 

@@ -158,6 +158,10 @@ class Cards(Protocol):
 class Archive(Protocol):
     """An engine from which sessions are watched."""
 
+    @property
+    def warning(self) -> str:
+        """A line about the version of the engine; empty if there is nothing to say."""
+
     def pieces(self, session: SessionName, sequence: int = 0) -> StreamPieces:
         """Return a reader of a session.
 

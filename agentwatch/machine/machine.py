@@ -24,6 +24,7 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
 from agentwatch.machine.tracked import NO_FILE, Tracked, without_file
+from agentwatch.safe_text import SafeText
 
 _STEP_SECONDS = 0.02
 _FIRST_SECONDS = 0.015
@@ -52,6 +53,8 @@ class Machine:
         """Whether all places were searched once."""
         self.wants_all = False
         """Whether the lines of hidden sessions are read too, for a search or for a list of everything."""
+        self.notes: tuple[SafeText, ...] = ()
+        """What is to be known besides the rows: nothing, because this machine always answers."""
         self._clock = clock
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import State
+from agentwatch.machine.standing import UNKNOWN, State
 
 _MOST_NUMBER = 1 << 63
 _NO_PATH = Path()
@@ -20,15 +20,17 @@ def row_json(row: Row, host: str) -> bytes:
     """Return a session as one line of JSON, without a line end.
 
     Its keys are the same for every session: what is unknown is null. Texts are as the agent wrote them, with
-    `?` for half a surrogate pair.
+    `?` for half a surrogate pair. A session whose machine is silent is `unknown` since it was heard.
 
     Args:
         row: The session.
         host: The name of this machine.
     """
     standing = row.standing
+    if row.lost_ms is not None:
+        standing = UNKNOWN._replace(since_ms=row.lost_ms, now=standing.now)
     values = {
-        "id": row.id,
+        "id": row.address or row.id,
         "agent": row.agent,
         "state": standing.state.value,
         "ground": standing.ground.value,

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from agentwatch.config import Machines
+from agentwatch.engine.address import is_engine, parse_engine
 from agentwatch.engine.engine import EngineError
 from agentwatch.engine.names import SessionName, parse_session
 from agentwatch.engine.opening import Login, check_extra, open_archive
@@ -41,9 +42,37 @@ def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Cop
     if not is_session(words):
         raise Fault(f"{words}: this is no address of a session, such as nats://HOST/SESSION", USAGE)
     try:
-        return _of_engine(words, machines, environ)
+        if is_engine(words):
+            return _of_engine(words, machines, environ)
+        return _of_host(words, environ)
     except OSError as error:
         raise cannot_create(Path(error.filename or "the copy of the session"), error) from None
+
+
+def known_copy(words: str, environ: Mapping[str, str]) -> Path | None:
+    """Return the recording of the local copy of a session; None if there is none. Nothing is connected.
+
+    Args:
+        words: The address of the session, with its whole name.
+        environ: The environment, which names the folder of copies.
+    """
+    try:
+        if is_engine(words):
+            engine, session = parse_engine(words)
+            address = str(engine)
+        else:
+            from agentwatch.remote.ssh.address import parse_ssh
+
+            host, session = parse_ssh(words)
+            address = str(host)
+    except Fault:
+        return None
+    found = [
+        path
+        for path, origin in Copies(environ).known()
+        if (origin.address, origin.session) == (address, session) and not origin.differs
+    ]
+    return found[0] if found else None
 
 
 def is_session(words: str) -> bool:
@@ -127,3 +156,25 @@ def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionN
     with suppress(Fault):
         return session_named(name, [each for each in found if each is not None])
     raise Fault(f"{engine}: {why}", USAGE)
+
+
+def _of_host(words: str, environ: Mapping[str, str]) -> Copying:
+    from agentwatch.remote.ssh.address import parse_ssh
+    from agentwatch.remote.ssh_channel import SshChannel, connected
+
+    address, session = parse_ssh(words)
+    host, copies = str(address), Copies(environ)
+    copy = copies.find(host, session)
+    channel: SshChannel | None = None
+    if copy is None:
+        channel = SshChannel(words)
+        try:
+            exists = channel.exists(_FIRST_SECONDS)
+        except EngineError as error:
+            channel.close()
+            raise Fault(f"{host}: {error}", USAGE) from None
+        if not exists:
+            channel.close()
+            raise Fault(f"{host} has no session {session}", USAGE)
+        copy = copies.create(host, session, address.host)
+    return Copying(f"{host}/{session}", copy, copies, partial(connected, words), channel)

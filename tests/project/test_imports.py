@@ -110,6 +110,38 @@ def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None
     assert packages.isdisjoint({"textual", "rich"})
 
 
+ELSEWHERE = (
+    "\nprint(*[name for name in sys.modules if name.startswith("
+    "('agentwatch.engine', 'agentwatch.remote', 'agentwatch.shipping', 'nats', 'asyncio'))])"
+)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["sessions", "--json"], [str(RECORDINGS / "plain.ndjson"), "--print"]], ids=["list", "file"]
+)
+def test_a_command_about_this_machine_loads_nothing_of_others(arguments: list[str]) -> None:
+    """Without another machine, neither the engine nor a client of one is imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN + ELSEWHERE, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=20,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == ""
+
+
+def test_the_list_of_this_machine_loads_nothing_of_others() -> None:
+    """The screen of the list imports an engine when one is asked for."""
+    program = f"import sys, agentwatch.screen.machine.app, agentwatch.cli.commands{ELSEWHERE}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=20, check=True
+    )
+    assert [name for name in done.stdout.split() if not name.startswith("asyncio")] == []
+
+
 def test_importing_the_package_loads_nothing_else() -> None:
     """`import agentwatch` loads no other package, and of its own no module but the first."""
     program = "import agentwatch, sys; assert not [name for name in sys.modules if 'agentwatch.' in name]"

@@ -107,7 +107,7 @@ def open_session(
         Fault: The recording cannot be opened, does not have the part, or cannot be copied without secrets.
     """
     is_stdin = address.path == STDIN
-    name = "session" if is_stdin else address.path.name
+    name = "session" if is_stdin else address.name
     bookmarks = None if is_stdin else SessionFiles(address.path).bookmarks
     reader = opened(address.path)
     try:

@@ -11,15 +11,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agentwatch.cli.machines.sources import HERE, SSH
 from agentwatch.config import EngineSettings, Machines
 from agentwatch.engine.address import is_engine, parse_engine
 from agentwatch.engine.names import is_publisher
 from agentwatch.faults import Fault
 from agentwatch.safe_text import SafeText, cut, safe_line
 
-HERE = "."
-"""This machine, in a list of machines."""
-SSH = "ssh://"
 _SETTINGS: Mapping[str, type] = {
     "address": str,
     "credentials": str,

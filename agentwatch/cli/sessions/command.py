@@ -1,19 +1,21 @@
-"""The command `sessions`: prints the sessions of this machine as a table or as JSON."""
+"""The command `sessions`: prints the sessions of this machine or of others, as a table or as JSON."""
 
 from __future__ import annotations
 
 import os
 import platform
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from agentwatch.byte_size import byte_size
+from agentwatch.cli.machines.sources import HERE, check_sources, several
 from agentwatch.cli.messages import say
 from agentwatch.cli.printing import print_json, print_lines
 from agentwatch.cli.sessions.table import WIDTH, table
 from agentwatch.cli.sessions.wanted import Wanted, chosen
 from agentwatch.faults import USAGE, cannot_open
+from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
 from agentwatch.outputs.safe_json import safe_json
@@ -21,38 +23,69 @@ from agentwatch.outputs.session_rows import row_json
 from agentwatch.recording import now_ms, sessions_folder
 from agentwatch.recording.saved_sessions.stems import saved_stems
 
+_ANSWER_SECONDS = 5.0
+"""How long another machine may take to answer."""
 
-def list_sessions(wanted: Wanted, *, as_json: bool) -> int:
+
+def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> int:
     """Print the sessions that are wanted, and return the exit code.
 
     It is 0 without any session too, as in other programs that list something, and 2 if our own folder of
     sessions cannot be read; the sessions of other agents are printed then. What is hidden is counted on
-    stderr.
+    stderr. Each machine that does not answer is reported there; if none answers, the exit code is 2.
 
     Args:
         wanted: The options that choose sessions.
+        machines: `.` for this machine, `nats://HOST`, `ssh://HOST`; this machine if empty.
         as_json: Print one JSON object per line instead of a table.
+
+    Raises:
+        Fault: A word names no machine, or a machine cannot be listed as it is named.
     """
     at_ms = now_ms()
-    machine = Machine(os.environ, Path.home())
-    machine.wants_all = wanted.shows_all or wanted.since_ms is not None
-    machine.settle(at_ms)
-    rows = machine.rows
+    wants_all = wanted.shows_all or wanted.since_ms is not None
+    rows, code = _of_machines(machines, wants_all=wants_all) if machines else (_of_this_one(wants_all), 0)
     found = chosen(rows, wanted, at_ms)
-    code = (
-        _print_json(found.rows) if as_json else print_lines(table(found.rows, rows.values(), _width(), at_ms))
-    )
+    lines = table(found.rows, rows.values(), _width(), at_ms)
+    code = (_print_json(found.rows) if as_json else print_lines(lines)) or code
     hidden = found.hidden()
-    try:
-        size = sum(stem.size for stem in saved_stems())
-    except OSError as error:
-        size = 0
-        say(str(cannot_open(sessions_folder(), error)))
-        code = code or USAGE
+    size = 0
+    if not machines or HERE in machines:
+        try:
+            size = sum(stem.size for stem in saved_stems())
+        except OSError as error:
+            say(str(cannot_open(sessions_folder(), error)))
+            code = code or USAGE
     totals = [] if as_json else _totals(len(found.rows), size)
     if notes := [*totals, *([hidden] if hidden else [])]:
         say(" · ".join(notes))
     return code
+
+
+def _of_this_one(wants_all: bool) -> Mapping[Key, Row]:
+    """Return the rows of this machine."""
+    machine = Machine(os.environ, Path.home())
+    machine.wants_all = wants_all
+    machine.settle(now_ms())
+    return machine.rows
+
+
+def _of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, Row], int]:
+    """Return the rows of several machines, and the exit code; report those that do not answer."""
+    from agentwatch.cli.config_file import read_machines
+
+    check_sources(words)
+    listed = several(words, read_machines(), os.environ, Path.home())
+    listed.wants_all = wants_all
+    listed.settle(_ANSWER_SECONDS)
+    for note in listed.notes:
+        say(note)
+    has_answer = listed.here is not None
+    for each in listed.elsewhere:
+        has_answer = has_answer or (each.is_found and not each.problem)
+    rows = listed.rows
+    listed.close()
+    return rows, 0 if has_answer else USAGE
 
 
 def _print_json(rows: Iterable[Row]) -> int:

@@ -1,4 +1,4 @@
-"""The options of `sessions`: which sessions are printed, and which recordings are deleted."""
+"""The command `sessions` with its options: what is printed, and which recordings are deleted."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.ages import age, since
 
@@ -55,7 +56,7 @@ def agent_names() -> list[str]:
     return sorted({*names, *_NO_FORMATS})
 
 
-choosing = together(
+_choosing = together(
     click.option("--all", "shows_all", is_flag=True, help="Print hidden sessions too."),
     click.option(
         "--agent",
@@ -82,7 +83,7 @@ choosing = together(
     ),
     click.option("--repo", default="", metavar="NAME", help="Print only sessions in this repository."),
 )
-pruning = together(
+_pruning = together(
     click.option(
         "--prune", "is_pruned", is_flag=True, help="Delete old recordings of agentwatch; asks first."
     ),
@@ -98,9 +99,35 @@ pruning = together(
     click.option("--yes", is_flag=True, help="With --prune: delete without asking."),
 )
 
-indexing = click.option(
+_indexing = click.option(
     "--index", "is_indexed", is_flag=True, help="Update the SQLite index of all calls, and print its path."
 )
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("machines", nargs=-1, metavar="[MACHINE]...")
+@_choosing
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@click.option(
+    "--once", is_flag=True, expose_value=False, help="Print the list and exit, which it always does."
+)
+@_pruning
+@_indexing
+def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:
+    """List the sessions on this machine or on others, newest first."""
+    check_here(given, machines)
+
+    if is_indexing(given, as_json=as_json):
+        from agentwatch.cli.sessions.index import update_index
+
+        return update_index()
+    if (asked := pruning_of(given, as_json=as_json)) is not None:
+        from agentwatch.cli.sessions.prune import prune
+
+        return prune(asked)
+    from agentwatch.cli.sessions.command import list_sessions
+
+    return list_sessions(wanted_of(given), machines, as_json=as_json)
 
 
 def wanted_of(given: dict[str, Any]) -> Wanted:
@@ -133,6 +160,17 @@ def pruning_of(given: dict[str, Any], *, as_json: bool) -> Pruning | None:
     if given["yes"] and given["dry_run"]:
         raise click.UsageError("--yes excludes --dry-run")
     return Pruning(given["older_ms"], given["keep_bookmarked"], given["yes"], given["dry_run"])
+
+
+def check_here(given: dict[str, Any], machines: tuple[str, ...]) -> None:
+    """Check that an option about the files of this machine is given without a MACHINE.
+
+    Raises:
+        UsageError: It is not.
+    """
+    for name, is_given in (("--prune", given["is_pruned"]), ("--index", given["is_indexed"])):
+        if is_given and machines:
+            raise click.UsageError(f"{name} is about this machine; it excludes MACHINE")
 
 
 def is_indexing(given: dict[str, Any], *, as_json: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from agentwatch.cli.machines.sources import ENGINE
 from agentwatch.machine.row import Row
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.home.cells import wide_row
@@ -30,14 +31,26 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int, now_ms: int) ->
         width: The width, in columns.
         now_ms: The present time, in milliseconds since the epoch.
     """
-    lengths = _unambiguous({row.id for row in every})
-    ids = [safe_line(row.id[: lengths.get(row.id, _LEAST_ID)]) for row in rows]
-    id_width = min(max(map(columns, ids), default=0), _MOST_ID)
+    lengths = _unambiguous({_named(row)[1] for row in every})
+    ids = [safe_line(f"{place}{name[: lengths.get(name, _LEAST_ID)]}") for place, name in map(_named, rows)]
+    places = max((columns(safe_line(place)) for place, _ in map(_named, rows)), default=0)
+    id_width = min(max(map(columns, ids), default=0), places + _MOST_ID)
     needed = Widths().grown(rows, now_ms)
     shown = columns_for(max(width - id_width - 2, LEAST_FOR_ONE_ROW), needed)
     for row, beginning in zip(rows, ids, strict=True):
         text = "".join(piece for piece, _ in wide_row(row, shown, now_ms, 0))
         yield SafeText(f"{fitted(cut(beginning, id_width), id_width)}  {text}".rstrip())
+
+
+def _named(row: Row) -> tuple[str, str]:
+    """Return the address of another machine, with its last `/`, and the id of the session there.
+
+    The token of a publisher is left out: the beginning of the id names a session on an engine.
+    """
+    if not row.address:
+        return "", row.id
+    place, slash, name = row.address.rpartition("/")
+    return place + slash, name.rpartition(".")[2] if place.startswith(ENGINE) else name
 
 
 def _unambiguous(ids: set[str]) -> dict[str, int]:

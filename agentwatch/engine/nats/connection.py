@@ -60,6 +60,8 @@ class Connection:
             Fault: The file with the credentials cannot be used.
             EngineError: The server cannot be reached, or refuses the login.
         """
+        self.info: Mapping[str, Any] = {}
+        """What the server says about itself; `tls_required` is whether the connection uses TLS."""
         self.server_version = ""
         self.warning = ""
         """A line about the version of the server; empty if it is new enough for a shared server."""
@@ -183,7 +185,8 @@ class Connection:
             raise errors.of_server(str(error)) from None
         except (OSError, TimeoutError) as error:
             raise errors.of_connecting(error, address) from None
-        self.server_version = self._client.transport.info["version"]
+        self.info = self._client.transport.info
+        self.server_version = self.info["version"]
         self.warning = warning_about(self.server_version)
         self._inbox = f"{self._inbox}.{self._client.new_inbox().rpartition('.')[2]}"
         await self._client.receive(f"{self._inbox}.*", self._on_answer)

@@ -90,6 +90,7 @@ class Consumer:
         self._pulls: deque[Pull] = deque()
         self._number = 0
         self._heard = self._made = 0.0
+        self._began = 0
 
     def next(self, seconds: float) -> list[Delivered]:
         """Return the messages that have arrived, at most a batch; empty if none arrives within the time.
@@ -133,6 +134,7 @@ class Consumer:
         self._connection, self._inbox, self._name = connection, inbox, name
         self._pulls.clear()
         self._made = self._heard = time.monotonic()
+        self._began = self.last
         pending = answer.get("num_pending")
         if self.last == 0 or self.backlog is None:
             self.backlog = pending if isinstance(pending, int) else 0
@@ -222,7 +224,7 @@ class Consumer:
             self.backlog = 0  # it waits for messages, so there are no more
             return False
         if status in _GONE and not any(words in description for words in _STILL_THERE):
-            is_young = time.monotonic() < self._made + 1
+            is_young = self.last == self._began and time.monotonic() < self._made + 1
             self._leave()
             if is_young:
                 raise EngineError(f"the engine does not keep a reader: {errors.plain(description)}")

@@ -11,6 +11,8 @@ from agentwatch.safe_text import safe_text
 
 INIT = "agentwatch engine init"
 SILENT = "the engine does not answer"
+NO_TAIL = f"the engine does not answer for its sessions; a new engine needs: {INIT}"
+"""A server of which JetStream has no stream answers nothing, as one that is away."""
 LOST = "the connection to the engine was lost"
 TOO_LARGE = "the message is larger than the engine allows"
 NOT_READY = f"the engine is not ready, or has no stream for sessions; a new engine needs: {INIT}"

@@ -7,12 +7,16 @@ their next messages. Neither may do anything else: no `$JS.API.STREAM.*`, no ans
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from textwrap import indent
 from typing import NamedTuple
 
 from agentwatch.engine.names import BUCKET, CARD_STREAM, STREAM
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,63}")
 _NAMELESS = "watcher"
+ADMINISTRATOR = "admin"
+PASSWORD = "REPLACE-ME"  # noqa: S105 - the words for an administrator to replace
 
 
 class Permissions(NamedTuple):
@@ -25,6 +29,11 @@ class Permissions(NamedTuple):
 def inbox_of(user: str) -> str:
     """Return the prefix of the subjects of answers to a user; `_INBOX.watcher` for one without a name."""
     return f"_INBOX.{user if _TOKEN.fullmatch(user) else _NAMELESS}"
+
+
+def can_watch(user: str) -> bool:
+    """Return whether a name can be that of a user who watches."""
+    return _TOKEN.fullmatch(user) is not None
 
 
 def of_publisher(publisher: str) -> Permissions:
@@ -60,16 +69,37 @@ def of_watcher(user: str) -> Permissions:
     )
 
 
-def user_block(user: str, permissions: Permissions, password: str = "") -> str:
+def user_block(user: str, permissions: Permissions, password: str) -> str:
     """Return the entry of a user in the `users` of a server's configuration.
 
     Args:
         user: The name of the user.
         permissions: What the user may do.
-        password: The password, or its bcrypt hash.
+        password: What the configuration has for it: a bcrypt hash in quotes, or a variable.
     """
-    lines = [f'{{ user: "{user}", password: "{password}", permissions: {{']
+    lines = [f"{{ user: {_quoted(user)}, password: {password}, permissions: {{"]
     for name, subjects in zip(Permissions._fields, permissions, strict=True):
         listed = ", ".join(f'"{subject}"' for subject in subjects)
         lines.append(f"    {name}: {{ allow: [{listed}] }}")
     return "\n".join([*lines, "} }"])
+
+
+def authorization(publishers: Iterable[str], watchers: Iterable[str]) -> str:
+    """Return the block `authorization` of a server's configuration; an administrator may do everything.
+
+    The passwords are left for the administrator to replace, by `nats server passwd` or `openssl rand`.
+
+    Args:
+        publishers: The publishers' tokens, which are the names of their users as well.
+        watchers: The names of the users who watch.
+    """
+    users = [f"{{ user: {_quoted(ADMINISTRATOR)}, password: {_quoted(PASSWORD)} }}"]
+    users += [user_block(each, of_publisher(each), _quoted(PASSWORD)) for each in publishers]
+    users += [user_block(each, of_watcher(each), _quoted(PASSWORD)) for each in watchers]
+    listed = indent("\n".join(users), " " * 4)
+    return f"authorization {{\n  users = [\n{listed}\n  ]\n}}\n"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a string of the server's configuration."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

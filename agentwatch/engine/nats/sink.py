@@ -9,7 +9,7 @@ from agentwatch.engine.engine import EngineError, TailPiece, Trouble
 from agentwatch.engine.names import CARD_STREAM, STREAM, SessionName
 from agentwatch.engine.nats.client.message import DESCRIPTION, STATUS, Message
 from agentwatch.engine.nats.connection import Connection, answer_in
-from agentwatch.engine.nats.errors import plain
+from agentwatch.engine.nats.errors import NO_TAIL, SILENT, plain
 from agentwatch.engine.nats.permissions import inbox_of
 from agentwatch.engine.opening import Login
 
@@ -40,7 +40,10 @@ class NatsSink:
 
     def tail(self, session: SessionName) -> TailPiece | None:
         """Return the newest piece of a session; None if the engine is known to have none."""
-        message = self._request(f"$JS.API.DIRECT.GET.{STREAM}.{session.subject}", b"", None)
+        try:
+            message = self._request(f"$JS.API.DIRECT.GET.{STREAM}.{session.subject}", b"", None)
+        except EngineError as error:
+            raise EngineError(NO_TAIL) if str(error) == SILENT else error from None
         headers = message.headers
         status, sequence = headers.get(STATUS), headers.get("Nats-Sequence", "")
         if status == _NO_MESSAGE and not message.data:

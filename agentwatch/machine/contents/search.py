@@ -49,7 +49,8 @@ class ContentsSearch:
         self.searched = 0
         """How many of them were searched, or skipped."""
         self.skipped = 0
-        """How many were not searched, or not to their end: they cannot be read, or are too large."""
+        """How many were not searched, or not to their end: they cannot be read, are too large, or are on
+        another machine."""
         self._steps = self._search(needle, sorted(rows, key=_age))
 
     def advance(self, seconds: float) -> list[Hit]:
@@ -78,7 +79,7 @@ class ContentsSearch:
     def _search(self, needle: Needle, rows: Sequence[Row]) -> Generator[list[Hit]]:
         """Yield the hits of each piece."""
         for row in rows:
-            if row.can_open:
+            if row.can_open and not row.address:
                 yield from self._search_one(needle, row)
             else:
                 self.skipped += 1

@@ -86,7 +86,9 @@ class Arrangement:
         for fold in self._in_order(repos):
             rows = repos[fold]
             is_open = self._shows(fold, rows)
-            yield FoldLine(_counted(fold[2] or NO_REPO, rows), self._keys(rows), is_open, fold)
+            name = fold[2] or NO_REPO
+            named = f"{fold[1]}:{name}" if fold[1] else name
+            yield FoldLine(_counted(named, rows), self._keys(rows), is_open, fold)
             if is_open:
                 yield from self._worktrees(fold, rows)
 

@@ -34,16 +34,19 @@ class Counts(NamedTuple):
     ended_today: int = 0
     """Without those that another program ran for one prompt."""
     hidden: int = 0
+    machines: int = 0
+    """The number of machines, if sessions of other machines are listed; otherwise 0."""
 
 
 def counts(rows: Iterable[Row], now_ms: int) -> Counts:
-    """Count the sessions of the machine.
+    """Count the sessions.
 
     Args:
         rows: All sessions.
         now_ms: The present time, in milliseconds since the epoch. The day is that of the local time.
     """
     by_key = {row.key: row for row in rows}
+    hosts = {row.host for row in by_key.values()}
     today_ms = _midnight_ms(now_ms)
     in_group = dict.fromkeys(Group, 0)
     ended_today = hidden = 0
@@ -64,6 +67,7 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
         your_turn=in_group[Group.YOUR_TURN],
         ended_today=ended_today,
         hidden=hidden,
+        machines=0 if hosts <= {""} else len(hosts),
     )
 
 
@@ -100,7 +104,7 @@ class CountedRows(Generic[Counted]):
 
 def _bearings(row: Row) -> tuple[object, ...]:
     """Return what the counts depend on, besides the time."""
-    return row.standing.state, row.parent, row.is_one_liner, row.is_archived
+    return row.standing.state, row.group, row.parent, row.is_one_liner, row.is_archived, row.host
 
 
 def _midnight_ms(now_ms: int) -> int:

@@ -40,11 +40,11 @@ class Request(NamedTuple):
 def row_filter(text: str) -> Matches | None:
     """Return a predicate for the words of a filter; None if there are no words.
 
-    Each word must occur in the session's title, in what it does now, or in the name of its agent, repository,
-    branch or worktree; or be the beginning of its state (at least three letters, so that it matches while
-    it is being typed). Full names of states select the sessions in any of these states; `failed` also selects
-    those whose last turn failed. `agent:`, `repo:`, `branch:`, `host:` and `state:` restrict a word to one
-    field; `state:ended` and `state:needs` name groups.
+    Each word must occur in the session's title, in what it does now, or in the name of its agent, machine,
+    repository, branch or worktree; or be the beginning of its state (at least three letters, so that it
+    matches while it is being typed). Full names of states select the sessions in any of these states;
+    `failed` also selects those whose last turn failed. `agent:`, `repo:`, `branch:`, `host:` and `state:`
+    restrict a word to one field; `state:ended` and `state:needs` name groups.
 
     Args:
         text: The words.
@@ -126,5 +126,5 @@ def _begins_state(row: Row, word: str) -> bool:
 
 
 def _searched(row: Row) -> str:
-    texts = (row.title, row.standing.now, row.agent, row.repo, row.branch, row.worktree)
+    texts = (row.title, row.standing.now, row.agent, row.host, row.repo, row.branch, row.worktree)
     return "\n".join(texts).lower()

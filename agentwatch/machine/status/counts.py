@@ -77,7 +77,9 @@ def known_fields() -> str:
 
 
 def counts_of(rows: Iterable[Row], now_ms: int) -> Counts:
-    """Return the counts of the sessions of a list, which are those in its header.
+    """Return the counts of the sessions of this machine in a list.
+
+    Those of other machines are left out: without an open list, nobody could count them.
 
     Args:
         rows: All sessions, the hidden ones too.
@@ -86,7 +88,7 @@ def counts_of(rows: Iterable[Row], now_ms: int) -> Counts:
     from agentwatch.machine.listing.counts import counts
     from agentwatch.machine.standing import State
 
-    all_rows = list(rows)
+    all_rows = [row for row in rows if not row.host]
     counted = counts(all_rows, now_ms)
     begin_ms = midnight(now_ms)
     unknown = sum(

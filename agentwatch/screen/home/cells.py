@@ -120,7 +120,7 @@ def _title(row: Row, width: int, depth: int = 0) -> Spans:
 
 
 def _text_style(row: Row) -> str:
-    return "plain" if row.standing.state in LIVE else "muted"
+    return "plain" if row.standing.state in LIVE and row.lost_ms is None else "muted"
 
 
 def _place(row: Row) -> SafeText:

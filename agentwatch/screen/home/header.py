@@ -1,25 +1,31 @@
-"""The line above the list: how many sessions need the user, work, are quiet and have ended."""
+"""The lines above the list: how many sessions need the user, and which machines do not answer."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from textual.content import Content
 from textual.widgets import Static
 
 from agentwatch.machine.listing.counts import Counts
-from agentwatch.safe_text import SafeText, columns
+from agentwatch.plurals import plural
+from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.lines.themes import muted
 
 Piece = tuple[str, str]
 """Words and their style."""
 
 _NAME = ("agentwatch", "bold")
+_MOST_NOTES = 3
+_LEAST_FOR_NOTES = 16
+"""In a terminal of fewer rows, there is one line for notes."""
 
 
 class HomeHeader(Static):
     """The counts of the list, and how many older sessions it does not show.
 
     In a narrow terminal the words give way in this order: the name of the program, `older`, the sessions that
-    have ended, then all words, in whose place signs stand.
+    have ended and the number of machines, then all words, in whose place signs stand.
     """
 
     def __init__(self) -> None:
@@ -59,6 +65,40 @@ class HomeHeader(Static):
             self.update(Content.assemble(" ", *pieces, gap, (right, dim), " "), layout=False)
 
 
+class HomeNotes(Static):
+    """A line for each note, as many as there is room for; without notes it takes no row."""
+
+    def __init__(self) -> None:
+        super().__init__(id="home-notes")
+        self.display = False
+        self._notes: tuple[SafeText, ...] = ()
+        self._drawn: tuple[object, ...] = ()
+
+    def show(self, notes: Sequence[SafeText]) -> None:
+        """Show notes; draw only if one differs."""
+        self._notes = tuple(notes)
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Cut the lines to the width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        width, height = self.app.size
+        drawn = (self._notes, width, height)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        most = _MOST_NOTES if height >= _LEAST_FOR_NOTES else 1
+        more = f" · {len(self._notes) - most} more" if len(self._notes) > most else ""
+        shown = [cut(note, max(width - 2, 1)) for note in self._notes[:most]]
+        if more:
+            shown[-1] = SafeText(f"{cut(shown[-1], max(width - 2 - len(more), 1))}{more}")
+        lines = [Content(f" {line}") for line in shown]
+        self.display = bool(lines)
+        self.update(Content("\n").join(lines))
+
+
 def _fitting(counts: Counts, key: str, width: int, working: str) -> tuple[list[Piece], SafeText]:
     """Return the counts and the words about hidden sessions, in the longest form that fits.
 
@@ -72,7 +112,7 @@ def _fitting(counts: Counts, key: str, width: int, working: str) -> tuple[list[P
     if counts.hidden and key:
         hidden = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
     whole, signs = _words(counts, working), _signs(counts, working)
-    live = _words(counts._replace(ended_today=0), working)
+    live = _words(counts._replace(ended_today=0, machines=0), working)
     forms = [([_NAME, *whole], hidden[0]), (whole, hidden[0]), (whole, hidden[1]), (live, hidden[1])]
     forms += [(signs, hidden[1]), (signs, "")]
     for left, right in forms:
@@ -96,7 +136,8 @@ def _words(counts: Counts, working: str) -> list[Piece]:
         (counts.ended_today, "ended today", ""),
     )
     shown = [(f"{count:,} {words}", style) for count, words, style in named if count]
-    return shown or [("no session is running", "")]
+    shown = shown or [("no session is running", "")]
+    return [*shown, (plural(counts.machines, "machine"), "")] if counts.machines else shown
 
 
 def _signs(counts: Counts, working: str) -> list[Piece]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual import on
@@ -14,9 +14,10 @@ from textual.widget import Widget
 from agentwatch.machine.listing.counts import Counts
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.listing.request import Request, Sort
+from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.home.bars import HomeBars, WordsBar
-from agentwatch.screen.home.header import HomeHeader
+from agentwatch.screen.home.header import HomeHeader, HomeNotes
 from agentwatch.screen.home.keys import HOME_KEYS
 from agentwatch.screen.home.nothing import words_for_nothing
 from agentwatch.screen.home.session_list import SessionList
@@ -40,6 +41,7 @@ class Home(Vertical):
         self.request = Request()
         """What the list shows, and in which order."""
         self.header = HomeHeader()
+        self.notes = HomeNotes()
         self.sessions = SessionList()
         self.bars = HomeBars()
         self._beside = beside
@@ -53,6 +55,7 @@ class Home(Vertical):
     def compose(self) -> ComposeResult:
         """Lay out the parts from top to bottom."""
         yield self.header
+        yield self.notes
         yield Horizontal(self.sessions, *([self._beside] if self._beside else []), id="home-body")
         yield self.bars
         yield self._hints
@@ -61,15 +64,25 @@ class Home(Vertical):
         """Focus the list."""
         self.sessions.focus()
 
-    def show(self, listing: Listing, counts: Counts, now_ms: int, *, is_complete: bool = True) -> None:
+    def show(
+        self,
+        listing: Listing,
+        counts: Counts,
+        now_ms: int,
+        notes: Sequence[SafeText] = (),
+        *,
+        is_complete: bool = True,
+    ) -> None:
         """Show a list and its counts; draw only what differs.
 
         Args:
             listing: The list. It is asked for other lines when the user searches, filters or sorts.
             counts: The numbers of sessions.
             now_ms: The current time, in ms since the epoch.
+            notes: What is to be known besides the sessions, a line each.
             is_complete: Whether every place was searched for sessions.
         """
+        self.notes.show(notes)
         self._listing, self._counts, self._now_ms = listing, counts, now_ms
         self._is_complete = is_complete
         self._show()
@@ -130,7 +143,9 @@ class Home(Vertical):
 
     def _show(self) -> None:
         request, counts = self.request, self._counts
-        words = words_for_nothing(request, counts.hidden, self._key, is_complete=self._is_complete)
+        words = words_for_nothing(
+            request, counts.hidden, self._key, is_complete=self._is_complete, has_notes=self.notes.display
+        )
         self.header.show(counts, "" if request.shows_hidden else self._key)
         self.sessions.show(self._listing, self._now_ms, words)
         self._show_request()

@@ -15,7 +15,9 @@ No session of a coding agent was found on this machine.
   agentwatch demo   replays a bundled session"""
 
 
-def words_for_nothing(request: Request, hidden: int, key: str, *, is_complete: bool) -> SafeText:
+def words_for_nothing(
+    request: Request, hidden: int, key: str, *, is_complete: bool, has_notes: bool = False
+) -> SafeText:
     """Return what an empty list says, in lines.
 
     Args:
@@ -23,6 +25,7 @@ def words_for_nothing(request: Request, hidden: int, key: str, *, is_complete: b
         hidden: The number of hidden sessions.
         key: The key that shows them.
         is_complete: Whether every place was searched for sessions.
+        has_notes: Whether lines above the list say which machines do not answer.
     """
     wanted = [f"“{safe_line(words)}”" for words in (request.search, request.filter) if words]
     if wanted:
@@ -31,4 +34,4 @@ def words_for_nothing(request: Request, hidden: int, key: str, *, is_complete: b
         return SafeText("Searching for sessions …")
     if hidden:
         return SafeText(f"No session of the last 7 days. {hidden:,} older hidden: {key}")
-    return SafeText(_BEGINNING)
+    return SafeText("No session is known." if has_notes else _BEGINNING)

@@ -181,7 +181,7 @@ class SessionList(RowView, HeadedView):
     def action_copy(self) -> None:
         """Copy the id of the selected session."""
         if self.chosen is not None:
-            name = foreign(self.chosen.id)
+            name = foreign(self.chosen.address or self.chosen.id)
             self.app.copy_to_clipboard(name)
             self.notify(f"copied {name}", markup=False)
 

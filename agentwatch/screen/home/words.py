@@ -34,6 +34,9 @@ class StateWords(NamedTuple):
         return f"{self.sign} {self.word}"
 
 
+_LOST = StateWords("?", "lost", "returned")
+"""A session that ran on another machine, which is silent: it may still run."""
+_LOST_TOUCH = "lost touch"
 _STATES = {
     State.WORKING: StateWords("◐", "works", "working"),
     State.ASKS: StateWords("!", "asks", "asks"),
@@ -64,6 +67,8 @@ def state_words(row: Row, now_ms: int) -> StateWords:
         row: The session.
         now_ms: The current time, in ms since the epoch.
     """
+    if row.lost_ms is not None:
+        return _LOST
     standing = row.standing
     words = _STATES[standing.state]
     if standing.state not in LIVE:
@@ -80,7 +85,12 @@ def state_words(row: Row, now_ms: int) -> StateWords:
 
 
 def since_words(row: Row, now_ms: int) -> str:
-    """Return how long the state of a session lasts; of a session that has ended, how long it took."""
+    """Return how long the state of a session lasts; of a session that has ended, how long it took.
+
+    Of a session that is lost, it is the time since its machine was heard.
+    """
+    if row.lost_ms is not None:
+        return _clock(now_ms - row.lost_ms)
     since_ms, until_ms = row.standing.since_ms, now_ms
     if row.standing.state not in LIVE:
         since_ms, until_ms = row.began_ms, row.standing.since_ms or row.seen_ms or 0
@@ -92,7 +102,11 @@ def since_words(row: Row, now_ms: int) -> str:
 def activity_clock(row: Row, now_ms: int) -> str:
     """Return how long the activity of a session lasts, `48 s`; empty if the state lasts as long."""
     standing = row.standing
-    if standing.now_since_ms in (None, standing.since_ms) or standing.state not in LIVE:
+    if (
+        row.lost_ms is not None
+        or standing.now_since_ms in (None, standing.since_ms)
+        or standing.state not in LIVE
+    ):
         return ""
     return span_words(now_ms - standing.now_since_ms)
 
@@ -100,6 +114,8 @@ def activity_clock(row: Row, now_ms: int) -> str:
 def activity(row: Row) -> SafeText:
     """Return what a session does now, what it waits for, or how it ended."""
     now, state = foreign(row.standing.now), row.standing.state
+    if row.lost_ms is not None:
+        return SafeText(f"{_LOST_TOUCH}, last: {now}" if now else _LOST_TOUCH)
     if state in LIVE:
         return SafeText(f"“{now}”") if now and state in _QUOTED else now
     return SafeText(f"{state}: {now}") if now else SafeText(state)
@@ -107,7 +123,7 @@ def activity(row: Row) -> SafeText:
 
 def is_quote(row: Row) -> bool:
     """Return whether the activity is the end of the last answer, whose last words matter most."""
-    return row.standing.state in _QUOTED and bool(row.standing.now)
+    return row.standing.state in _QUOTED and row.lost_ms is None and bool(row.standing.now)
 
 
 def title(row: Row) -> SafeText:

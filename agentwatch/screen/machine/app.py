@@ -1,10 +1,9 @@
-"""The app of all sessions of this machine: it lists them, opens one in its screen, and rings."""
+"""The app of all sessions, of one machine or of several: it lists them, opens one, and rings."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -17,11 +16,11 @@ from agentwatch.faults import Fault
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import LIVE, Ground, State
+from agentwatch.machine.standing import Ground, State
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
-from agentwatch.screen.machine.opening import OpenSession, open_elsewhere, open_session
+from agentwatch.screen.machine.opening import OpenSession, open_row
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.screen import HomeScreen
 from agentwatch.screen.machine.watching import Rows, Watched, Watching
@@ -53,7 +52,13 @@ class HomeApp(SessionApp[None]):
     """
 
     def __init__(
-        self, held: HeldSignals, machine: Watched, config: Config | None = None, *, no_color: bool = False
+        self,
+        held: HeldSignals,
+        machine: Watched,
+        config: Config | None = None,
+        *,
+        no_color: bool = False,
+        is_here: bool = True,
     ) -> None:
         """Create the app.
 
@@ -62,12 +67,12 @@ class HomeApp(SessionApp[None]):
             machine: Watches the sessions.
             config: The user's configuration; None uses the defaults.
             no_color: Whether to draw without colours.
+            is_here: Whether this machine is among those that are watched.
         """
         super().__init__(held, config, no_color=no_color)
         self._machine = machine
-        self._watching = Watching(
-            machine, partial(self.call_later, self._take), partial(self.call_later, self.fail)
-        )
+        take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
+        self._watching = Watching(machine, take, fail, is_here=is_here)
         self._watching.begin()
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
         self._signals = Signals(self.write_to_terminal, self.config)
@@ -142,7 +147,7 @@ class HomeApp(SessionApp[None]):
                 row = rows[self._opening]
                 standing = row.standing._replace(now="opening …", now_since_ms=None)
                 rows[row.key] = replace(row, standing=standing)
-            home.show(rows, self._counts, is_complete=self._machine.is_found)
+            home.show(rows, self._counts, self._machine.notes, is_complete=self._machine.is_found)
 
     def _show_title(self) -> None:
         needed = self._counts.needs_you
@@ -183,7 +188,7 @@ class HomeApp(SessionApp[None]):
             words: What to search for in it; empty for nothing.
         """
         try:
-            session = await asyncio.to_thread(self._opener(row))
+            session = await asyncio.to_thread(open_row, row, self.config.machines)
         except Fault as fault:
             if self._opening == row.key:
                 self._opening = None
@@ -206,12 +211,6 @@ class HomeApp(SessionApp[None]):
         await self.push_screen(screen)
         if words:
             screen.call_after_refresh(lambda: screen.workspace.find_bar.look_for(words, "transcript"))
-
-    def _opener(self, row: Row) -> Callable[[], OpenSession]:
-        """Return what opens the session of a row."""
-        if row.address:
-            return partial(open_elsewhere, row.address, self.config.machines)
-        return partial(open_session, row.path, _follows(row))
 
     @on(SessionKeys.NothingToClose)
     def _back(self) -> None:
@@ -245,13 +244,6 @@ def _config_of(config: Config, *, rings: bool) -> Config:
     return config if rings else config._replace(bell=False, note=False)
 
 
-def _follows(row: Row) -> bool | None:
-    """Return whether a session is to be followed; None if its files know better than the list."""
-    if row.is_own or row.standing.state is State.UNKNOWN:
-        return None
-    return row.standing.state in LIVE
-
-
 def _facts_of(row: Row | None) -> AgentFacts:
     """Return what the screen of a session shows of its row: what the agent itself says that it asks."""
     if row is None or row.standing.state is not State.ASKS or row.standing.ground is not Ground.SAID:
@@ -264,6 +256,6 @@ def _alert_words(rows: list[Row]) -> str:
     if len(rows) > 1:
         return f"{len(rows)} sessions need you"
     (row,) = rows
-    name = row.repo or row.title
+    name = ":".join(words for words in (row.host, row.repo or row.title) if words)
     asked = f"asks: {row.standing.now}" if row.standing.now else "asks"
     return f"{name}: {asked}" if name else asked

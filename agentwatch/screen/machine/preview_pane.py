@@ -10,12 +10,11 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import LIVE
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.machine.preview_lines import PreviewLines
-from agentwatch.screen.machine.tail_session import tail_session
+from agentwatch.screen.machine.tail_session import row_session
 from agentwatch.session import Session
 
 _DEBOUNCE_SECONDS = 0.12
@@ -113,8 +112,7 @@ class PreviewPane(LineView, can_focus=False):
     async def _read_tail(self, row: Row) -> None:
         found: Session | OSError
         try:
-            is_live = row.standing.state in LIVE
-            found = await asyncio.to_thread(tail_session, row.path, is_live=is_live)
+            found = await asyncio.to_thread(row_session, row)
         except OSError as error:
             found = error
         self._take(row, found)

@@ -114,10 +114,16 @@ class Rings:
 
 
 def _name(key: Key) -> str:
+    """Return the name of a session in the file: `claude:0f3a…`, `nats://team ci.0f3a…`."""
     agent, session_id = key
-    return f"{agent}:{session_id}"
+    return f"{agent}{_separator(agent)}{session_id}"
 
 
 def _key(name: str) -> Key:
-    agent, _, session_id = name.partition(":")
+    agent, _, session_id = name.partition(_separator(name.partition(" ")[0]))
     return agent, session_id
+
+
+def _separator(agent: str) -> str:
+    """Return what stands behind the agent, or behind the address of another machine, which has a colon."""
+    return " " if "://" in agent else ":"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
@@ -24,6 +25,7 @@ from agentwatch.recording.saved_sessions.stems import session_size
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.home import Home
+from agentwatch.screen.home.words import foreign
 from agentwatch.screen.machine.dialogs import DeleteDialog, RenameDialog, title_words
 from agentwatch.screen.machine.found import FoundScreen
 from agentwatch.screen.machine.preview_pane import PreviewPane
@@ -81,12 +83,13 @@ class HomeScreen(Screen[None]):
         self._home.show(self._listing, Counts(), now_ms(), is_complete=False)
         self.set_interval(_CLOCK_SECONDS, self._tick)
 
-    def show(self, rows: Rows, counts: Counts, *, is_complete: bool) -> None:
+    def show(self, rows: Rows, counts: Counts, notes: Sequence[SafeText] = (), *, is_complete: bool) -> None:
         """Show sessions; what did not change is not drawn.
 
         Args:
-            rows: All sessions of the machine.
+            rows: All sessions.
             counts: The numbers of sessions.
+            notes: What is to be known besides them, a line each.
             is_complete: Whether every place was searched for sessions.
         """
         self._rows = rows
@@ -94,7 +97,7 @@ class HomeScreen(Screen[None]):
             self._found.show_rows(rows)
         now = now_ms()
         self._listing.update(rows.values(), now)
-        self._home.show(self._listing, counts, now, is_complete=is_complete)
+        self._home.show(self._listing, counts, now, notes, is_complete=is_complete)
         self._show_preview()
 
     def _tick(self) -> None:
@@ -132,6 +135,9 @@ class HomeScreen(Screen[None]):
         self.run_worker(self._switch_to(event.row))
 
     async def _switch_to(self, row: Row) -> None:
+        if row.host:
+            self.notify(f"its terminal is on {foreign(row.host)}", markup=False)
+            return
         pane = pane_of(row.tmux)
         problem = SafeText("no terminal of this session is known")
         if pane is not None:
@@ -142,7 +148,11 @@ class HomeScreen(Screen[None]):
     @on(wanted.DeleteWanted)
     @on(wanted.RenameWanted)
     def _change_recording(self, event: wanted.OfRow) -> None:
-        if not event.row.is_own:
+        if event.row.host:
+            self.notify(
+                f"it is on {foreign(event.row.host)}, where only its owner can change it", markup=False
+            )
+        elif not event.row.is_own:
             self.notify("only recordings of agentwatch can be changed", markup=False)
         elif isinstance(event, wanted.DeleteWanted):
             self.run_worker(self._delete(event.row))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.status.publisher import Publisher
 from agentwatch.recording import now_ms
+from agentwatch.safe_text import SafeText
 
 Rows = Mapping[Key, Row]
 
@@ -23,14 +24,20 @@ _END_SECONDS = 1.0
 
 
 class Watched(Protocol):
-    """What watches the sessions: `agentwatch.machine.machine.Machine`."""
+    """What watches the sessions: `agentwatch.machine.machine.Machine`, alone or with other machines."""
 
     @property
     def rows(self) -> Rows:
         """The row of each session. It is replaced by a new mapping when a row has changed."""
 
-    is_found: bool
-    """Whether all places were searched once."""
+    @property
+    def is_found(self) -> bool:
+        """Whether all places were searched once."""
+
+    @property
+    def notes(self) -> Sequence[SafeText]:
+        """What is to be known besides the rows, a line each: which machines do not answer."""
+
     wants_all: bool
     """Whether the lines of hidden sessions are read too."""
 
@@ -42,7 +49,7 @@ class Watching:
     """Steps a machine in a thread until it is stopped.
 
     The first rows are reported as soon as they are known, later ones twice a second at most. An
-    exception ends the thread and is reported. The counts of the rows are written for `status`.
+    exception ends the thread and is reported. The counts of this machine's rows are written for `status`.
     """
 
     def __init__(
@@ -50,18 +57,21 @@ class Watching:
         machine: Watched,
         report: Callable[[Rows], object],
         fail: Callable[[Exception], object],
+        *,
+        is_here: bool = True,
     ) -> None:
         """Create the thread; it does nothing until `start`.
 
         Args:
             machine: What is watched. Only the thread steps it.
-            report: Is called with the new rows, in the thread.
+            report: Is called when there are new rows or other notes, in the thread.
             fail: Is called with the exception that has ended the thread, in the thread.
+            is_here: Whether this machine is watched. Otherwise no counts are written.
         """
         self._machine = machine
         self._report = report
         self._fail = fail
-        self._publisher = Publisher()
+        self._publisher = Publisher() if is_here else None
         self._ended = threading.Event()
         self._is_shown = threading.Event()
         self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
@@ -90,18 +100,21 @@ class Watching:
 
     def _watch(self) -> None:
         reported: Rows = {}
+        noted: Sequence[SafeText] = ()
         was_found, reported_at = False, 0.0
         while not self._ended.is_set():
             has_more = self._machine.step(now_ms())
             self._is_shown.wait()  # the rest would delay the first frame
             if self._ended.is_set():
                 break  # the app may be gone
-            rows, now = self._machine.rows, time.monotonic()
+            rows, notes, now = self._machine.rows, self._machine.notes, time.monotonic()
             is_all = self._machine.is_found and not was_found
             is_due = not reported or now >= reported_at + _TICK_SECONDS
-            if is_all or (is_due and rows is not reported):
-                was_found, reported_at, reported = self._machine.is_found, now, rows
+            if is_all or (is_due and (rows is not reported or notes != noted)):
+                was_found, reported_at = self._machine.is_found, now
+                reported, noted = rows, notes
                 self._report(rows)
-            if self._machine.is_found and (self._publisher.has_begun or not has_more):
-                self._publisher.publish(rows, now_ms())
+            publisher = self._publisher if self._machine.is_found else None
+            if publisher is not None and (publisher.has_begun or not has_more):
+                publisher.publish(rows, now_ms())
             self._ended.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from agentwatch.config import Config
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
+from agentwatch.safe_text import SafeText
 from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.machine.screen import HomeScreen
 from agentwatch.screen.machine.watching import Rows
@@ -29,6 +30,7 @@ class MadeMachine:
         self.rows: Rows = {row.key: row for row in rows}
         self.is_found = True
         self.wants_all = False
+        self.notes: tuple[SafeText, ...] = ()
         self.steps = 0
         self.fault: Exception | None = None
         """Is raised by the next step."""

@@ -2,16 +2,52 @@
 
 from __future__ import annotations
 
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
 import pytest
 
-from agentwatch.engine.chunk import Chunk, Ended
+from agentwatch.engine.address import parse_engine
+from agentwatch.engine.chunk import Chunk, Ended, headers_of
 from agentwatch.engine.engine import EngineError, TailPiece, Trouble
-from agentwatch.engine.names import new_session
-from agentwatch.engine.nats.archive import NatsArchive
+from agentwatch.engine.names import CARD_STREAM, STREAM, new_session
+from agentwatch.engine.nats.connection import Connection
+from agentwatch.engine.nats.setup import StreamLimits, make_streams
 from agentwatch.engine.nats.sink import NatsSink
+from agentwatch.engine.opening import Login
+from tests.engine.nats.conftest import login_of
+from tests.harness.engine.impostor import Impostor
+from tests.harness.engine.proxy import Proxy
+from tests.harness.engine.server import Server, nats_server
+from tests.harness.engine.wire import Wire
+from tests.harness.processes import until
 
 SESSION = new_session("ci")
 DIGEST = "0" * 64
+
+
+@pytest.fixture
+def small(server: Server, connected: Callable[[], Connection]) -> Connection:
+    """Return a connection of an administrator who has set small limits."""
+    connection = connected()
+    make_streams(connection, StreamLimits(messages=3, bytes=100_000))
+    assert server.port
+    return connection
+
+
+@pytest.fixture
+def proxy(server: Server) -> Iterator[Proxy]:
+    """Yield a proxy in front of the server."""
+    with Proxy(server.port) as proxy:
+        yield proxy
+
+
+def fill(sink: NatsSink, count: int) -> None:
+    """Store the largest piece of so many sessions."""
+    for _ in range(count):
+        sink.append(new_session("ci"), Chunk(0, bytes(1 << 16)), 0)
 
 
 def test_a_session_without_pieces_has_no_tail(sink: NatsSink) -> None:
@@ -29,6 +65,28 @@ def test_the_tail_is_what_was_stored_last(sink: NatsSink) -> None:
     assert sink.tail(SESSION) == TailPiece(8, third, has_ended=True)
 
 
+def test_another_client_reads_what_was_stored(sink: NatsSink, server: Server) -> None:
+    """Bytes, headers and card are on the wire as the protocol has them."""
+    piece = Chunk(0, bytes(range(256)) * 4, ((0, 1), (7, 2)), ((0, 9),))
+    after = sink.append(SESSION, piece, 0)
+    sink.append(SESSION, Ended(1024, None, DIGEST), after)
+    sink.put_card(SESSION, b'{"v":1}')
+    with Wire(server.port) as wire:
+        first = wire.ask(f"$JS.API.DIRECT.GET.{STREAM}", {"seq": 1})
+        last = wire.ask(f"$JS.API.DIRECT.GET.{STREAM}.aw.v1.c.ci.{SESSION.id}")
+        card = wire.ask(f"$JS.API.DIRECT.GET.{CARD_STREAM}.$KV.AWCARD.ci.{SESSION.id}")
+    assert first is not None
+    assert last is not None
+    assert card is not None
+    assert first.data == piece.payload
+    assert first.headers.startswith(
+        b"NATS/1.0\r\nAw-Offset: 0\r\nAw-Seen: 0 1;7 2\r\nAw-Gap: 0 9\r\nNats-Expected-Stream: AW\r\n"
+    )
+    assert last.data == b""
+    assert b"\r\nAw-End: 1024 - " + DIGEST.encode() + b"\r\n" in last.headers
+    assert card.data == b'{"v":1}'
+
+
 def test_a_piece_behind_another_tail_is_not_stored(sink: NatsSink) -> None:
     """A publisher that does not know the newest piece has to ask for the tail."""
     sink.append(SESSION, Chunk(0, b"one\n"), 0)
@@ -37,18 +95,219 @@ def test_a_piece_behind_another_tail_is_not_stored(sink: NatsSink) -> None:
     assert caught.value.trouble is Trouble.AWAY
 
 
-def test_pieces_and_cards_arrive(sink: NatsSink, archive: NatsArchive) -> None:
-    """A watcher receives the pieces of a session in their order, and its card."""
-    first = sink.append(SESSION, Chunk(0, b"one\n", ((0, 1),), ((0, 2),)), 0)
-    sink.append(SESSION, Chunk(4, b"two\n"), first)
-    sink.put_card(SESSION, b'{"v":1}')
-    pieces = archive.pieces(SESSION)
-    assert [pieces.next(5), pieces.next(5)] == [
-        (Chunk(0, b"one\n", ((0, 1),), ((0, 2),)), False),
-        (Chunk(4, b"two\n"), True),
-    ]
-    cards = archive.cards()
-    (card,) = cards.next(5)
-    assert (card.session, card.data) == (SESSION, b'{"v":1}')
-    assert 0 <= card.age < 5
-    assert cards.is_complete
+def test_two_publishers_of_one_file(server: Server, sink: NatsSink) -> None:
+    """Whoever comes second asks for the tail and goes on; each byte is stored once."""
+    second = NatsSink(login_of(server), "ci")
+    first = sink.append(SESSION, Chunk(0, b"one\n"), 0)
+    with pytest.raises(EngineError, match="newest piece"):
+        second.append(SESSION, Chunk(0, b"one\n"), 0)
+    tail = second.tail(SESSION)
+    assert tail == TailPiece(4, first)
+    assert second.append(SESSION, Chunk(4, b"two\n"), first) > first
+    second.close()
+
+
+def test_a_session_with_as_many_messages_as_are_kept(small: Connection, sink: NatsSink) -> None:
+    """Its next piece is refused as full, and another session goes on."""
+    assert small.server_version
+    after = 0
+    for number in range(3):
+        after = sink.append(SESSION, Chunk(4 * number, b"one\n"), after)
+    with pytest.raises(EngineError, match="no more messages of this session") as caught:
+        sink.append(SESSION, Chunk(12, b"two\n"), after)
+    assert caught.value.trouble is Trouble.FULL
+    assert sink.append(new_session("ci"), Chunk(0, b"one\n"), 0) > after
+
+
+def test_a_full_stream(small: Connection, sink: NatsSink) -> None:
+    """When the room for sessions is used up, a piece of any session is refused as full."""
+    assert small.server_version
+    with pytest.raises(EngineError, match="room for sessions is used up") as caught:
+        fill(sink, 3)
+    assert caught.value.trouble is Trouble.FULL
+
+
+def test_a_full_account(tmp_path: Path) -> None:
+    """When the disk space of the server's JetStream is used up, a piece is refused as full."""
+    with nats_server(tmp_path, "jetstream { max_file_store: 1MB }") as server:
+        connection = Connection(login_of(server), "_INBOX.admin")
+        make_streams(connection)
+        connection.close()
+        sink = NatsSink(login_of(server), "ci")
+        with pytest.raises(EngineError, match=r"room|storage") as caught:
+            fill(sink, 40)
+        sink.close()
+    assert caught.value.trouble is Trouble.FULL
+
+
+@pytest.mark.parametrize("size", [310_000, 2_000_000])
+def test_a_message_that_is_too_large(sink: NatsSink, size: int) -> None:
+    """A piece above the limit of the stream, or of the server, is refused as full, and the next one goes."""
+    with pytest.raises(EngineError, match="larger than the engine allows") as caught:
+        sink.append(SESSION, Chunk(0, bytes(size)), 0)
+    assert caught.value.trouble is Trouble.FULL
+    assert sink.append(SESSION, Chunk(0, b"one\n"), 0) > 0
+
+
+def test_a_card_that_is_too_large(sink: NatsSink) -> None:
+    """A card above the limit of the bucket is refused as full."""
+    with pytest.raises(EngineError) as caught:
+        sink.put_card(SESSION, bytes(5000))
+    assert caught.value.trouble is Trouble.FULL
+
+
+def test_a_tail_that_has_expired(sink: NatsSink, connected: Callable[[], Connection]) -> None:
+    """When all pieces are too old and gone, there is no tail, and the next piece follows on none."""
+    administrator = connected()
+    sink.append(SESSION, Chunk(0, b"one\n"), 0)
+    known = administrator.ask(f"$JS.API.STREAM.INFO.{STREAM}")["config"]
+    administrator.ask(
+        f"$JS.API.STREAM.UPDATE.{STREAM}", known | {"max_age": 10**8, "duplicate_window": 10**8}
+    )
+    until(lambda: sink.tail(SESSION) is None)
+    assert sink.append(SESSION, Chunk(4, b"two\n"), 0) > 1
+
+
+def test_an_engine_without_streams_is_not_an_engine_without_pieces(bare_server: Server) -> None:
+    """Nobody answers for a stream that does not exist or is not ready: that is an error, never `no piece`."""
+    sink = NatsSink(login_of(bare_server), "ci")
+    calls = (
+        lambda: sink.tail(SESSION),
+        lambda: sink.append(SESSION, Chunk(0, b""), 0),
+        lambda: sink.put_card(SESSION, b"{}"),
+    )
+    for call in calls:
+        with pytest.raises(EngineError, match="agentwatch engine init") as caught:
+            call()
+        assert caught.value.trouble is Trouble.AWAY
+    sink.close()
+
+
+def test_another_stream_with_these_subjects_is_refused(bare_server: Server) -> None:
+    """Where another program's stream takes the subjects, nothing is stored in it."""
+    connection = Connection(login_of(bare_server), "_INBOX.admin")
+    connection.ask("$JS.API.STREAM.CREATE.X", {"name": "X", "subjects": ["aw.>"], "storage": "memory"})
+    connection.close()
+    sink = NatsSink(login_of(bare_server), "ci")
+    with pytest.raises(EngineError, match="agentwatch engine init") as caught:
+        sink.append(SESSION, Chunk(0, b"one\n"), 0)
+    assert caught.value.trouble is Trouble.REFUSED
+    sink.close()
+
+
+def test_an_engine_that_answers_nothing(server: Server, sink: NatsSink) -> None:
+    """A suspended server is an error after 2 s: nobody knows what it has done."""
+    server.suspend()
+    try:
+        began = time.monotonic()
+        with pytest.raises(EngineError, match="does not answer") as caught:
+            sink.tail(SESSION)
+        assert 1.9 < time.monotonic() - began < 10
+        assert caught.value.trouble is Trouble.AWAY
+    finally:
+        server.resume()
+
+
+def test_a_connection_that_is_lost_ends_a_call_at_once(server: Server, proxy: Proxy) -> None:
+    """A call that waits for its answer, and a publisher that waits for lines, learn of it when it happens."""
+    sink = NatsSink(Login(parse_engine(proxy.address)[0]), "ci")
+    sink.wait(0)
+    proxy.cut()
+    with pytest.raises(EngineError, match="connection to the engine was lost") as caught:
+        sink.wait(30)
+    assert caught.value.trouble is Trouble.AWAY
+    for call in (lambda: sink.tail(SESSION), lambda: sink.append(SESSION, Chunk(0, b""), 0)):
+        began = time.monotonic()
+        with pytest.raises(EngineError):
+            call()
+        assert time.monotonic() - began < 1.5
+    sink.close()
+    sink.close()
+    with pytest.raises(EngineError):
+        sink.tail(SESSION)
+    assert server.port
+
+
+def test_what_is_sent_again_after_each_fault_is_stored_once(server: Server, proxy: Proxy) -> None:
+    """Over 20 cuts and 3 kills of the server, a publisher that asks for the tail stores each byte once."""
+    content = b"".join(b"line %d\n" % number for number in range(3000))
+    end = after = sent = 0
+    sink: NatsSink | None = None
+    while end < len(content):
+        try:
+            if sink is None:
+                sink = NatsSink(Login(parse_engine(proxy.address)[0]), "ci")
+                tail = sink.tail(SESSION) or TailPiece(0, 0)
+                end, after = tail.end, tail.sequence
+            piece = Chunk(end, content[end : end + 300])
+            if sent % 5 == 4 and proxy.cuts < 20:
+                proxy.cut()
+            if sent in {20, 40, 60}:
+                server.restart()
+            sent += 1
+            after = sink.append(SESSION, piece, after)
+            end = piece.end
+        except EngineError:
+            if sink is not None:
+                sink.close()
+            sink = None
+    assert sink is not None
+    sink.close()
+    assert proxy.cuts == 20
+    with Wire(server.port) as wire:
+        stored = []
+        for sequence in range(1, after + 1):
+            message = wire.ask(f"$JS.API.DIRECT.GET.{STREAM}", {"seq": sequence})
+            assert message is not None
+            stored.append(message.data)
+    assert hashlib.sha256(b"".join(stored)).digest() == hashlib.sha256(content).digest()
+
+
+def test_something_else_under_the_name_of_a_session(server: Server, sink: NatsSink) -> None:
+    """A message that is no piece is not taken for the tail, nor for none."""
+    with Wire(server.port) as wire:
+        wire.publish(SESSION.subject.encode(), b"x")
+    with pytest.raises(EngineError, match="something else") as caught:
+        sink.tail(SESSION)
+    assert caught.value.trouble is Trouble.REFUSED
+
+
+def test_the_time_of_an_answer_is_measured(sink: NatsSink) -> None:
+    """The round trip is that of the last call."""
+    assert sink.round_trip == 0
+    sink.tail(SESSION)
+    assert 0 < sink.round_trip < 2
+
+
+def test_headers_are_within_their_limit() -> None:
+    """The largest number of arrival times, with the largest numbers, fits the headers of a message."""
+    largest = (1 << 53) - 1
+    headers = headers_of(Chunk(largest, b"", ((largest, 10**13 - 1),) * 512))
+    assert sum(len(name) + len(value) + 4 for name, value in headers.items()) < 1 << 14
+
+
+ANSWERS = [
+    b"",
+    b"x",
+    b"[]",
+    b"{}",
+    b'{"seq":"1"}',
+    b'{"error":null}',
+    b'{"error":[]}',
+    b'{"error":{"err_code":"x","description":["y"]}}',
+    b'{"error":{"err_code":99999,"description":"\\u001b[31m\\nred ' + b"x" * 10_000 + b'"}}',
+]
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=range(len(ANSWERS)))
+def test_answers_of_any_content(answer: bytes) -> None:
+    """An answer that is none of JetStream's is an error of one safe line."""
+    info = {"version": "2.12.7", "max_payload": 1 << 20, "headers": True}
+    with Impostor(info, answer) as impostor:
+        sink = NatsSink(Login(parse_engine(f"nats://127.0.0.1:{impostor.port}")[0]), "ci")
+        for call in (lambda: sink.append(SESSION, Chunk(0, b"x"), 0), lambda: sink.tail(SESSION)):
+            with pytest.raises(EngineError) as caught:
+                call()
+            assert str(caught.value).isprintable()
+            assert len(str(caught.value)) < 400
+        sink.close()

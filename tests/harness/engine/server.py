@@ -59,6 +59,8 @@ class Server:
     def suspend(self) -> None:
         """Stop the server's process, which then answers nothing, until `resume`."""
         os.kill(self.pid, signal.SIGSTOP)
+        threads = Path(f"/proc/{self.pid}/task")
+        until(lambda: all(_state(each) == "T" for each in threads.iterdir()))
 
     def resume(self) -> None:
         """Continue the server's process."""
@@ -117,6 +119,10 @@ def nats_server(tmp_path: Path, config: str = "") -> Iterator[Server]:
         yield server
     finally:
         server.close()
+
+
+def _state(thread: Path) -> str:
+    return (thread / "stat").read_text().rpartition(")")[2].split()[0]
 
 
 def _program() -> str | None:

@@ -129,8 +129,8 @@ def test_a_repository_does_not_close_under_the_reader() -> None:
 
 
 def test_the_names_of_repositories_on_two_hosts_are_two() -> None:
-    """A repository on another machine is another one."""
+    """A repository on another machine is another one, and has the machine's name."""
     rows = [row("a", repo="api"), row("b", repo="api", host="box", ago_ms=9)]
     assert lines(listed(rows, Request(sort=Sort.REPOSITORY))) == [
-        *("- api · 1 working", ". b", "- api · 1 working", ". a")
+        *("- box:api · 1 working", ". b", "- api · 1 working", ". a")
     ]

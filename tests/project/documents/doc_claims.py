@@ -99,23 +99,43 @@ def _options(command: click.Command) -> set[str]:
     return {"-h", "--help", *(option for given in command.params for option in given.opts)}
 
 
+def _every_option(command: click.Command) -> set[str]:
+    """Return the options of a command, and of the commands below it."""
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    return _options(command).union(*map(_every_option, below))
+
+
+def _named(arguments: list[str]) -> tuple[list[str], click.Command | None]:
+    """Return the words that name a command, and the command; None if it does not exist."""
+    names: list[str] = []
+    command: click.Command = program
+    for word in arguments:
+        if not isinstance(command, click.Group) or re.fullmatch("[a-z]+", word) is None:
+            break
+        names.append(word)
+        if word not in command.commands:
+            return names, None
+        command = command.commands[word]
+    return names, command
+
+
 def wrong_commands(page: Page) -> Iterator[str]:
     """Yield the subcommands of agentwatch that do not exist, and the options that a command lacks."""
     default = _options(program) | _options(program.commands["watch"])
     for arguments in _commands(page):
-        name = arguments[0] if arguments and re.fullmatch("[a-z]+", arguments[0]) else None
-        if name is not None and name not in program.commands:
-            yield f"agentwatch {name}"
+        names, command = _named(arguments)
+        if command is None:
+            yield " ".join(["agentwatch", *names])
             continue
-        known = _options(program.commands[name]) if name else default
+        known = _options(command) if names else default
         for word in arguments:
             if word.startswith("-") and word.partition("=")[0] not in known:
-                yield " ".join(["agentwatch", *filter(None, [name]), word])
+                yield " ".join(["agentwatch", *names, word])
 
 
 def wrong_options(page: Page) -> Iterator[str]:
     """Yield the options in backticks that no command of agentwatch, and no script of bench/, has."""
-    known = FOREIGN_OPTIONS.union(_options(program), *map(_options, program.commands.values()))
+    known = FOREIGN_OPTIONS | _every_option(program)
     scripts = "".join(path.read_text() for path in (ROOT / "bench").glob("*.py"))
     for ticked in page.ticked:
         found = _OPTION.fullmatch(ticked)

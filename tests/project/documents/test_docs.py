@@ -51,6 +51,8 @@ WRONG: list[tuple[Check, str, str]] = [
     (wrong_commands, "```sh\ncat x | agentwatch --gone | jq .\n```\n", "agentwatch --gone"),
     (wrong_commands, "Run `agentwatch replay FILE --tee`.", "agentwatch replay --tee"),
     (wrong_commands, "Run `agentwatch gone FILE`.", "agentwatch gone"),
+    (wrong_commands, "Run `agentwatch engine gone`.", "agentwatch engine gone"),
+    (wrong_commands, "Run `agentwatch engine status HOST --age 1d`.", "agentwatch engine status --age"),
     (wrong_options, "With `--gone FILE` it is kept.", "--gone"),
     (wrong_options, "With `-x` it is kept.", "-x"),
     (wrong_variables, "Set `AGENTWATCH_GONE=1`.", "AGENTWATCH_GONE"),

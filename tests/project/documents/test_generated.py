@@ -5,15 +5,26 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 
 from agentwatch.cli.app import agentwatch as program
 from tests.conftest import ROOT
 
 MAN_PAGE = ROOT / "docs" / "man" / "agentwatch.1"
+
+
+def commands_of(group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    """Yield each command below a group with its name: `engine init`."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {below}", found) for below, found in commands_of(command))
+        else:
+            yield name, command
 
 
 def test_what_is_generated_is_up_to_date() -> None:
@@ -61,7 +72,7 @@ def test_the_man_page_is_complete() -> None:
     plain = text.replace("\\-", "-")
     for section in ("NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"):
         assert f"\n.SH {section}\n" in plain
-    for name, command in program.commands.items():
+    for name, command in commands_of(program):
         assert (f".SS agentwatch {name}\n" in plain) is not command.hidden
         for option in (option for param in command.params for option in param.opts if option[0] == "-"):
             assert f"\\fB{option}\\fR" in plain, (name, option)

@@ -39,6 +39,8 @@ class GuardedTransport(Transport):
         self._has_tls = False
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
+        self._plain: asyncio.StreamWriter | None = None
+        """The writer before TLS. It closes the connection when it is collected."""
 
     async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: float) -> None:  # noqa: ARG002
         """Connect to the address of the login; the client's own idea of the address is ignored."""
@@ -69,6 +71,8 @@ class GuardedTransport(Transport):
             connect_timeout,
         )
         assert transport is not None
+        protocol.connection_made(transport)  # asyncio leaves it out; without, reading never pauses
+        self._plain = self._writer
         self._reader, self._writer = reader, asyncio.StreamWriter(transport, protocol, reader, loop)
         self._has_tls = True
 

@@ -1,0 +1,98 @@
+"""The sources of a list of sessions: this machine, engines and hosts, as the user has named them.
+
+Nothing of another machine is imported unless one is named.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentwatch.config import Machines
+from agentwatch.faults import USAGE, Fault
+from agentwatch.safe_text import cut, safe_line
+
+if TYPE_CHECKING:
+    from agentwatch.remote.fleet.several import Elsewhere, Several
+
+HERE = "."
+"""This machine, in a list of machines."""
+SSH = "ssh://"
+ENGINE = "nats://"
+_SHOWN_COLUMNS = 60
+
+
+def is_source(words: str) -> bool:
+    """Return whether words name a machine or an engine: `.`, `nats://HOST`, `ssh://HOST`.
+
+    A file with the literal name wins, and what has words behind the host's `/` is a session.
+    """
+    if words == HERE:
+        return True
+    scheme = next((scheme for scheme in (ENGINE, SSH) if words.startswith(scheme)), None)
+    if scheme is None or os.path.exists(words):
+        return False
+    return not words.removeprefix(scheme).partition("/")[2]
+
+
+def check_sources(words: Sequence[str]) -> None:
+    """Check that each of several words names a machine or an engine.
+
+    Raises:
+        Fault: One of them does not: a list and a session cannot be shown at once.
+    """
+    wrong = next((each for each in words if not is_source(each)), None)
+    if wrong is not None:
+        shown = cut(safe_line(wrong), _SHOWN_COLUMNS)
+        raise Fault(f"{shown}: a list has machines only: ., nats://HOST or ssh://HOST", USAGE)
+
+
+def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str], home: Path) -> Several:
+    """Return the sessions of machines as one list; nothing is connected yet.
+
+    Args:
+        words: The machines; a name of an engine in the settings is one too. What is named twice is listed
+            once.
+        machines: The settings about other machines.
+        environ: The environment, which may have credentials and names the folders of agents.
+        home: The user's home folder.
+
+    Raises:
+        Fault: An address or the credentials of an engine are wrong, or the extra is not installed.
+    """
+    from agentwatch.machine.machine import Machine
+    from agentwatch.recording import sessions_folder
+    from agentwatch.remote.fleet.several import Several
+
+    elsewhere: dict[str, Elsewhere] = {}
+    for each in words:
+        if each.startswith(SSH):
+            _add_host(elsewhere, each)
+        elif each != HERE:
+            _add_engine(elsewhere, each, machines, environ)
+    here = Machine(environ, home) if HERE in words else None
+    return Several(here, [*elsewhere.values()], sessions_folder())
+
+
+def _add_host(elsewhere: dict[str, Elsewhere], words: str) -> None:
+    from agentwatch.remote.ssh.address import parse_ssh
+    from agentwatch.remote.ssh.rows import SshHost
+
+    address = str(parse_ssh(words.rstrip("/"))[0])
+    if address not in elsewhere:
+        elsewhere[address] = SshHost(address)
+
+
+def _add_engine(
+    elsewhere: dict[str, Elsewhere], words: str, machines: Machines, environ: Mapping[str, str]
+) -> None:
+    from agentwatch.engine.logins import login_of
+    from agentwatch.engine.opening import check_extra
+    from agentwatch.remote.fleet.engine import EngineFleet
+
+    check_extra()
+    login, _ = login_of(words, machines.engines, environ)
+    if (address := str(login.address)) not in elsewhere:
+        elsewhere[address] = EngineFleet(words.rstrip("/"), login)

@@ -1,0 +1,1 @@
+"""The sessions of other machines in a list: the cards of an engine as rows, and several sources as one."""

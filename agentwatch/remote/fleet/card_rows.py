@@ -1,0 +1,110 @@
+"""The rows of the cards of an engine, as many as a list can hold."""
+
+from __future__ import annotations
+
+from agentwatch.engine.card import decode
+from agentwatch.engine.limits import CARDS, LOST_TOUCH_SECONDS
+from agentwatch.engine.names import SessionName
+from agentwatch.machine.found import Key
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import LIVE, UNKNOWN
+from agentwatch.remote.fleet.card_row import lost, row_of
+
+_LOST_MS = LOST_TOUCH_SECONDS * 1000
+_MOST_COUNTED = 200_000
+"""The number of sessions beyond the limit that are counted; 70 bytes each."""
+
+
+class CardRows:
+    """The row of each session of an engine. One thread uses it.
+
+    Of more sessions than the limit, those are kept whose cards were written last: the card of a session that
+    runs is written every 30 s.
+    """
+
+    def __init__(self, address: str, most: int = CARDS) -> None:
+        """Create the rows of no cards.
+
+        Args:
+            address: The address of the engine.
+            most: The number of rows that are kept.
+        """
+        self._address = address
+        self._most = most
+        self._rows: dict[Key, Row] = {}
+        self._heard: dict[Key, int] = {}
+        """When the newest card of each session was written, by our clock."""
+        self._cards: dict[Key, int] = {}
+        """The hash of the newest card of each session: a sign of life is often the same card again."""
+        self._live: set[Key] = set()
+        """The sessions that run, and whose machines are heard."""
+        self._left_out: set[int] = set()
+        """The hashes of the keys of the sessions beyond the limit."""
+        self.is_changed = False
+        """Whether rows have changed since they were returned."""
+
+    @property
+    def left_out(self) -> int:
+        """How many sessions are known beyond the limit, up to 200,000."""
+        return len(self._left_out)
+
+    def take(self, session: SessionName, data: bytes, heard_ms: int) -> None:
+        """Take a card; one that cannot be read counts as never written.
+
+        Args:
+            session: The session, as the subject of the card names it.
+            data: The card; empty if it was removed.
+            heard_ms: When it was written, by our clock, in milliseconds since the epoch.
+        """
+        key = (self._address, str(session))
+        if not data:
+            self._forget(key)
+            self._left_out.discard(hash(key))
+            return
+        card_hash, known = hash(data), self._rows.get(key)
+        if known is not None and known.lost_ms is None and self._cards[key] == card_hash:
+            self._heard[key] = heard_ms
+            return
+        card = decode(data)
+        if card is None:
+            return
+        before = UNKNOWN if known is None else known.standing
+        row = row_of(card, session, self._address, heard_ms, before)
+        self._rows[key], self._heard[key], self._cards[key] = row, heard_ms, card_hash
+        (self._live.add if row.standing.state in LIVE else self._live.discard)(key)
+        self._left_out.discard(hash(key))
+        self.is_changed = self.is_changed or row != known
+        if len(self._rows) > self._most + self._most // 10:
+            self._leave_out()
+
+    def lose(self, now_ms: int) -> None:
+        """Mark the sessions that ran, and of which nothing was heard for 90 s.
+
+        Args:
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        for key in [key for key in self._live if now_ms - self._heard[key] >= _LOST_MS]:
+            self._rows[key] = lost(self._rows[key], self._heard[key])
+            self._live.discard(key)
+            self.is_changed = True
+
+    def rows(self) -> dict[Key, Row]:
+        """Return the row of each session, at most as many as the limit."""
+        self.is_changed = False
+        if len(self._rows) > self._most:
+            self._leave_out()
+        return dict(self._rows)
+
+    def _leave_out(self) -> None:
+        """Leave out the sessions of which nothing was heard for the longest time."""
+        oldest = sorted(self._rows, key=self._heard.__getitem__)[: len(self._rows) - self._most]
+        for key in oldest:
+            self._forget(key)
+            if len(self._left_out) < _MOST_COUNTED:
+                self._left_out.add(hash(key))
+
+    def _forget(self, key: Key) -> None:
+        if self._rows.pop(key, None) is not None:
+            del self._heard[key], self._cards[key]
+            self._live.discard(key)
+            self.is_changed = True

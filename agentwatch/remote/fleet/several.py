@@ -1,0 +1,149 @@
+"""The sessions of this machine, of engines and of hosts in one list."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from agentwatch.machine.found import Key
+from agentwatch.machine.machine import Machine
+from agentwatch.machine.row import Row
+from agentwatch.recording import now_ms
+from agentwatch.remote.fleet.published import Published
+from agentwatch.safe_text import SafeText
+
+Rows = Mapping[Key, Row]
+_PAUSE_SECONDS = 0.002
+_NOTHING = frozenset[str]()
+
+
+class Elsewhere(Protocol):
+    """The sessions of other machines: of an engine, or of a host."""
+
+    @property
+    def rows(self) -> Rows:
+        """The row of each session. It is replaced by a new mapping when a row has changed."""
+
+    is_found: bool
+    """Whether all sessions were listed once, or it is known that nothing answers now."""
+    wants_all: bool
+    """Whether old sessions are wanted too."""
+
+    @property
+    def problem(self) -> SafeText:
+        """Why there are no rows, or why they are old; empty if all is well."""
+
+    @property
+    def notes(self) -> Sequence[SafeText]:
+        """What is to be known besides the rows, the problem among it; a line each."""
+
+    def step(self, now_ms: int) -> bool:
+        """Do the work that is due, and return whether more is due at once. It never waits."""
+
+    def close(self) -> None:
+        """Stop to watch. It never raises, and never waits for longer than a few seconds."""
+
+
+class Several:
+    """Several lists as one. It satisfies `screen.machine.watching.Watched`.
+
+    A source that hangs, hangs in a thread of its own, so that the others go on. A session of this machine
+    that is also published appears once.
+    """
+
+    def __init__(self, here: Machine | None, elsewhere: Sequence[Elsewhere], sessions: Path) -> None:
+        """Create the list; nothing is read before the first step.
+
+        Args:
+            here: The sessions of this machine; None if they are not wanted.
+            elsewhere: The sessions of other machines.
+            sessions: The folder of the recordings of this machine.
+        """
+        self.rows: Rows = {}
+        """The row of each session. It is replaced by a new mapping when a row has changed."""
+        self.here = here
+        self.elsewhere = elsewhere
+        self._published = None if here is None else Published(sessions)
+        self._merged: list[object] = []
+        """The mappings that were merged last, and what was left out of them."""
+
+    @property
+    def is_found(self) -> bool:
+        """Whether each source was searched once, or has something to say about why it was not."""
+        is_here = self.here is None or self.here.is_found
+        return is_here and all(each.is_found or each.notes for each in self.elsewhere)
+
+    @property
+    def wants_all(self) -> bool:
+        """Whether old sessions are wanted too."""
+        return any(each.wants_all for each in self._sources())
+
+    @wants_all.setter
+    def wants_all(self, wants_all: bool) -> None:
+        for each in self._sources():
+            each.wants_all = wants_all
+
+    @property
+    def notes(self) -> tuple[SafeText, ...]:
+        """What is to be known besides the rows, a line each."""
+        return tuple(note for each in self.elsewhere for note in each.notes)
+
+    def step(self, at_ms: int) -> bool:
+        """Do the work of each source that is due.
+
+        Args:
+            at_ms: The time, in milliseconds since the epoch.
+
+        Returns:
+            Whether more work is due at once.
+        """
+        has_more = [each.step(at_ms) for each in self._sources()]
+        published = _NOTHING if self._published is None else self._published.sessions(at_ms)
+        merged: list[object] = [published, *(each.rows for each in self._sources())]
+        if len(merged) != len(self._merged) or any(
+            one is not other for one, other in zip(merged, self._merged, strict=True)
+        ):
+            self._merged = merged
+            self.rows = self._merge(published)
+        return any(has_more)
+
+    def settle(self, seconds: float) -> None:
+        """Work until every source was searched or cannot be, or until a time has passed.
+
+        This machine is searched without a limit, as if it was the only one; the others are asked meanwhile.
+
+        Args:
+            seconds: How long another machine may take to answer.
+        """
+        until = time.monotonic() + seconds
+        for each in self.elsewhere:
+            each.step(now_ms())
+        if self.here is not None:
+            self.here.settle(now_ms())
+        while self.step(now_ms()) or not all(each.is_found for each in self.elsewhere):
+            if time.monotonic() >= until:
+                break
+            time.sleep(_PAUSE_SECONDS)
+
+    def close(self) -> None:
+        """Stop to watch."""
+        for each in self.elsewhere:
+            each.close()
+
+    def _sources(self) -> Iterator[Machine | Elsewhere]:
+        if self.here is not None:
+            yield self.here
+        yield from self.elsewhere
+
+    def _merge(self, published: frozenset[str]) -> Rows:
+        """Return the rows of all sources, without those of this machine's own published sessions."""
+        rows: dict[Key, Row] = {}
+        for each in self.elsewhere:
+            rows.update(each.rows)
+        if published:
+            rows = {key: row for key, row in rows.items() if key[1] not in published}
+        if self.here is not None:
+            rows.update(self.here.rows)
+        return rows

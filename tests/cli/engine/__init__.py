@@ -1,0 +1,1 @@
+"""Tests of `engine`: an administrator sets up a server, and looks after it."""

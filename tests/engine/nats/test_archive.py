@@ -1,0 +1,302 @@
+"""What a watcher reads, over all that can happen to its connection and to the server."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agentwatch.engine.address import parse_engine
+from agentwatch.engine.chunk import Chunk
+from agentwatch.engine.engine import EngineError, Trouble
+from agentwatch.engine.names import CARD_STREAM, STREAM, SessionName, new_session
+from agentwatch.engine.nats.archive import NatsArchive, NatsCards, NatsPieces
+from agentwatch.engine.nats.connection import Connection
+from agentwatch.engine.nats.sink import NatsSink
+from agentwatch.engine.opening import Login
+from tests.engine.nats.conftest import login_of
+from tests.harness.engine.proxy import Proxy
+from tests.harness.engine.server import Server
+from tests.harness.processes import until
+
+SESSION = new_session("ci")
+
+
+@pytest.fixture
+def proxy(server: Server) -> Iterator[Proxy]:
+    """Yield a proxy in front of the server."""
+    with Proxy(server.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def behind(proxy: Proxy) -> Iterator[NatsArchive]:
+    """Yield a watcher's connection through the proxy."""
+    archive = NatsArchive(Login(parse_engine(proxy.address)[0]))
+    yield archive
+    archive.close()
+
+
+def store(sink: NatsSink, first: int, count: int, session: SessionName = SESSION) -> None:
+    """Store pieces of four bytes each, of which `first` are stored already."""
+    tail = sink.tail(session)
+    after = 0 if tail is None else tail.sequence
+    for number in range(first, first + count):
+        after = sink.append(session, Chunk(4 * number, b"%03d\n" % number), after)
+
+
+def read(pieces: NatsPieces, count: int) -> list[int]:
+    """Return the offsets of so many pieces, over errors."""
+    found: list[int] = []
+    deadline = time.monotonic() + 30
+    while len(found) < count:
+        assert time.monotonic() < deadline, found
+        try:
+            stored = pieces.next(1)
+        except EngineError:
+            continue
+        if stored is not None:
+            assert isinstance(stored.piece, Chunk)
+            found.append(stored.piece.offset // 4)
+    return found
+
+
+def read_cards(cards: NatsCards, count: int) -> list[str]:
+    """Return the publishers of so many cards, over errors."""
+    found: list[str] = []
+    deadline = time.monotonic() + 30
+    while len(found) < count:
+        assert time.monotonic() < deadline, found
+        try:
+            found += [card.session.publisher for card in cards.next(1)]
+        except EngineError:
+            continue
+    return found
+
+
+def test_a_session_that_the_engine_does_not_have(archive: NatsArchive) -> None:
+    """The reader knows after the first call that there is no piece."""
+    pieces = archive.pieces(SESSION)
+    assert not pieces.has_none
+    assert pieces.next(0) is None
+    assert pieces.has_none
+
+
+def test_pieces_that_are_stored_later_arrive(archive: NatsArchive, sink: NatsSink) -> None:
+    """A reader goes on with what is stored while it reads, and then has some."""
+    pieces = archive.pieces(SESSION)
+    assert pieces.next(0) is None
+    store(sink, 0, 3)
+    assert read(pieces, 3) == [0, 1, 2]
+    assert not pieces.has_none
+
+
+def test_many_pieces_arrive_in_order(archive: NatsArchive, sink: NatsSink) -> None:
+    """More pieces than are asked for at once arrive each once, and only the last is the newest."""
+    store(sink, 0, 500)
+    pieces = archive.pieces(SESSION)
+    found = [pieces.next(5) for _ in range(500)]
+    offsets = [each.piece.offset for each in found if each is not None and isinstance(each.piece, Chunk)]
+    assert offsets == [4 * number for number in range(500)]
+    assert [each is not None and each.is_newest for each in found] == [False] * 499 + [True]
+
+
+def test_a_reader_can_begin_again(archive: NatsArchive, sink: NatsSink) -> None:
+    """After a restart the pieces come from the first one again."""
+    store(sink, 0, 100)
+    pieces = archive.pieces(SESSION)
+    read(pieces, 3)
+    pieces.restart()
+    assert not pieces.has_none
+    assert read(pieces, 100) == [*range(100)]
+
+
+def test_readers_of_one_connection_do_not_mix(archive: NatsArchive, sink: NatsSink) -> None:
+    """Each reader receives the pieces of its own session."""
+    other = new_session("other")
+    store(sink, 0, 5)
+    store(sink, 5, 5, other)
+    first, second, cards = archive.pieces(SESSION), archive.pieces(other), archive.cards()
+    sink.put_card(other, b"{}")
+    assert read(first, 3) == [0, 1, 2]
+    assert read(second, 5) == [5, 6, 7, 8, 9]
+    assert read_cards(cards, 1) == ["other"]
+    assert read(first, 2) == [3, 4]
+
+
+def test_a_connection_that_is_cut_is_made_again(behind: NatsArchive, sink: NatsSink, proxy: Proxy) -> None:
+    """After each of 30 cuts the pieces and cards go on behind the last ones; an error is raised between."""
+    pieces, cards = behind.pieces(SESSION), behind.cards()
+    assert cards.next(0) == []
+    errors = 0
+    for number in range(30):
+        store(sink, number, 1)
+        sink.put_card(new_session(f"p{number}"), b"{}")
+        assert read(pieces, 1) == [number]
+        assert read_cards(cards, 1) == [f"p{number}"]
+        proxy.cut()
+        with pytest.raises(EngineError) as caught:
+            pieces.next(5)
+        errors += caught.value.trouble is Trouble.AWAY
+    assert errors == 30
+
+
+def test_a_server_that_is_killed_and_restarted(server: Server, sink: NatsSink, archive: NatsArchive) -> None:
+    """Readers go on after each of 3 kills; while the server is away the error says so."""
+    pieces = archive.pieces(SESSION)
+    publisher = sink
+    for number in range(3):
+        store(publisher, number, 1)
+        assert read(pieces, 1) == [number]
+        server.kill()
+        for _ in range(2):
+            with pytest.raises(EngineError, match=r"connection|refused"):
+                pieces.next(0.3)
+        server.restart()
+        publisher = NatsSink(login_of(server), "ci")
+        until(lambda publisher=publisher: publisher.tail(SESSION))  # type: ignore[misc]
+    store(publisher, 3, 1)
+    publisher.close()
+    assert read(pieces, 1) == [3]
+
+
+def test_a_reader_that_the_server_has_removed(
+    archive: NatsArchive, sink: NatsSink, connected: Callable[[], Connection]
+) -> None:
+    """A consumer that is gone is made again, without a piece lost or an error raised."""
+    store(sink, 0, 2)
+    pieces = archive.pieces(SESSION)
+    assert read(pieces, 2) == [0, 1]
+    administrator = connected()
+    names = administrator.ask(f"$JS.API.CONSUMER.NAMES.{STREAM}")["consumers"]
+    administrator.ask(f"$JS.API.CONSUMER.DELETE.{STREAM}.{names[0]}")
+    store(sink, 2, 2)
+    assert [read(pieces, 1), read(pieces, 1)] == [[2], [3]]
+
+
+def test_an_engine_without_streams_says_what_to_do(bare_server: Server) -> None:
+    """A watcher of an engine that nobody has set up reads how to do it."""
+    archive = NatsArchive(login_of(bare_server))
+    with pytest.raises(EngineError, match="agentwatch engine init") as caught:
+        archive.pieces(SESSION).next(1)
+    assert caught.value.trouble is Trouble.REFUSED
+    with pytest.raises(EngineError, match="agentwatch engine init"):
+        archive.cards().next(1)
+    archive.close()
+
+
+def test_a_server_that_does_not_answer(server: Server, archive: NatsArchive) -> None:
+    """A suspended server is an error after 2 s, and is read again when it answers."""
+    pieces = archive.pieces(SESSION)
+    server.suspend()
+    try:
+        with pytest.raises(EngineError, match="does not answer"):
+            pieces.next(0)
+    finally:
+        server.resume()
+    assert read(pieces, 0) == []
+    until(lambda: _has_none(pieces))
+
+
+def _has_none(pieces: NatsPieces) -> bool:
+    try:
+        pieces.next(0.1)
+    except EngineError:
+        return False
+    return pieces.has_none
+
+
+def test_an_engine_that_was_set_back(
+    server: Server, sink: NatsSink, archive: NatsArchive, tmp_path: Path
+) -> None:
+    """After a restart from an older copy of the store, a reader that begins again has the older pieces.
+
+    Cards are listed again by themselves, because the sequences are given again.
+    """
+    store(sink, 0, 2)
+    sink.put_card(new_session("old"), b"{}")
+    server.kill()
+    shutil.copytree(server.store, tmp_path / "copy")
+    server.restart()
+    publisher = NatsSink(login_of(server), "ci")
+    until(lambda: publisher.tail(SESSION))
+    store(publisher, 2, 3)
+    publisher.put_card(new_session("new"), b"{}")
+    pieces, cards = archive.pieces(SESSION), archive.cards()
+    assert read(pieces, 5) == [*range(5)]
+    assert read_cards(cards, 2) == ["old", "new"]
+    server.kill()
+    shutil.rmtree(server.store)
+    shutil.copytree(tmp_path / "copy", server.store)
+    server.restart()
+    publisher.close()
+    publisher = NatsSink(login_of(server), "ci")
+    until(lambda: publisher.tail(SESSION))
+    store(publisher, 2, 1)
+    assert read_cards(cards, 1) == ["old"]
+    assert cards.is_complete
+    pieces.restart()
+    assert read(pieces, 3) == [0, 1, 2]
+    publisher.close()
+
+
+def test_cards_are_the_newest_of_each_session(archive: NatsArchive, sink: NatsSink) -> None:
+    """Of several cards of a session the last one is listed, and later ones arrive as they are written."""
+    sessions = [new_session(f"p{number}") for number in range(3)]
+    for content in (b"1", b"2"):
+        for session in sessions:
+            sink.put_card(session, content)
+    cards = archive.cards()
+    found = []
+    while not cards.is_complete:
+        found += cards.next(5)
+    assert [(card.session, card.data) for card in found] == [(session, b"2") for session in sessions]
+    sink.put_card(sessions[0], b"3")
+    assert [card.data for card in cards.next(5)] == [b"3"]
+
+
+def test_cards_of_one_publisher(archive: NatsArchive, sink: NatsSink) -> None:
+    """A list of one publisher has no cards of others."""
+    sink.put_card(new_session("ci"), b"{}")
+    sink.put_card(new_session("cii"), b"{}")
+    assert read_cards(archive.cards("ci"), 1) == ["ci"]
+    none = archive.cards("nobody")
+    assert none.next(0) == []
+    assert none.is_complete
+
+
+def test_the_age_of_a_card(archive: NatsArchive, sink: NatsSink, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An age is by the engine's clock: a clock of ours that is an hour ahead makes no card older."""
+    sink.put_card(new_session("first"), b"{}")
+    sink.put_card(new_session("second"), b"{}")
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + 3600)
+    cards = archive.cards()
+    first, second = cards.next(5)
+    assert 0 < second.age < first.age < 60
+    monkeypatch.setattr(time, "time", lambda: clock() - 3600)
+    for _ in range(2):
+        sink.put_card(SESSION, b"{}")
+        (card,) = cards.next(5)
+        assert 0 <= card.age < 60
+
+
+def test_closing_ends_a_reader_that_waits(server: Server) -> None:
+    """After `close`, a reader raises an error at once, and closing again does nothing."""
+    archive = NatsArchive(login_of(server))
+    cards = archive.cards()
+    cards.next(0)
+    began = time.monotonic()
+    archive.close()
+    archive.close()
+    with pytest.raises(EngineError):
+        cards.next(30)
+    assert time.monotonic() - began < 5
+
+
+def test_the_streams_are_those_of_the_names() -> None:
+    """The subjects of a reader name the stream that has them."""
+    assert (STREAM, CARD_STREAM) == ("AW", "KV_AWCARD")

@@ -1,0 +1,79 @@
+"""A publisher that lies about its own session cannot disturb those who watch others."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.engine.chunk import Chunk
+from agentwatch.engine.names import new_session
+from agentwatch.engine.nats.archive import NatsArchive
+from agentwatch.engine.nats.sink import NatsSink
+from tests.harness.engine.server import Server
+from tests.harness.engine.wire import Wire
+
+SESSION = new_session("evil")
+SUBJECT = SESSION.subject.encode()
+CARD = SESSION.card_subject.encode()
+BLOCKS = [
+    b"NATS/1.0",
+    b"NATS/1.0\r\n",
+    b"NATS/1.0 \xff\xfe\xfd\r\n\r\n",
+    b"NATS/1.0 404 \xff\r\n\r\n",
+    b"NATS/1.0 409 Consumer Deleted\r\n\r\n",
+    b"NATS/1.0 100 Idle Heartbeat\r\n\r\n",
+    b"NATS/1.0 503\r\n\r\n",
+    b"NATS/1.0\r\n\xff: \xff\r\nAw-Offset\r\n: \r\n\r\n",
+    b"NATS/1.0\r\nAw-Offset: -1\r\n\r\n",
+    b"NATS/1.0\r\nAw-Offset: 9007199254740992\r\n\r\n",
+    b"\x00\x01",
+    b"NATS/1.0\r\n" + b"A: b\r\n" * 9000 + b"\r\n",
+    b"\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_headers_of_any_bytes_are_passed_over(
+    server: Server, archive: NatsArchive, sink: NatsSink, block: bytes
+) -> None:
+    """A message with malformed headers is no piece, and what comes after it is read."""
+    with Wire(server.port) as wire:
+        wire.publish(SUBJECT, b"", block)
+        wire.publish(CARD, b"", block[:4000])
+        wire.publish(SUBJECT, b"one\n", b"NATS/1.0\r\nAw-Offset: 0\r\n\r\n")
+    pieces = archive.pieces(SESSION)
+    stored = pieces.next(5)
+    assert stored is not None
+    assert stored.piece == Chunk(0, b"one\n")
+    assert archive.cards().next(5)[0].session == SESSION
+    assert sink.tail(SESSION) is not None
+
+
+def test_a_name_that_is_no_text_is_passed_over(server: Server, archive: NatsArchive) -> None:
+    """A card whose subject is no UTF-8, or names no session, is left out; the others arrive."""
+    with Wire(server.port) as wire:
+        for name in (b"\xff\xfe", b"evil.\xff", b"evil", b"evil.x", b"EVIL." + b"0" * 32, b"\x1b[31m.a"):
+            wire.publish(b"$KV.AWCARD." + name, b"{}")
+        wire.publish(CARD, b"{}")
+    cards = archive.cards()
+    found = []
+    while not cards.is_complete:
+        found += cards.next(5)
+    assert [card.session for card in found] == [SESSION]
+
+
+def test_a_publisher_cannot_remove_the_cards_of_others(
+    server: Server, sink: NatsSink, archive: NatsArchive
+) -> None:
+    """A message that asks the bucket to keep nothing else is refused."""
+    sink.put_card(new_session("ci"), b"{}")
+    with Wire(server.port) as wire:
+        wire.publish(CARD, b"{}", b"NATS/1.0\r\nNats-Rollup: all\r\n\r\n")
+        wire.publish(CARD, b"{}", b"NATS/1.0\r\nNats-Rollup: sub\r\n\r\n")
+    assert [card.session.publisher for card in archive.cards().next(5)] == ["ci"]
+
+
+def test_a_removed_card_is_empty(server: Server, archive: NatsArchive) -> None:
+    """A card that was deleted by a client of the bucket has no content."""
+    with Wire(server.port) as wire:
+        wire.publish(CARD, b"x", b"NATS/1.0\r\nKV-Operation: DEL\r\n\r\n")
+    assert archive.cards().next(5)[0].data == b""

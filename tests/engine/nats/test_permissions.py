@@ -1,0 +1,266 @@
+"""What a publisher and a watcher may do on a real server that has the permissions which are printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agentwatch.engine.address import parse_engine
+from agentwatch.engine.chunk import Chunk
+from agentwatch.engine.credentials import Credentials
+from agentwatch.engine.engine import EngineError, Trouble
+from agentwatch.engine.names import CARD_STREAM, STREAM, SessionName, new_session
+from agentwatch.engine.nats.archive import NatsArchive
+from agentwatch.engine.nats.connection import Connection
+from agentwatch.engine.nats.permissions import (
+    ADMINISTRATOR,
+    PASSWORD,
+    Permissions,
+    authorization,
+    inbox_of,
+    of_publisher,
+    user_block,
+)
+from agentwatch.engine.nats.setup import make_streams
+from agentwatch.engine.nats.sink import NatsSink
+from agentwatch.engine.opening import Login
+from tests.harness.engine.server import Server, nats_server
+from tests.harness.engine.wire import Wire
+
+MINE = SessionName("ci", "1" * 32)
+OTHER = SessionName("other", "2" * 32)
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[Server]:
+    """Yield a server with two publishers and two watchers, and a session of each publisher."""
+    with nats_server(tmp_path, authorization(["ci", "other"], ["ann", "bob"])) as server:
+        connection = Connection(login_of(server, ADMINISTRATOR), inbox_of(ADMINISTRATOR))
+        make_streams(connection)
+        connection.close()
+        for session in (MINE, OTHER):
+            sink = NatsSink(login_of(server, session.publisher), session.publisher)
+            sink.append(session, Chunk(0, b"one\n"), 0)
+            sink.put_card(session, b"{}")
+            sink.close()
+        yield server
+
+
+@pytest.fixture
+def publisher(guarded: Server) -> Iterator[NatsSink]:
+    """Yield the connection of the publisher `ci`."""
+    sink = NatsSink(login_of(guarded, "ci"), "ci")
+    yield sink
+    sink.close()
+
+
+@pytest.fixture
+def watcher(guarded: Server) -> Iterator[NatsArchive]:
+    """Yield the connection of the watcher `ann`."""
+    archive = NatsArchive(login_of(guarded, "ann"))
+    yield archive
+    archive.close()
+
+
+def login_of(server: Server, user: str) -> Login:
+    """Return the login of a user with the password that is printed."""
+    return Login(parse_engine(server.address)[0], Credentials(user=user, password=PASSWORD))
+
+
+def wire_of(server: Server, user: str) -> Wire:
+    """Return a bare connection of a user."""
+    return Wire(server.port, user=user, **{"pass": PASSWORD})
+
+
+def test_a_publisher_ships(publisher: NatsSink) -> None:
+    """The permissions of a publisher are enough for its own sessions."""
+    tail = publisher.tail(MINE)
+    assert tail is not None
+    assert publisher.append(MINE, Chunk(4, b"two\n"), tail.sequence) > tail.sequence
+    publisher.put_card(MINE, b"{}")
+    assert publisher.tail(new_session("ci")) is None
+
+
+def test_a_watcher_watches(watcher: NatsArchive) -> None:
+    """The permissions of a watcher are enough for the cards and the sessions of all publishers."""
+    cards = watcher.cards()
+    found = set()
+    while not cards.is_complete:
+        found |= {card.session for card in cards.next(5)}
+    assert found == {MINE, OTHER}
+    assert watcher.cards("other").next(5)[0].session == OTHER
+    for session in found:
+        stored = watcher.pieces(session).next(5)
+        assert stored is not None
+        assert stored.piece == Chunk(0, b"one\n")
+
+
+def test_a_publisher_is_refused_at_another_session(publisher: NatsSink) -> None:
+    """Bytes, card and tail of another publisher are refused at once, with a reason, and the rest goes on."""
+    refused: list[Callable[[], object]] = [
+        lambda: publisher.append(OTHER, Chunk(4, b"two\n"), 0),
+        lambda: publisher.put_card(OTHER, b"{}"),
+        lambda: publisher.tail(OTHER),
+    ]
+    for call in refused:
+        with pytest.raises(EngineError, match="does not allow") as caught:
+            call()
+        assert caught.value.trouble is Trouble.REFUSED
+        assert publisher.tail(MINE) is not None
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        f"{OTHER.subject}",
+        f"{OTHER.card_subject}",
+        "aw.v1.c.ci",
+        "aw.v1.x",
+        ">",
+        "$SYS.REQ.USER.INFO.x",
+        f"$JS.API.DIRECT.GET.{STREAM}.{OTHER.subject}",
+        f"$JS.API.DIRECT.GET.{STREAM}",
+        f"$JS.API.DIRECT.GET.{CARD_STREAM}.{OTHER.card_subject}",
+        "$JS.API.INFO",
+        "$JS.API.STREAM.NAMES",
+        "$JS.API.STREAM.LIST",
+        *(
+            f"$JS.API.STREAM.{verb}.{stream}"
+            for verb in ("CREATE", "UPDATE", "INFO", "PURGE", "DELETE", "SNAPSHOT", "MSG.GET", "MSG.DELETE")
+            for stream in (STREAM, CARD_STREAM, "MORE")
+        ),
+        f"$JS.API.CONSUMER.CREATE.{STREAM}",
+        f"$JS.API.CONSUMER.DURABLE.CREATE.{STREAM}.x",
+        f"$JS.API.CONSUMER.LIST.{STREAM}",
+        f"$JS.API.CONSUMER.INFO.{STREAM}.x",
+        f"$JS.API.CONSUMER.DELETE.{STREAM}.x",
+        "$JS.API.ACCOUNT.PURGE.A",
+        "$JS.API.SERVER.REMOVE",
+        "$JS.API.META.LEADER.STEPDOWN",
+    ],
+)
+def test_what_neither_role_may_send(guarded: Server, subject: str) -> None:
+    """What is not needed is refused by the server: for a publisher, and for a watcher."""
+    for user in ("ci", "ann"):
+        with wire_of(guarded, user) as wire:
+            wire.publish(subject.encode(), b"", reply=f"_INBOX.{user}.x".encode())
+            assert [error.lower()[:23] for error in wire.errors] == ["'permissions violation "[:23]]
+
+
+@pytest.mark.parametrize(
+    "subject", [f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.x", f"$JS.API.CONSUMER.CREATE.{STREAM}.x.{MINE.subject}"]
+)
+def test_a_publisher_has_no_readers(guarded: Server, subject: str) -> None:
+    """A publisher may neither create a reader nor use one."""
+    with wire_of(guarded, "ci") as wire:
+        wire.publish(subject.encode(), b"{}")
+        assert len(wire.errors) == 1
+
+
+@pytest.mark.parametrize(
+    "subject", [MINE.subject, MINE.card_subject, "aw.v1.c.ann.x", "_INBOX.ann.x", "_INBOX.ci.x"]
+)
+def test_a_watcher_publishes_nothing(guarded: Server, subject: str) -> None:
+    """A watcher writes neither bytes nor cards, and answers nobody's request."""
+    with wire_of(guarded, "ann") as wire:
+        wire.publish(subject.encode(), b"x")
+        assert len(wire.errors) == 1
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        ">",
+        "_INBOX.>",
+        "_INBOX.bob.>",
+        "_INBOX.other.>",
+        "aw.v1.c.>",
+        "aw.v1.c.ci.>",
+        "$KV.>",
+        "$JS.>",
+        "$SYS.>",
+    ],
+)
+def test_nobody_reads_more_than_the_own_answers(guarded: Server, subject: str) -> None:
+    """The answers of others, and live messages past the readers, cannot be subscribed to."""
+    for user in ("ci", "ann"):
+        with wire_of(guarded, user) as wire:
+            wire.subscribe(subject)
+            assert len(wire.errors) == 1
+
+
+@pytest.mark.parametrize("wider", [">", "aw.>", "aw.v1.c.other.*", None])
+def test_a_reader_cannot_be_wider_than_its_subject(guarded: Server, wider: str | None) -> None:
+    """A filter in the request that differs from the one in the subject is an error of the server: 10131."""
+    config = {"name": "x", "ack_policy": "none", "inactive_threshold": 10**9}
+    question = json.dumps(
+        {"stream_name": STREAM, "config": config | ({"filter_subject": wider} if wider else {})}
+    )
+    subject = f"$JS.API.CONSUMER.CREATE.{STREAM}.x.{MINE.subject}"
+    with wire_of(guarded, "ann") as wire:
+        wire.subscribe("_INBOX.ann.x")
+        wire.send(f"PUB {subject} _INBOX.ann.x {len(question)}".encode(), question.encode())
+        answer = wire.receive()
+        assert answer is not None
+        assert b'"err_code":10131' in answer.data
+
+
+def test_a_login_with_the_inbox_of_another(guarded: Server) -> None:
+    """A publisher whose token is not the one of its login is refused at the first request."""
+    sink = NatsSink(login_of(guarded, "ci"), "other")
+    with pytest.raises(EngineError, match="does not allow") as caught:
+        sink.tail(MINE)
+    assert caught.value.trouble is Trouble.REFUSED
+    sink.close()
+
+
+def test_a_watcher_of_one_publisher(tmp_path: Path) -> None:
+    """With a narrower permission, the other publishers are refused and the one is read."""
+    allowed = Permissions(
+        (
+            f"$JS.API.CONSUMER.CREATE.{STREAM}.*.aw.v1.c.ci.>",
+            f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.>",
+            f"$JS.API.CONSUMER.CREATE.{CARD_STREAM}.*.$KV.AWCARD.ci.>",
+            f"$JS.API.CONSUMER.MSG.NEXT.{CARD_STREAM}.>",
+        ),
+        ("_INBOX.ann.>",),
+    )
+    users = [user_block("ann", allowed, PASSWORD), user_block("ci", of_publisher("ci"), PASSWORD)]
+    users.append(f'{{ user: "{ADMINISTRATOR}", password: "{PASSWORD}" }}')
+    with nats_server(tmp_path, f"authorization {{ users = [ {', '.join(users)} ] }}") as server:
+        connection = Connection(login_of(server, ADMINISTRATOR), inbox_of(ADMINISTRATOR))
+        make_streams(connection)
+        connection.close()
+        archive = NatsArchive(login_of(server, "ann"))
+        cards, pieces = archive.cards("ci"), archive.pieces(MINE)
+        for reader in (archive.cards(), archive.pieces(OTHER)):
+            with pytest.raises(EngineError, match="does not allow") as caught:
+                reader.next(1)
+            assert caught.value.trouble is Trouble.REFUSED
+        assert cards.next(0) == []
+        assert pieces.next(0) is None
+        assert cards.is_complete
+        archive.close()
+
+
+@pytest.mark.parametrize(
+    ("user", "inbox"),
+    [
+        ("ann", "_INBOX.ann"),
+        ("", "_INBOX.watcher"),
+        ("a.b", "_INBOX.watcher"),
+        (">", "_INBOX.watcher"),
+        ("*", "_INBOX.watcher"),
+    ],
+)
+def test_a_name_that_cannot_be_a_token_has_the_common_inbox(user: str, inbox: str) -> None:
+    """A name with dots or wildcards is no part of a subject."""
+    assert inbox_of(user) == inbox
+
+
+def test_names_are_quoted() -> None:
+    """A quote in a name does not end the string of the configuration."""
+    assert user_block('a"\\', Permissions((), ()), PASSWORD).startswith('{ user: "a\\"\\\\",')

@@ -1,0 +1,64 @@
+"""Answers in a server's place, and keeps all that it receives."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from contextlib import suppress
+from typing import Any, Self
+
+
+class Impostor:
+    """Sends one first line to each client, answers each PING, and records every byte it gets."""
+
+    def __init__(self, info: dict[str, Any] | bytes, answer: bytes | None = None) -> None:
+        """Listen on a free loopback port.
+
+        Args:
+            info: The fields of the first line INFO, or all its bytes.
+            answer: The content of the answer to each request; None for no answer.
+        """
+        self._answer = answer
+        self._first = info if isinstance(info, bytes) else b"INFO " + json.dumps(info).encode() + b"\r\n"
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.received = b""
+        self.connections = 0
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The loopback port that it listens on."""
+        return int(self._listener.getsockname()[1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join(5)
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                self.connections += 1
+                client.settimeout(10)
+                with client, suppress(OSError):
+                    client.sendall(self._first)
+                    while data := client.recv(1 << 16):
+                        self.received += data
+                        if b"PING\r\n" in data:
+                            client.sendall(b"PONG\r\n")
+                        for line in data.split(b"\r\n") if self._answer is not None else ():
+                            words = line.split(b" ")
+                            if words[0] in {b"PUB", b"HPUB"}:
+                                client.sendall(_message(words[2], self._answer or b""))
+
+
+def _message(subject: bytes, data: bytes) -> bytes:
+    """Return a message of the first subscription."""
+    return b"MSG %b 1 %d\r\n%b\r\n" % (subject, len(data), data)

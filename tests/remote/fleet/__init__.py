@@ -1,0 +1,1 @@
+"""The sessions of other machines in a list."""

@@ -1,0 +1,273 @@
+"""The rows of cards: what a publisher claims is bounded, and a silent machine is lost."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Ground, Group, State
+from agentwatch.remote.fleet.card_rows import CardRows
+from tests.remote.fleet.made import ADDRESS, NOW_MS, card, key, named
+
+MINUTE_MS = 60_000
+HOSTILE = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'{"v": 2}',
+    b'{"v": 1, "host": ' + b"[" * 3000,
+    b'{"v": 1}' + b" " * 5000,
+    b"\xff" * 100,
+]
+
+
+def row_of(data: bytes, heard_ms: int = NOW_MS) -> Row:
+    """Return the row of a card."""
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), data, heard_ms)
+    return rows.rows()[key(1)]
+
+
+def test_a_card_is_a_row() -> None:
+    """What a card says is in its row, whose address opens the session."""
+    row = row_of(
+        card(
+            model="Opus",
+            cwd="/work/api",
+            branch="main",
+            title="Fix it",
+            prompt="Please fix it",
+            state="asks",
+            since_ms=NOW_MS - 5,
+            calls=7,
+            running=1,
+            failed=2,
+            context_used=10,
+            context_size=100,
+            bytes=123,
+            started_ms=NOW_MS - 100,
+            seen_ms=NOW_MS - 50,
+            last="rm -rf build",
+        )
+    )
+    assert row.key == (ADDRESS, str(named(1)))
+    assert row.address == row.id == f"{ADDRESS}/{named(1)}"
+    assert (row.host, row.agent, row.model, row.repo, row.branch) == (
+        "build1",
+        "claude",
+        "Opus",
+        "api",
+        "main",
+    )
+    assert (row.title, row.prompts, row.cwd) == ("Fix it", "Please fix it", "/work/api")
+    assert row.standing == (State.ASKS, Ground.SAID, NOW_MS - 5, "rm -rf build", None, True)
+    assert (row.calls, row.open_calls, row.failed, row.size) == (7, 1, 2, 123)
+    assert (row.context_used, row.context_size, row.began_ms, row.seen_ms) == (
+        10,
+        100,
+        NOW_MS - 100,
+        NOW_MS - 50,
+    )
+    assert row.group is Group.NEEDS_YOU
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"),
+    [
+        ("running", State.WORKING),
+        ("succeeded", State.SUCCEEDED),
+        ("failed", State.FAILED),
+        ("cancelled", State.FAILED),
+        ("unfinished", State.UNFINISHED),
+        ("exploded", State.UNKNOWN),
+    ],
+)
+def test_a_state_that_is_not_known_follows_from_the_outcome(outcome: str, state: State) -> None:
+    """A state of a later version is inferred from the outcome, so that it never rings."""
+    standing = row_of(card(state="pondering", outcome=outcome)).standing
+    assert standing.state is state
+    assert standing.ground is not Ground.SAID
+
+
+@pytest.mark.parametrize("ground", ["", "sworn", "inferred"])
+def test_only_what_the_card_says_is_said(ground: str) -> None:
+    """A state whose ground is missing or not known is inferred, and does not ring."""
+    assert row_of(card(state="asks", ground=ground)).standing.ground is Ground.INFERRED
+
+
+def test_the_name_of_a_session_is_that_of_its_subject() -> None:
+    """A card that names another session changes nothing of that one."""
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), card(title="Mine"), NOW_MS)
+    forged = orjson.loads(card(title="Forged")) | {
+        "id": str(named(1)),
+        "session": str(named(1)),
+        "address": f"{ADDRESS}/{named(1)}",
+        "key": [ADDRESS, str(named(1))],
+        "publisher": "ci",
+        "path": "/etc/passwd",
+        "pid": 1,
+        "is_own": True,
+    }
+    rows.take(named(2, "evil"), orjson.dumps(forged), NOW_MS)
+    found = rows.rows()
+    assert found[key(1)].title == "Mine"
+    row = found[key(2, "evil")]
+    assert row.address == f"{ADDRESS}/{named(2, 'evil')}"
+    assert (row.pid, row.is_own, str(row.path)) == (None, False, ".")
+
+
+@pytest.mark.parametrize("data", HOSTILE[1:])
+def test_a_card_that_cannot_be_read_is_never_written(data: bytes) -> None:
+    """What is no card makes no row, and leaves that of the card before."""
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), data, NOW_MS)
+    assert rows.rows() == {}
+    rows.take(named(1), card(title="Before"), NOW_MS)
+    rows.take(named(1), data, NOW_MS)
+    assert rows.rows()[key(1)].title == "Before"
+
+
+@pytest.mark.parametrize("value", [None, True, -1, 1.5, 2**53, "x" * 3000, [], {}, [[1]], {"a": {}}])
+def test_values_of_any_type_make_a_row(value: object) -> None:
+    """A field of another type or out of its range is unknown, and every text has a length."""
+    names = (
+        *orjson.loads(card(calls=1, failed=1, since_ms=1, title="t", last="l", cwd="c")),
+        "running",
+        "bytes",
+    )
+    given = dict.fromkeys(names, value) | {"v": 1}
+    data = orjson.dumps(given)
+    if len(data) > 4096:
+        data = orjson.dumps({"v": 1, "title": value})
+    row = row_of(data)
+    assert row.calls is None
+    assert row.size == 0
+    assert row.standing.since_ms is None
+    assert max(len(row.title), len(row.standing.now), len(row.host)) <= 403
+
+
+@pytest.mark.parametrize("at_ms", [0, 1, 1_000_000_000, 1_500_000_000_000])
+def test_a_time_before_there_were_agents_is_unknown(at_ms: int) -> None:
+    """A claimed time that cannot be is none."""
+    row = row_of(card(since_ms=at_ms, started_ms=at_ms, seen_ms=at_ms))
+    assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (None, None, None)
+
+
+def test_a_time_in_the_future_is_that_of_the_card() -> None:
+    """Nothing that a card says began after it was written; a later card does not move it on."""
+    late = {"since_ms": NOW_MS + 10**9, "started_ms": (1 << 53) - 1, "seen_ms": NOW_MS + 1}
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), card(**late, calls=1), NOW_MS)
+    row = rows.rows()[key(1)]
+    assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (NOW_MS, NOW_MS, NOW_MS)
+    rows.take(named(1), card(**late, calls=2), NOW_MS + MINUTE_MS)
+    assert rows.rows()[key(1)].standing.since_ms == NOW_MS
+    rows.take(named(1), card(**late, state="asks"), NOW_MS + 2 * MINUTE_MS)
+    assert rows.rows()[key(1)].standing.since_ms == NOW_MS + 2 * MINUTE_MS
+
+
+def test_a_running_session_is_lost_after_90_seconds() -> None:
+    """A card that is 90 s old by our clock is lost since it was written, and back with the next one."""
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), card(last="pytest"), NOW_MS - 20_000)
+    rows.lose(NOW_MS + 69_999)
+    assert rows.rows()[key(1)].lost_ms is None
+    rows.lose(NOW_MS + 70_000)
+    row = rows.rows()[key(1)]
+    assert (row.lost_ms, row.group) == (NOW_MS - 20_000, Group.QUIET)
+    assert row.standing == (State.UNKNOWN, Ground.UNKNOWN, NOW_MS - 20_000, "pytest", None, False)
+    rows.take(named(1), card(last="pytest"), NOW_MS + 80_000)
+    row = rows.rows()[key(1)]
+    assert (row.lost_ms, row.standing.state) == (None, State.WORKING)
+
+
+@pytest.mark.parametrize("state", ["working", "asks", "quiet", "your turn", "shell", "turn failed"])
+def test_every_state_of_a_session_that_runs_can_be_lost(state: str) -> None:
+    """A session is lost whatever it did, if its process ran."""
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), card(state=state), NOW_MS)
+    rows.lose(NOW_MS + 90_000)
+    assert rows.rows()[key(1)].lost_ms == NOW_MS
+
+
+@pytest.mark.parametrize("state", ["succeeded", "failed", "unfinished", "unknown"])
+def test_a_session_that_has_ended_is_never_lost(state: str) -> None:
+    """Its card is the last one, however old it is."""
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), card(state=state, outcome="done"), NOW_MS - 10**9)
+    rows.lose(NOW_MS)
+    assert rows.rows()[key(1)].lost_ms is None
+
+
+def test_a_sign_of_life_is_no_change() -> None:
+    """The same card again keeps its session from being lost, and changes no row."""
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), card(), NOW_MS)
+    rows.rows()
+    rows.take(named(1), card(), NOW_MS + MINUTE_MS)
+    rows.lose(NOW_MS + 2 * MINUTE_MS)
+    assert not rows.is_changed
+    assert rows.rows()[key(1)].lost_ms is None
+
+
+def test_a_removed_card_vanishes() -> None:
+    """A session whose card was removed has no row, and may come back."""
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), card(), NOW_MS)
+    rows.take(named(1), b"", NOW_MS)
+    assert rows.is_changed
+    assert rows.rows() == {}
+    rows.take(named(1), card(), NOW_MS)
+    assert key(1) in rows.rows()
+
+
+def test_of_too_many_cards_the_newest_are_kept() -> None:
+    """20,001 cards are 20,000 rows and a count; the one that was heard first is left out."""
+    rows = CardRows(ADDRESS)
+    data = card()
+    for number in range(20_001):
+        rows.take(named(number), data, NOW_MS + number)
+    found = rows.rows()
+    assert len(found) == 20_000
+    assert key(0) not in found
+    assert rows.left_out == 1
+
+
+def test_what_is_left_out_comes_back_when_it_is_heard() -> None:
+    """A session beyond the limit takes the place of the oldest; one that was removed is not counted."""
+    rows = CardRows(ADDRESS, 3)
+    for number in range(4):
+        rows.take(named(number), card(), NOW_MS + number)
+    assert {*rows.rows()} == {key(1), key(2), key(3)}
+    rows.take(named(0), card(), NOW_MS + 10)
+    assert {*rows.rows()} == {key(0), key(2), key(3)}
+    assert rows.left_out == 1
+    rows.take(named(1), b"", NOW_MS + 11)
+    assert rows.left_out == 0
+
+
+def test_only_a_number_of_rows_is_ever_held() -> None:
+    """However many sessions a publisher invents, memory is bounded."""
+    rows = CardRows(ADDRESS, 20)
+    for number in range(500):
+        rows.take(named(number), card(), NOW_MS + number)
+        assert len(rows._rows) <= 22
+        assert len(rows._heard) == len(rows._cards) == len(rows._rows) >= len(rows._live)
+    assert len(rows.rows()) == 20
+    assert rows.left_out == 480
+
+
+def test_the_host_is_the_publisher_if_the_card_has_none() -> None:
+    """A session always has the name of a machine."""
+    assert row_of(card(host="")).host == "ci"
+
+
+def test_the_problem_of_a_publisher_is_shown() -> None:
+    """Why an engine does not have the rest stands behind what goes on."""
+    assert (
+        row_of(card(last="pytest", problem="the stream is full")).standing.now
+        == "pytest · the stream is full"
+    )

@@ -1,0 +1,205 @@
+"""The list of an engine: rows come from a thread, and an engine that is away is named, never waited for."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+
+import pytest
+
+from agentwatch.engine.engine import EngineError, StoredCard, Trouble
+from agentwatch.faults import USAGE, Fault
+from agentwatch.remote.fleet import engine
+from agentwatch.remote.fleet.engine import EngineFleet
+from tests.remote.fleet.made import (
+    LOGIN,
+    MadeArchive,
+    card,
+    fleet_of,
+    key,
+    named,
+    step_until,
+    threads_of_cards,
+)
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try again soon."""
+    monkeypatch.setattr(engine, "_LEAST_PAUSE", 0.01)
+    monkeypatch.setattr(engine, "_REFUSED_PAUSE", 0.01)
+
+
+def test_cards_become_rows_and_vanish() -> None:
+    """A card is a row, a newer one replaces it, a removed one takes it away."""
+    archive = MadeArchive()
+    fleet = fleet_of(archive)
+    archive.put(StoredCard(named(1), card(title="One"), 0.0), StoredCard(named(2), card(), 0.0))
+    step_until(fleet, lambda: fleet.is_found and len(fleet.rows) == 2)
+    assert fleet.notes == ()
+    archive.put(StoredCard(named(1), card(title="Other"), 0.0), StoredCard(named(2), b"", 0.0))
+    step_until(fleet, lambda: {key: row.title for key, row in fleet.rows.items()} == {key(1): "Other"})
+    fleet.close()
+    assert archive.is_closed
+    assert threads_of_cards() == []
+
+
+def test_rows_are_the_same_object_while_nothing_changes() -> None:
+    """Signs of life do not make the screen draw."""
+    archive = MadeArchive()
+    fleet = fleet_of(archive)
+    archive.put(StoredCard(named(1), card(), 0.0))
+    step_until(fleet, lambda: fleet.rows)
+    before, calls = fleet.rows, archive.calls
+    archive.put(StoredCard(named(1), card(), 0.0))
+    step_until(fleet, lambda: not archive.batches and archive.calls > calls + 3)
+    assert fleet.rows is before
+    fleet.close()
+
+
+def test_the_age_of_a_card_counts() -> None:
+    """A card that is two minutes old when it arrives is lost since then, by our clock."""
+    archive = MadeArchive()
+    fleet = fleet_of(archive)
+    archive.put(StoredCard(named(1), card(), 120.0), StoredCard(named(2), card(), -1e18))
+    step_until(fleet, lambda: len(fleet.rows) == 2)
+    lost_ms = fleet.rows[key(1)].lost_ms
+    assert lost_ms is not None
+    assert abs(time.time() * 1000 - 120_000 - lost_ms) < 30_000
+    assert fleet.rows[key(2)].lost_ms is None
+    fleet.close()
+
+
+def test_an_engine_that_is_away_is_named_with_the_time() -> None:
+    """Its rows stay, the list says since when there is no answer, and the note goes with the next answer."""
+    archive = MadeArchive()
+    fleet = fleet_of(archive)
+    archive.put(StoredCard(named(1), card(), 0.0))
+    step_until(fleet, lambda: fleet.rows)
+    archive.error = EngineError("nats://team: connection refused")
+    step_until(fleet, lambda: fleet.notes)
+    (note,) = fleet.notes
+    minutes = {f"{datetime.fromtimestamp(time.time() - ago):%H:%M}" for ago in (0, 60)}
+    assert note in {f"team: no answer since {minute}: connection refused" for minute in minutes}
+    assert key(1) in fleet.rows
+    archive.error = None
+    step_until(fleet, lambda: not fleet.notes)
+    fleet.close()
+
+
+def test_a_session_of_an_engine_that_is_away_is_lost() -> None:
+    """Without the engine nothing is heard, so that what ran is not known to run."""
+    archive = MadeArchive()
+    fleet = fleet_of(archive)
+    archive.put(StoredCard(named(1), card(), 0.0))
+    step_until(fleet, lambda: fleet.rows)
+    archive.error = EngineError("away")
+    fleet.step(time.time_ns() // 10**6 + 91_000)
+    assert fleet.rows[key(1)].lost_ms is not None
+    fleet.close()
+
+
+def test_an_engine_that_refuses_is_named() -> None:
+    """A refused login is a line of its own, and the search for sessions is over."""
+    archive = MadeArchive()
+    archive.error = EngineError("the engine refuses the login", Trouble.REFUSED)
+    fleet = fleet_of(archive)
+    step_until(fleet, lambda: fleet.is_found)
+    assert fleet.notes == ("team: refused: the engine refuses the login",)
+    fleet.close()
+
+
+def test_credentials_that_are_gone_are_named() -> None:
+    """A file that cannot be read any more is no end of the list."""
+
+    def connect(_login: object) -> MadeArchive:
+        raise Fault("cannot open /x: no such file", USAGE)
+
+    fleet = EngineFleet("team", LOGIN, connect)
+    step_until(fleet, lambda: fleet.is_found)
+    assert fleet.notes == ("team: refused: cannot open /x: no such file",)
+    fleet.close()
+
+
+def test_an_engine_that_hangs_is_named_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any answer, each step returns at once, the list says so, and closing is short."""
+    monkeypatch.setattr(engine, "_SILENT_SECONDS", 0.05)
+    monkeypatch.setattr(engine, "_CLOSE_SECONDS", 0.05)
+    archive = MadeArchive()
+    archive.hangs = True
+    fleet = fleet_of(archive)
+    step_until(fleet, lambda: fleet.notes)
+    assert fleet.notes == ("team: no answer yet",)
+    assert not fleet.is_found
+    fleet.close()
+    archive.hangs = False
+    archive.put(StoredCard(named(1), card(), 0.0))
+    step_until(fleet, lambda: threads_of_cards() == [])
+
+
+def test_the_words_of_an_engine_are_safe() -> None:
+    """Control characters in a name, an error or a warning do not reach the terminal."""
+    archive = MadeArchive()
+    archive.warning = "old\x1b]0;x\x07 server"
+    fleet = fleet_of(archive, "te\x1b[31mam")
+    step_until(fleet, lambda: fleet.notes)
+    archive.error = EngineError("bad\x1b[2J")
+    step_until(fleet, lambda: len(fleet.notes) == 2)
+    assert all(note.isprintable() for note in fleet.notes)
+    assert "server" in fleet.notes[1]
+    fleet.close()
+
+
+def test_sessions_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list says how many sessions it leaves out."""
+    archive = MadeArchive()
+    fleet = fleet_of(archive)
+    monkeypatch.setattr(fleet._cards, "_most", 10)
+    archive.put(*(StoredCard(named(number), card(), 0.0) for number in range(1_200)))
+    step_until(fleet, lambda: fleet.is_found and len(fleet.rows) == 10)
+    assert fleet.notes == ("team: 1,190 older sessions are not listed",)
+    fleet.close()
+
+
+def test_a_burst_makes_few_mappings() -> None:
+    """However fast cards change, the rows are replaced about twice a second while more wait."""
+    archive = MadeArchive()
+    fleet = fleet_of(archive)
+    until, number, mappings, before = time.monotonic() + 1.2, 0, 0, None
+    while time.monotonic() < until:
+        number += 1
+        archive.put(*(StoredCard(named(each), card(calls=number), 0.0) for each in range(200)))
+        fleet.step(time.time_ns() // 10**6)
+        mappings += fleet.rows is not before
+        before = fleet.rows
+        time.sleep(0.002)
+    assert number > 20
+    assert mappings <= 12
+    fleet.close()
+
+
+def test_cards_wait_in_the_engine_while_the_list_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not more cards are read than the list has room for: a fleet cannot fill the memory."""
+    monkeypatch.setattr(engine, "_MOST_WAITING", 100)
+    archive = MadeArchive()
+    fleet = fleet_of(archive)
+    for batch in range(50):
+        archive.put(*(StoredCard(named(batch * 60 + each), card(), 0.0) for each in range(60)))
+    fleet.step(time.time_ns() // 10**6)
+    bound = time.monotonic() + 20
+    while len(fleet._waiting) <= 100 and time.monotonic() < bound:
+        time.sleep(0.002)
+    assert 100 < len(fleet._waiting) <= 160
+    step_until(fleet, lambda: len(fleet.rows) == 3000)
+    fleet.close()
+
+
+def test_a_defect_in_the_thread_is_not_lost() -> None:
+    """An exception that is no error of an engine is raised by the next step."""
+
+    def connect(_login: object) -> MadeArchive:
+        raise ZeroDivisionError
+
+    fleet = EngineFleet("team", LOGIN, connect)
+    with pytest.raises(ZeroDivisionError):
+        step_until(fleet, lambda: False)

@@ -1,0 +1,166 @@
+"""Several sources are one list, in which none holds up the others and no session appears twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import orjson
+import pytest
+
+from agentwatch.engine.engine import EngineError, StoredCard
+from agentwatch.machine.found import Key
+from agentwatch.machine.machine import Machine
+from agentwatch.machine.row import Row
+from agentwatch.recording import now_ms
+from agentwatch.remote.fleet import engine
+from agentwatch.remote.fleet.several import Several
+from agentwatch.safe_text import SafeText
+from tests.builders.machine.fake import fake_machine
+from tests.remote.fleet.made import MadeArchive, card, fleet_of, key, named, step_until
+
+
+class MadeHost:
+    """A source whose rows a test sets."""
+
+    def __init__(self, rows: Mapping[Key, Row] | None = None) -> None:
+        self.rows = rows or {}
+        self.is_found = True
+        self.wants_all = False
+        self.problem = SafeText("")
+        self.notes: tuple[SafeText, ...] = ()
+        self.is_closed = False
+
+    def step(self, now_ms: int) -> bool:
+        """Do nothing."""
+        assert now_ms
+        return False
+
+    def close(self) -> None:
+        """Note that it was closed."""
+        self.is_closed = True
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try again soon, and do not wait for threads that hang."""
+    monkeypatch.setattr(engine, "_LEAST_PAUSE", 0.01)
+    monkeypatch.setattr(engine, "_SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(engine, "_CLOSE_SECONDS", 0.05)
+
+
+def local(tmp_path: Path, count: int = 3) -> Machine:
+    """Return this machine, with made sessions."""
+    fake = fake_machine(tmp_path, count, newest_ms=now_ms(), with_captures=False)
+    return Machine(fake.environ, fake.home)
+
+
+def test_the_rows_of_all_sources_are_one_list(tmp_path: Path) -> None:
+    """Sessions of this machine, of an engine and of a host stand in one mapping."""
+    archive = MadeArchive()
+    archive.put(StoredCard(named(1), card(), 0.0))
+    host = MadeHost()
+    several = Several(local(tmp_path), [fleet_of(archive), host], tmp_path / "sessions")
+    step_until(several, lambda: several.is_found)
+    assert len(several.rows) == 4
+    assert several.rows[key(1)].host == "build1"
+    archive.put(StoredCard(named(1), b"", 0.0))
+    step_until(several, lambda: key(1) not in several.rows)
+    several.close()
+    assert host.is_closed
+
+
+def test_the_list_is_the_same_object_while_nothing_changes(tmp_path: Path) -> None:
+    """Rows of several sources are put together only when one of them has changed."""
+    hosts = [MadeHost(), MadeHost()]
+    several = Several(None, hosts, tmp_path)
+    several.step(now_ms())
+    before = several.rows
+    several.step(now_ms())
+    assert several.rows is before
+    hosts[1].rows = {}
+    several.step(now_ms())
+    assert several.rows is not before
+
+
+def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
+    """Each step is short, the rows of the others are listed, and the one that hangs is named."""
+    hanging, failing, good = MadeArchive(), MadeArchive(), MadeArchive()
+    hanging.hangs = True
+    failing.error = EngineError("connection refused")
+    good.put(StoredCard(named(1), card(), 0.0))
+    fleets = [fleet_of(each, name) for each, name in ((hanging, "slow"), (failing, "gone"), (good, "team"))]
+    several = Several(local(tmp_path), fleets, tmp_path / "sessions")
+    longest, bound = 0.0, time.monotonic() + 20
+    while not (several.is_found and key(1) in several.rows) and time.monotonic() < bound:
+        began = time.thread_time()
+        several.step(now_ms())
+        longest = max(longest, time.thread_time() - began)
+        time.sleep(0.001)
+    assert len(several.rows) == 4
+    assert [note.partition(":")[0] for note in several.notes] == ["slow", "gone"]
+    assert longest < 0.5
+    several.close()
+    hanging.hangs = False
+
+
+def test_a_published_session_of_this_machine_appears_once(tmp_path: Path) -> None:
+    """The row of the engine is left out while the recording is here, and comes back when it is deleted."""
+    archive = MadeArchive()
+    archive.put(StoredCard(named(1), card(), 0.0), StoredCard(named(2), card(), 0.0))
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    (folder / "a.ndjson").touch()
+    (folder / "a.ship").write_bytes(orjson.dumps({"to": "nats://team", "session": str(named(1))}))
+    several = Several(local(tmp_path, 0), [fleet_of(archive)], folder)
+    step_until(several, lambda: several.rows)
+    assert {*several.rows} == {key(2)}
+    (folder / "a.ndjson").unlink()
+    at_ms = now_ms() + 10_000
+    step_until(several, lambda: {*several.rows} == {key(1), key(2)}, at_ms)
+    several.close()
+
+
+def test_without_this_machine_nothing_is_left_out(tmp_path: Path) -> None:
+    """A list of an engine alone shows the sessions of this machine that are published there."""
+    archive = MadeArchive()
+    archive.put(StoredCard(named(1), card(), 0.0))
+    (tmp_path / "a.ndjson").touch()
+    (tmp_path / "a.ship").write_bytes(orjson.dumps({"session": str(named(1))}))
+    several = Several(None, [fleet_of(archive)], tmp_path)
+    step_until(several, lambda: key(1) in several.rows)
+    several.close()
+
+
+def test_every_source_reads_old_sessions_when_they_are_wanted(tmp_path: Path) -> None:
+    """What the user asks for is passed on to all sources."""
+    here, host = local(tmp_path, 0), MadeHost()
+    several = Several(here, [host], tmp_path)
+    assert not several.wants_all
+    several.wants_all = True
+    assert (here.wants_all, host.wants_all) == (True, True)
+
+
+def test_settling_ends_when_all_have_answered(tmp_path: Path) -> None:
+    """A list that is printed waits for those that answer, and not for the rest of the time."""
+    archive = MadeArchive()
+    archive.put(StoredCard(named(1), card(), 0.0))
+    failing = MadeArchive()
+    failing.error = EngineError("connection refused")
+    several = Several(local(tmp_path), [fleet_of(archive), fleet_of(failing, "gone")], tmp_path)
+    several.settle(60)
+    assert len(several.rows) == 4
+    assert [bool(each.problem) for each in several.elsewhere] == [False, True]
+    several.close()
+
+
+def test_settling_ends_without_an_answer(tmp_path: Path) -> None:
+    """A source that hangs is given up after the time."""
+    hanging = MadeArchive()
+    hanging.hangs = True
+    several = Several(None, [fleet_of(hanging)], tmp_path)
+    several.settle(0.3)
+    assert several.notes == ("team: no answer yet",)
+    several.close()
+    hanging.hangs = False

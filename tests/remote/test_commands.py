@@ -1,0 +1,143 @@
+"""Every command takes the address of a session elsewhere, and prints what it prints of the original."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentwatch.engine.card import Card
+from tests.conftest import RECORDINGS
+from tests.harness.engine.server import Server
+from tests.harness.processes import until
+from tests.harness.program import AGENTWATCH, environment, watch
+from tests.remote.conftest import SESSION, Publisher
+
+DEMO = RECORDINGS / "demo.ndjson"
+
+
+@pytest.fixture
+def address(server: Server, publisher: Publisher) -> str:
+    """Return the address of a published session."""
+    publisher.send_recording(DEMO)
+    publisher.end()
+    publisher.card(Card(host="build-7", outcome="succeeded", exit=0))
+    return f"{server.address}/{SESSION}"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--print", "{}"),
+        ("--output-format", "json", "{}"),
+        ("--output-format", "stream-json", "{}"),
+        ("--output-format", "summary", "{}"),
+        ("--output-format", "final", "{}"),
+        ("log", "{}"),
+        ("log", "--addresses", "{}"),
+        ("show", "{}"),
+        ("show", "{}#3"),
+        ("show", "--json", "{}@+10s"),
+        ("drift", "{}"),
+        ("replay", "--print", "--speed", "1000", "{}"),
+        ("export", "--to", "atif", "-o", "-", "{}"),
+        ("clip", "{}#2..#4", "-o", "-"),
+        ("redact", "{}", "-o", "-"),
+    ],
+    ids=" ".join,
+)
+def test_a_command_prints_what_it_prints_of_the_original(address: str, arguments: tuple[str, ...]) -> None:
+    """The output and the exit code are those of the original, byte for byte; exports have another name."""
+    of_copy = watch(*(each.format(address) for each in arguments))
+    original = watch(*(each.format(DEMO) for each in arguments))
+    name = address.rpartition("/")[2].encode()
+    printed = of_copy.stdout.replace(name, b"demo")
+    assert (of_copy.returncode, printed) == (original.returncode, original.stdout), of_copy.stderr
+    assert of_copy.stdout or arguments[0] == "drift"
+
+
+def test_printing_follows_a_session_to_its_end(server: Server, publisher: Publisher, tmp_path: Path) -> None:
+    """`--print` prints calls as they are published, and ends with the session."""
+    publisher.send_recording(RECORDINGS / "plain.ndjson")
+    publisher.card()
+    process = subprocess.Popen(
+        [*AGENTWATCH, "--print", "--log", "followed.log", f"{server.address}/{SESSION}"],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        env=environment(),
+        cwd=tmp_path,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert b"lantern" in line
+        assert process.poll() is None
+        publisher.end()
+        rest, _ = process.communicate(timeout=20)
+        assert process.returncode == 0
+        assert line + rest == watch("--print", RECORDINGS / "plain.ndjson").stdout
+        log = (tmp_path / "followed.log").read_bytes()
+        assert log == watch("log", RECORDINGS / "plain.ndjson").stdout
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_complete_copy_is_printed_while_the_engine_is_away(address: str, server: Server) -> None:
+    """A session that was read once is printed without the engine, and by an abbreviated name too."""
+    first = watch("log", address)
+    server.kill()
+    assert watch("log", address).stdout == first.stdout != b""
+    assert watch("log", f"{server.address}/012345").stdout == first.stdout
+    server.restart()
+
+
+def test_without_a_copy_an_absent_engine_is_one_line(address: str, server: Server) -> None:
+    """Without a copy, an engine that is away is a fault of one line, with exit code 2."""
+    server.kill()
+    done = watch("log", address)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert server.address.encode() in done.stderr
+    server.restart()
+
+
+def test_a_beginning_that_is_not_kept_is_reported(server: Server, publisher: Publisher) -> None:
+    """A command works on what is kept, and reports how much is not."""
+    lines = DEMO.read_bytes().splitlines(keepends=True)
+    publisher.content = lines[0] * 100
+    publisher.send(*lines)
+    publisher.end()
+    done = watch("log", f"{server.address}/{SESSION}")
+    assert done.returncode == 0
+    assert done.stdout
+    assert b"the beginning is no longer kept: " in done.stderr
+
+
+@pytest.mark.parametrize("words", ["#999", "@nonsense!", "#x"])
+def test_a_moment_that_does_not_exist_is_a_fault(address: str, words: str) -> None:
+    """A call or a moment that the session does not have is a fault of one line."""
+    done = watch("show", f"{address}{words}")
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+
+
+def test_an_interrupted_print_leaves_a_copy_that_goes_on(server: Server, publisher: Publisher) -> None:
+    """A watcher that is killed leaves a copy; the next command completes it."""
+    publisher.send_recording(DEMO)
+    publisher.card()
+    address = f"{server.address}/{SESSION}"
+    process = subprocess.Popen(
+        [*AGENTWATCH, "--print", address],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        env=environment(),
+    )
+    copies = Path(os.environ["AGENTWATCH_HOME"], "copies")
+    until(lambda: [path for path in copies.glob("*.ndjson") if path.stat().st_size == DEMO.stat().st_size])
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    publisher.end()
+    assert watch("log", address).stdout == watch("log", DEMO).stdout
+    assert len([*copies.glob("*.ndjson")]) == 1
