@@ -143,6 +143,7 @@ class Lists:
         if self._asked_at is None:
             if self._reads_heads:
                 self._reads_heads = self._heads.read(self._lines, self._known.values())
+                self.is_complete = True
                 self._show()
                 return True
             if now < self._ask_at:
@@ -153,9 +154,9 @@ class Lists:
         while (line := self._lines.next(seconds)) is not None:
             if line == END.encode():
                 self._asked_at, self._ask_at = None, time.monotonic() + _ASK_SECONDS
-                self.is_complete = True
                 self._show()
                 self._reads_heads = self._way == "tail"
+                self.is_complete = self.is_complete or not self._reads_heads
                 return True
             self._put(self._known, self._listed(line))
         if now - self._asked_at > _ANSWER_SECONDS:
