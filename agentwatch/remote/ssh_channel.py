@@ -9,8 +9,6 @@ from agentwatch.remote.channel import SeenCard
 from agentwatch.remote.copies.copy import LocalCopy
 from agentwatch.remote.ssh.pieces import SshPieces
 
-_READ_BYTES = 1 << 20
-
 
 class SshChannel:
     """The pieces of one session of a host."""
@@ -81,12 +79,4 @@ def connected(address: str, copy: LocalCopy) -> SshChannel:
         Fault: The words are no address of a session.
         OSError: The copy cannot be read.
     """
-    return SshChannel(address, copy.have, _digest_of(copy) if copy.origin.base == 0 else None)
-
-
-def _digest_of(copy: LocalCopy) -> hashlib._Hash:
-    digest = hashlib.sha256()
-    with copy.path.open("rb") as file:
-        while data := file.read(_READ_BYTES):
-            digest.update(data)
-    return digest
+    return SshChannel(address, copy.have, copy.digest() if copy.origin.base == 0 else None)

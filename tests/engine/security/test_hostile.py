@@ -40,6 +40,7 @@ NUMBERS = (
     "started_ms",
     "seen_ms",
 )
+ODD: tuple[object, ...] = (-1, 1 << 53, 1 << 64, 10**60, 1.5, True, "9", None, [], {"a": []})
 _STEM = re.compile(r"\d{8}-\d{6}-[0-9a-z]+\.(?:ndjson|times|origin|log|index)")
 
 
@@ -52,7 +53,7 @@ def cards() -> Iterator[bytes]:
     """Yield cards that no agentwatch writes."""
     yield card(**dict.fromkeys(TEXTS, ACTING), last=ACTING, problem=ACTING)
     yield card(**dict.fromkeys(TEXTS, "x" * 250))
-    for value in (-1, 1 << 53, 1 << 64, 10**60, 1.5, True, "9", None, [], {"a": []}):
+    for value in ODD:
         yield card(**dict.fromkeys((*NUMBERS, "exit"), value), title="numbers")
         yield card(**dict.fromkeys(TEXTS, value), last="types")
     yield card(state="asks", ground="said", outcome="running", since_ms=1, seen_ms=(1 << 53) - 1)

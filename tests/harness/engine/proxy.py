@@ -32,7 +32,8 @@ class Proxy:
         """The bytes passed on, in both directions."""
         self.refuses = False
         """Whether new connections are reset at once."""
-        self._target = target
+        self.target = target
+        """The loopback port to which new connections are passed on."""
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -82,7 +83,7 @@ class Proxy:
             try:
                 if self.refuses:
                     raise ConnectionRefusedError
-                server = socket.create_connection(("127.0.0.1", self._target), 5)
+                server = socket.create_connection(("127.0.0.1", self.target), 5)
                 server.settimeout(None)
             except OSError:
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)

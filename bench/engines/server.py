@@ -1,0 +1,46 @@
+"""The server that is measured, and what its process costs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agentwatch.engine.address import parse_engine
+from agentwatch.engine.opening import Login
+from tests.harness.engine.server import Server, nats_server
+from tests.harness.engine.streams import prepare
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def is_installed() -> bool:
+    """Return whether there is a server to measure; Debian installs it where most users have no PATH."""
+    return shutil.which("nats-server", path=f"{os.environ.get('PATH', '')}:/usr/sbin") is not None
+
+
+@contextmanager
+def engine(config: str = "") -> Iterator[Server]:
+    """Yield a running server with the stream and the bucket, in a temporary folder."""
+    with tempfile.TemporaryDirectory() as folder, nats_server(Path(folder), config) as server:
+        prepare(server)
+        yield server
+
+
+def login(address: str) -> Login:
+    """Return the login of a server without users."""
+    return Login(parse_engine(address)[0])
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time that a process has used, its ended threads included."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the memory of a process that is in RAM."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

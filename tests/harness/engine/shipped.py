@@ -1,0 +1,50 @@
+"""Starts the process that ships a recording, and reads what it has noted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+from agentwatch.engine.address import parse_engine
+from agentwatch.engine.names import SessionName
+from agentwatch.engine.opening import Login
+from agentwatch.recording import SessionFiles
+from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
+from agentwatch.shipping.starting import start_shipping
+from agentwatch.shipping.target import Target
+from tests.harness.processes import until
+
+PUBLISHER = "bench"
+
+
+def ship(recording: Path, address: str) -> subprocess.Popen[bytes]:
+    """Start to ship a recording to a server without users, as `run --publish` does."""
+    return start_shipping(recording, Target(Login(parse_engine(address)[0]), PUBLISHER, os.environ))
+
+
+def shipped(recording: Path) -> Shipped | None:
+    """Return what the engine has of a recording, as far as its shipper knows."""
+    return read_shipped(SessionFiles(recording).shipped)
+
+
+def session_of(recording: Path) -> SessionName:
+    """Return the name of a recording on the engine, once its shipper has chosen it."""
+    until(lambda: shipped(recording) is not None)
+    found = shipped(recording)
+    assert found is not None
+    return found.session
+
+
+def is_done(recording: Path) -> bool:
+    """Return whether the engine has all of a recording, its end included."""
+    found = shipped(recording)
+    return found is not None and found.state is ShipState.DONE
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that was started here, and wait for it."""
+    with suppress(ProcessLookupError):
+        process.kill()
+    process.wait()

@@ -1,0 +1,83 @@
+"""What a server has stored of a session, read without the program: the reader rule, made again by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64decode
+from typing import NamedTuple
+
+from tests.harness.engine.plain_client import Message, PlainClient, Refused
+
+
+class Stored(NamedTuple):
+    """A session on a server."""
+
+    data: bytes
+    """The bytes of the recording, by the reader rule."""
+    messages: int
+    passed: int
+    """Messages of which no byte was needed: they were sent twice."""
+    ahead: int
+    """Messages that begin behind the bytes before them."""
+    end: str
+    """The header `Aw-End`; empty if there is none."""
+
+
+def read_stored(port: int, subject: str) -> Stored:
+    """Return what a server has of a session.
+
+    Args:
+        port: The loopback port of the server.
+        subject: The subject of the session's bytes.
+    """
+    return asyncio.run(_read(port, subject))
+
+
+async def _read(port: int, subject: str) -> Stored:
+    client = await PlainClient.connect(port)
+    data = bytearray()
+    messages = passed = ahead = sequence = 0
+    end = ""
+    try:
+        while True:
+            question = {"seq": sequence + 1, "next_by_subj": subject}
+            try:
+                found = (await client.ask("STREAM.MSG.GET.AW", question))["message"]
+            except Refused as refused:
+                if "10037" in str(refused):  # no message found
+                    break
+                raise
+            sequence, payload = found["seq"], b64decode(found.get("data", ""))
+            headers = Message("", "", b64decode(found.get("hdrs", "")), b"").headers
+            messages += 1
+            end = headers.get("Aw-End", end)
+            if "Aw-Offset" not in headers:
+                continue
+            offset = int(headers["Aw-Offset"])
+            if offset > len(data):
+                ahead += 1
+            elif offset + len(payload) <= len(data):
+                passed += 1
+            else:
+                data += payload[len(data) - offset :]
+    finally:
+        client.close()
+    return Stored(bytes(data), messages, passed, ahead, end)
+
+
+def stream_leader(port: int, stream: str = "AW") -> str:
+    """Return the name of the server that leads a stream; empty while there is none."""
+
+    async def ask() -> str:
+        client = await PlainClient.connect(port)
+        try:
+            info = await asyncio.wait_for(client.request(f"$JS.API.STREAM.INFO.{stream}"), 3)
+            found = json.loads(info.data) if info.data else {}
+            return str(found.get("cluster", {}).get("leader", ""))
+        except (TimeoutError, Refused):
+            return ""
+        finally:
+            client.close()
+
+    return asyncio.run(ask())
