@@ -8,8 +8,8 @@ from pathlib import Path
 
 from engines.figure import Figure, at_most, known
 from engines.server import cpu_seconds, engine, resident_bytes
-from tests.harness.engine.trial import Trial
 from tests.harness.processes import until
+from tests.harness.trials.trial import Trial
 
 _LINES_A_SECOND = 20
 _LONG_SECONDS = 600.0

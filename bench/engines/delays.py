@@ -19,8 +19,8 @@ from agentwatch.engine.names import new_session
 from agentwatch.engine.opening import open_archive, open_sink
 from engines.figure import Figure, at_most, known, milliseconds
 from engines.server import engine, login
-from tests.harness.engine.growing import LINE_BYTES, line_of
-from tests.harness.engine.trial import Trial
+from tests.harness.trials.growing import LINE_BYTES, line_of
+from tests.harness.trials.trial import Trial
 
 _LINES_A_SECOND = 20
 _P50_MS, _P99_MS = 5, 100
@@ -31,7 +31,7 @@ _RATIO = 1.5
 """What counts as the same time on a machine with other load."""
 _AGENT = """
 import array, os, sys, time
-from tests.harness.engine.growing import line_of
+from tests.harness.trials.growing import line_of
 seconds, rate, times = float(sys.argv[1]), 200, array.array("d")
 start = time.monotonic()
 for number in range(int(seconds * rate)):

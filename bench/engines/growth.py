@@ -19,9 +19,9 @@ from agentwatch.engine.card import Card, encode
 from engines.figure import Figure, at_most, known
 from engines.many import drive
 from engines.server import cpu_seconds, engine, resident_bytes
-from tests.harness.engine.growing import LINE_BYTES, line_of
-from tests.harness.engine.plain_client import Message, PlainClient
 from tests.harness.engine.server import Server
+from tests.harness.trials.growing import LINE_BYTES, line_of
+from tests.harness.trials.plain_client import Message, PlainClient
 
 _SESSIONS = 100_000
 _LIVE = 5_000

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.harness.engine.server import nats_server
-from tests.harness.engine.streams import prepare
-from tests.harness.engine.trial import Trial
 from tests.harness.processes import until
+from tests.harness.trials.streams import prepare
+from tests.harness.trials.trial import Trial
 
 _AWAY_SECONDS = 600
 _CAUGHT_UP_SECONDS = 10.0

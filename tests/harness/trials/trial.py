@@ -14,10 +14,10 @@ from agentwatch.config import Machines
 from agentwatch.faults import Fault
 from agentwatch.remote.copying import Copying
 from agentwatch.remote.opening import open_copy
-from tests.harness.engine.growing import GrowingRecording
-from tests.harness.engine.shipped import end, is_done, session_of, ship, shipped
-from tests.harness.engine.stored import read_stored
 from tests.harness.processes import until
+from tests.harness.trials.growing import GrowingRecording
+from tests.harness.trials.shipped import end, is_done, session_of, ship, shipped
+from tests.harness.trials.stored import read_stored
 
 _OPEN_SECONDS = 20.0
 _POLL_SECONDS = 0.005
