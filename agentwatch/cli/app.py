@@ -211,15 +211,8 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
-agentwatch.add_command(completion)
-agentwatch.add_command(export)
-agentwatch.add_command(clip)
-agentwatch.add_command(doctor)
-agentwatch.add_command(sessions)
-agentwatch.add_command(engine)
-agentwatch.add_command(host_rows)
-agentwatch.add_command(host_pieces)
-agentwatch.add_command(ship)
+for _command in (completion, export, clip, doctor, sessions, engine, host_rows, host_pieces, ship):
+    agentwatch.add_command(_command)
 
 
 @agentwatch.command()

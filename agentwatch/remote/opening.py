@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from agentwatch.config import Machines
-from agentwatch.engine.address import is_engine
+from agentwatch.engine.address import is_engine, parse_engine
 from agentwatch.engine.engine import EngineError
 from agentwatch.engine.names import SessionName, parse_session
 from agentwatch.engine.opening import Login, check_extra, open_archive
@@ -47,6 +47,32 @@ def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Cop
         return _of_host(words, environ)
     except OSError as error:
         raise cannot_create(Path(error.filename or "the copy of the session"), error) from None
+
+
+def known_copy(words: str, environ: Mapping[str, str]) -> Path | None:
+    """Return the recording of the local copy of a session; None if there is none. Nothing is connected.
+
+    Args:
+        words: The address of the session, with its whole name.
+        environ: The environment, which names the folder of copies.
+    """
+    try:
+        if is_engine(words):
+            engine, session = parse_engine(words)
+            address = str(engine)
+        else:
+            from agentwatch.remote.ssh.address import parse_ssh
+
+            host, session = parse_ssh(words)
+            address = str(host)
+    except Fault:
+        return None
+    found = [
+        path
+        for path, origin in Copies(environ).known()
+        if (origin.address, origin.session) == (address, session) and not origin.differs
+    ]
+    return found[0] if found else None
 
 
 def is_session(words: str) -> bool:

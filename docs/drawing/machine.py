@@ -17,10 +17,11 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 
 from agentwatch.machine.row import Row
+from agentwatch.safe_text import safe_line
 from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.signals import HeldSignals
-from drawing.machine_rows import made_rows
+from drawing.machine_rows import made_rows, rows_of_machines
 from drawing.picture import LIGHT, Program, Shown, mended
 
 _DEMO_SECONDS = 46.0
@@ -32,6 +33,8 @@ class Picture(NamedTuple):
     size: tuple[int, int]
     keys: Sequence[str] = ()
     theme: str = "textual-dark"
+    notes: tuple[str, ...] | None = None
+    """What the list says about other machines, which it shows then; None for this machine alone."""
 
 
 _TO_DEMO = ("j", "j", "j")
@@ -43,14 +46,16 @@ PICTURES = {
     "sessions-filter": Picture((120, 16), ("f", *"agent:claude", "space", *"repo:api")),
     "sessions-80x24": Picture((80, 24), theme=LIGHT),
     "sessions-40x20": Picture((40, 20)),
+    "sessions-machines": Picture((120, 30), notes=("lab: no answer since 12:41: connection refused",)),
 }
 
 
 class MadeMachine:
     """A machine with sessions that do not change."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        """Create the machine with its sessions."""
+    def __init__(self, rows: Sequence[Row], notes: Sequence[str] = ()) -> None:
+        """Create the machine with its sessions, and what is known besides them."""
+        self.notes = tuple(map(safe_line, notes))
         self.rows: Rows = {row.key: row for row in rows}
         self.is_found = True
         self.wants_all = False
@@ -70,7 +75,8 @@ async def drawn(picture: Picture) -> str:
         program.pass_to(_DEMO_SECONDS)
         for module in ("app", "screen", "preview_pane", "watching"):
             stack.enter_context(patch(f"agentwatch.screen.machine.{module}.now_ms", program.now_ms))
-        machine = MadeMachine(made_rows(program.now_ms(), program.path))
+        made = made_rows if picture.notes is None else rows_of_machines
+        machine = MadeMachine(made(program.now_ms(), program.path), picture.notes or ())
         app = HomeApp(HeldSignals(), machine)
         async with app.run_test(size=picture.size) as pilot:
             app.theme = picture.theme

@@ -1,8 +1,9 @@
-"""The sessions of the made machine that the pictures of the list show: all states at one time."""
+"""The sessions of made machines that the pictures of the list show: all states at one time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +213,106 @@ def made_rows(now_ms: int, demo: Path) -> list[Row]:
             **counts,
             **more,
         )
+    _add_old(sessions)
+    return sessions.rows
+
+
+def rows_of_machines(now_ms: int, demo: Path) -> list[Row]:
+    """Return the sessions of this machine, of an engine with CI jobs, and of a host.
+
+    Args:
+        now_ms: The time, in ms since the epoch.
+        demo: The recording of the demo.
+    """
+    sessions = Sessions(now_ms, demo)
+    add, working = sessions.add, State.WORKING
+    add(
+        "claude",
+        "api retry-limits",
+        "Add retry limits to the client",
+        State.ASKS,
+        14 * _S,
+        "Bash rm -rf build",
+        calls=33,
+    )
+    add(
+        "cursor",
+        "tidepool fix-lows",
+        "Fix test_nearest_low_just_past",
+        working,
+        46 * _S,
+        "pytest -q",
+        calls=9,
+        failed=1,
+    )
+    add("claude", "site main", "Rename the blog", State.YOUR_TURN, 760 * _S, "Shall I push?", calls=44)
+    add("codex", "web main", "Upgrade the bundler", State.FAILED, 4 * _H, "usage limit", calls=67, failed=7)
+    here = len(sessions.rows)
+    add(
+        "codex",
+        "web checkout",
+        "Repair the nightly build",
+        State.ASKS,
+        95 * _S,
+        "shell npm publish",
+        calls=12,
+        host="runner-17",
+    )
+    add(
+        "claude",
+        "api main",
+        "Triage issue 2041",
+        working,
+        130 * _S,
+        "make test",
+        calls=21,
+        is_calling=True,
+        host="runner-18",
+    )
+    add(
+        "claude",
+        "infra certs",
+        "Rotate the certificates",
+        working,
+        48 * _S,
+        "terraform plan",
+        calls=7,
+        is_calling=True,
+        host="build1",
+    )
+    add(
+        "gemini",
+        "lantern limits",
+        "Test the limits of uploads",
+        State.UNKNOWN,
+        260 * _S,
+        "pytest tests/uploads",
+        calls=15,
+        host="runner-9",
+        lost_ms=now_ms - 260 * _S,
+    )
+    add("claude", "api main", "Triage issue 2038", State.SUCCEEDED, 1 * _H, calls=18, host="runner-16")
+    add(
+        "codex",
+        "infra main",
+        "List the unused roles",
+        State.FAILED,
+        2 * _H,
+        "exit 1",
+        calls=31,
+        failed=4,
+        host="build1",
+    )
+    rows = sessions.rows[:here]
+    for row in sessions.rows[here:]:
+        place = "ssh://build1" if row.host == "build1" else "nats://team"
+        rows.append(replace(row, key=(place, row.id), address=f"{place}/{row.id}"))
+    return rows
+
+
+def _add_old(sessions: Sessions) -> None:
+    """Add what the list folds and hides."""
+    add = sessions.add
     for number in range(_ONE_LINERS):
         words = f"Name the change, part {number}"
         add(
@@ -219,4 +320,3 @@ def made_rows(now_ms: int, demo: Path) -> list[Row]:
         )
     for number in range(_OLD):
         add("claude", "api main", f"Older {number}", State.SUCCEEDED, 8 * _D + number * _H, calls=1)
-    return sessions.rows

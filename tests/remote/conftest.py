@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,22 +78,37 @@ class Watcher(NamedTuple):
         return open_copy(words, Machines(), self.environ)
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """Yield a server with the stream and the bucket."""
+@contextmanager
+def published(tmp_path: Path) -> Iterator[tuple[Server, Publisher]]:
+    """Yield a server with the stream and the bucket, and a publisher of one session."""
     with nats_server(tmp_path) as server:
         connection = Connection(Login(parse_engine(server.address)[0]), "_INBOX.admin")
         make_streams(connection)
         connection.close()
-        yield server
+        publisher = Publisher(server.address)
+        try:
+            yield server, publisher
+        finally:
+            publisher.sink.close()
 
 
 @pytest.fixture
-def publisher(server: Server) -> Iterator[Publisher]:
-    """Yield a publisher."""
-    publisher = Publisher(server.address)
-    yield publisher
-    publisher.sink.close()
+def engine(tmp_path: Path) -> Iterator[tuple[Server, Publisher]]:
+    """Yield a server and a publisher."""
+    with published(tmp_path) as both:
+        yield both
+
+
+@pytest.fixture
+def server(engine: tuple[Server, Publisher]) -> Server:
+    """Return the server."""
+    return engine[0]
+
+
+@pytest.fixture
+def publisher(engine: tuple[Server, Publisher]) -> Publisher:
+    """Return the publisher."""
+    return engine[1]
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from tests.conftest import RECORDINGS
 from tests.harness.processes import until
 from tests.remote.conftest import Watcher
 from tests.remote.ssh.conftest import host  # noqa: F401 - a fixture
+from tests.remote.ssh.sessions import STEM, record
 from tests.remote.ssh.sshd import Sshd
-from tests.remote.ssh.test_pieces import STEM, record
 
 SECONDS = 20.0
 

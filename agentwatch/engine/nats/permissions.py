@@ -69,7 +69,7 @@ def of_watcher(user: str) -> Permissions:
     )
 
 
-def user_block(user: str, permissions: Permissions, password: str = '""') -> str:
+def user_block(user: str, permissions: Permissions, password: str) -> str:
     """Return the entry of a user in the `users` of a server's configuration.
 
     Args:

@@ -12,6 +12,7 @@ import re
 import subprocess
 import tempfile
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -180,18 +181,39 @@ def connection(address: SshAddress) -> Connection:
         return _shared.setdefault(address, Connection(address))
 
 
-def connect(words: str, *, asks: bool) -> None:
-    """Connect to the host of an address before there is a screen, on which ssh could not ask.
+def connect(addresses: Iterable[str], *, asks: bool) -> None:
+    """Connect to hosts before there is a screen, on which ssh could not ask.
+
+    First all hosts are tried at the same time, without questions. Those that refuse are tried again one after
+    the other, and ssh may ask for a password or whether a host key is right. That a host cannot be reached
+    is reported by whoever uses the connection then.
 
     Args:
-        words: The address of a host, or of a session on it.
+        addresses: The addresses of hosts, or of sessions on them.
         asks: Whether ssh may ask on the terminal.
 
     Raises:
-        Fault: The words are no address.
-        EngineError: ssh cannot connect.
+        Fault: One of them is no address.
     """
-    connection(parse_ssh(words)[0]).log_in(asks=asks)
+    hosts = [connection(host) for host in dict.fromkeys(parse_ssh(words)[0] for words in addresses)]
+    refusing: list[Connection] = []
+
+    def log_in(host: Connection) -> None:
+        try:
+            host.log_in(asks=False)
+        except EngineError as error:
+            if error.trouble is Trouble.REFUSED:
+                refusing.append(host)
+
+    threads = [threading.Thread(target=log_in, args=(host,), daemon=True) for host in hosts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for host in hosts:
+        if asks and host in refusing:
+            with suppress(EngineError):
+                host.log_in(asks=True)
 
 
 def close_all() -> None:

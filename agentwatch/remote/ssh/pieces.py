@@ -36,15 +36,15 @@ class SshPieces:
     A piece may have no bytes: then it is the newest one, and all bytes that the host has are here.
     """
 
-    def __init__(self, address: str, have: int, digest: str = "") -> None:
+    def __init__(self, address: str, have: int, digest: hashlib._Hash | None = None) -> None:
         """Take the address; nothing is connected before the first piece is wanted.
 
         Args:
             address: `ssh://[USER@]HOST[:PORT]/ID`.
             have: The number of bytes that are here already.
-            digest: The SHA-256 of these bytes in hexadecimal digits, with which the host checks that they are
-                the beginning of its file; empty if it is not known. A session of a store, whose lines may be
-                written again, then begins again.
+            digest: The SHA-256 of these bytes, with which the host checks that they are the beginning of its
+                file; None if it is not known. A session of a store, whose lines may be written again, then
+                begins again.
 
         Raises:
             Fault: The words are no such address.
@@ -55,8 +55,7 @@ class SshPieces:
         self.has_none = False
         """Whether the host has answered that it has no such session."""
         self._have = have
-        self._digest = hashlib.sha256() if have == 0 else None
-        self._given = (have, digest or _UNKNOWN)
+        self._digest = hashlib.sha256() if have == 0 else None if digest is None else digest.copy()
         self._inode = 0
         self._channel: channel.Channel | None = None
         self._lines: ChannelLines | None = None
@@ -72,7 +71,8 @@ class SshPieces:
         Connecting may take longer than the time.
 
         Raises:
-            ReplacedError: The bytes that are here are not the beginning of the file any more.
+            ReplacedError: The bytes that are here are not the beginning of the file any more: a new copy must
+                begin. After `restart` the file is read from its first byte.
             EngineError: The session cannot be read. Later calls connect again, and go on after the last
                 piece.
         """
@@ -104,8 +104,7 @@ class SshPieces:
         self._leave()
 
     def _begin(self) -> None:
-        given = self._given[1] if self._given[0] == self._have else _UNKNOWN
-        digest = given if self._digest is None else self._digest.hexdigest()
+        digest = _UNKNOWN if self._digest is None else self._digest.hexdigest()
         words = script.command("pieces", self.session, self._have, digest, self._inode)
         self._channel = connection(self.address).open(words)
         self._lines = ChannelLines(self._channel)

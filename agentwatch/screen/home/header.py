@@ -90,10 +90,11 @@ class HomeNotes(Static):
             return
         self._drawn = drawn
         most = _MOST_NOTES if height >= _LEAST_FOR_NOTES else 1
-        shown = [*self._notes]
-        if len(shown) > most:
-            shown[most - 1 :] = [SafeText(f"{shown[most - 1]} · {len(shown) - most} more")]
-        lines = [Content(f" {cut(line, max(width - 2, 1))}") for line in shown]
+        more = f" · {len(self._notes) - most} more" if len(self._notes) > most else ""
+        shown = [cut(note, max(width - 2, 1)) for note in self._notes[:most]]
+        if more:
+            shown[-1] = SafeText(f"{cut(shown[-1], max(width - 2 - len(more), 1))}{more}")
+        lines = [Content(f" {line}") for line in shown]
         self.display = bool(lines)
         self.update(Content("\n").join(lines))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -12,16 +11,16 @@ from typing import NamedTuple
 from textual import on
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
-from agentwatch.config import Config, Machines
+from agentwatch.config import Config
 from agentwatch.faults import Fault
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import LIVE, Ground, State
+from agentwatch.machine.standing import Ground, State
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
-from agentwatch.screen.machine.opening import OpenSession, open_elsewhere, open_session
+from agentwatch.screen.machine.opening import OpenSession, open_row
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.screen import HomeScreen
 from agentwatch.screen.machine.watching import Rows, Watched, Watching
@@ -189,7 +188,7 @@ class HomeApp(SessionApp[None]):
             words: What to search for in it; empty for nothing.
         """
         try:
-            session = await asyncio.to_thread(_opener(row, self.config.machines))
+            session = await asyncio.to_thread(open_row, row, self.config.machines)
         except Fault as fault:
             if self._opening == row.key:
                 self._opening = None
@@ -239,24 +238,10 @@ class HomeApp(SessionApp[None]):
         self.set_timer(_COLLECT_SECONDS, gc.collect)
 
 
-def _opener(row: Row, machines: Machines) -> Callable[[], OpenSession]:
-    """Return what opens the session of a row."""
-    if row.address:
-        return partial(open_elsewhere, row.address, machines)
-    return partial(open_session, row.path, _follows(row))
-
-
 def _config_of(config: Config, *, rings: bool) -> Config:
     """Return the configuration of a session's screen: the title is that of the list."""
     config = config._replace(title=False)
     return config if rings else config._replace(bell=False, note=False)
-
-
-def _follows(row: Row) -> bool | None:
-    """Return whether a session is to be followed; None if its files know better than the list."""
-    if row.is_own or row.standing.state is State.UNKNOWN:
-        return None
-    return row.standing.state in LIVE
 
 
 def _facts_of(row: Row | None) -> AgentFacts:
@@ -271,6 +256,6 @@ def _alert_words(rows: list[Row]) -> str:
     if len(rows) > 1:
         return f"{len(rows)} sessions need you"
     (row,) = rows
-    name = row.repo or row.title
+    name = ":".join(words for words in (row.host, row.repo or row.title) if words)
     asked = f"asks: {row.standing.now}" if row.standing.now else "asks"
     return f"{name}: {asked}" if name else asked

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.config import Machines
 from agentwatch.faults import Fault, cannot_open
 from agentwatch.feed import Feed
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import LIVE, State
 from agentwatch.screen.first_shown import FirstShown, first_shown
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.open import saved_source
@@ -40,6 +42,21 @@ class OpenSession(NamedTuple):
             self.copying.close()
 
 
+def open_row(row: Row, machines: Machines) -> OpenSession:
+    """Open the session of a row.
+
+    Args:
+        row: The session.
+        machines: The settings about other machines.
+
+    Raises:
+        Fault: The session cannot be opened.
+    """
+    if row.address:
+        return _open_elsewhere(row.address, machines)
+    return open_session(row.path, _follows(row))
+
+
 def open_session(path: Path, follow: bool | None) -> OpenSession:
     """Open a session.
 
@@ -60,12 +77,15 @@ def open_session(path: Path, follow: bool | None) -> OpenSession:
         raise cannot_open(path, error) from None
 
 
-def open_elsewhere(address: str, machines: Machines) -> OpenSession:
-    """Open a session of another machine, whose local copy is filled while it is open.
+def _follows(row: Row) -> bool | None:
+    """Return whether a session is to be followed; None if its files know better than the list."""
+    if row.is_own or row.standing.state is State.UNKNOWN:
+        return None
+    return row.standing.state in LIVE
 
-    Args:
-        address: The address of the session.
-        machines: The settings about engines.
+
+def _open_elsewhere(address: str, machines: Machines) -> OpenSession:
+    """Open a session of another machine, whose local copy is filled while it is open.
 
     Raises:
         Fault: The session cannot be opened.

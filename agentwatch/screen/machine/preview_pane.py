@@ -10,12 +10,11 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import LIVE
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.machine.preview_lines import PreviewLines
-from agentwatch.screen.machine.tail_session import tail_session
+from agentwatch.screen.machine.tail_session import row_session
 from agentwatch.session import Session
 
 _DEBOUNCE_SECONDS = 0.12
@@ -104,9 +103,6 @@ class PreviewPane(LineView, can_focus=False):
         if row is None or not self.display or self._is_reading:
             return
         self._read = row
-        if row.address:
-            self._say(f"it is on {safe_line(row.host)}: enter opens it")
-            return
         if not row.can_open:
             self._say("only its metadata can be read")
             return
@@ -116,8 +112,7 @@ class PreviewPane(LineView, can_focus=False):
     async def _read_tail(self, row: Row) -> None:
         found: Session | OSError
         try:
-            is_live = row.standing.state in LIVE
-            found = await asyncio.to_thread(tail_session, row.path, is_live=is_live)
+            found = await asyncio.to_thread(row_session, row)
         except OSError as error:
             found = error
         self._take(row, found)

@@ -6,10 +6,13 @@ import errno
 import os
 from pathlib import Path
 
+from agentwatch.events import Channel, Event, Prompt, Text, TextEnded
 from agentwatch.feed import Feed
 from agentwatch.feed.preview import preview_feed
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import LIVE
 from agentwatch.recording import ArrivalTimes, LineReader, Until, nameless_file, open_saved
-from agentwatch.session import Session
+from agentwatch.session import Place, Session
 from agentwatch.sources.stores.known import store_for
 from agentwatch.sources.stores.store import Store
 
@@ -43,6 +46,34 @@ def tail_session(path: Path, *, is_live: bool) -> Session:
         return _read(reader)
     finally:
         os.close(reader.fd)
+
+
+def row_session(row: Row) -> Session:
+    """Return a session that contains at least the last lines of the one of a row.
+
+    Of a session of another machine they are those of its local copy, which is not filled for it. Without a
+    copy, the session contains what the machine has reported: a prompt, and the end of the last answer.
+
+    Raises:
+        OSError: It cannot be read, or is a document that is too large.
+    """
+    is_live = row.standing.state in LIVE and row.lost_ms is None
+    if not row.address:
+        return tail_session(row.path, is_live=is_live)
+    from agentwatch.remote.opening import known_copy
+
+    path = known_copy(row.address, os.environ)
+    return _reported(row) if path is None else tail_session(path, is_live=is_live)
+
+
+def _reported(row: Row) -> Session:
+    """Return a session with what a list shows of it."""
+    session, last = Session(), row.last_text or row.standing.now
+    events: list[Event] = [Prompt(row.title)] if row.title else []
+    if last:
+        events += (Text(Channel.ANSWER, last), TextEnded(Channel.ANSWER))
+    session.apply(events, Place(0, 0, row.seen_ms))
+    return session
 
 
 def _of_store(store: Store, *, is_live: bool) -> Session:

@@ -263,4 +263,4 @@ def test_a_name_that_cannot_be_a_token_has_the_common_inbox(user: str, inbox: st
 
 def test_names_are_quoted() -> None:
     """A quote in a name does not end the string of the configuration."""
-    assert user_block('a"\\', Permissions((), ())).startswith('{ user: "a\\"\\\\",')
+    assert user_block('a"\\', Permissions((), ()), PASSWORD).startswith('{ user: "a\\"\\\\",')

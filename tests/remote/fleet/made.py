@@ -9,7 +9,7 @@ from typing import Any
 
 from agentwatch.engine.address import parse_engine
 from agentwatch.engine.card import Card, encode
-from agentwatch.engine.engine import EngineError, Pieces, StoredCard
+from agentwatch.engine.engine import EngineError, StoredCard, StreamPieces
 from agentwatch.engine.names import SessionName
 from agentwatch.engine.opening import Login
 from agentwatch.remote.fleet.engine import EngineFleet
@@ -75,9 +75,9 @@ class MadeArchive:
         assert publisher == "*"
         return self
 
-    def pieces(self, session: SessionName) -> Pieces:
+    def pieces(self, session: SessionName, sequence: int = 0) -> StreamPieces:
         """Raise: a list reads no pieces."""
-        raise AssertionError(session)
+        raise AssertionError(session, sequence)
 
     def close(self) -> None:
         """Note that it was closed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import time
@@ -38,6 +39,12 @@ def record(host: Sshd) -> bytes:
     return path.read_bytes()
 
 
+def greeting(*lines: str) -> str:
+    """Return a program that sends lines as `host-rows` would, and waits until it is left."""
+    printed = "\n".join(lines)
+    return f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\ncat >/dev/null\n"
+
+
 @contextmanager
 def watching(host: Sshd) -> Iterator[SshHost]:
     """Watch a host, and end it."""
@@ -49,8 +56,9 @@ def watching(host: Sshd) -> Iterator[SshHost]:
 
 
 @contextmanager
-def reading(host: Sshd, session: str, have: int = 0, digest: str = "") -> Iterator[SshPieces]:
-    """Read a session of a host."""
+def reading(host: Sshd, session: str, have: int = 0, known: bytes | None = None) -> Iterator[SshPieces]:
+    """Read a session of a host, of which bytes are here and may be known."""
+    digest = None if known is None else hashlib.sha256(known)
     pieces = SshPieces(f"{host.address}/{session}", have, digest)
     try:
         yield pieces

@@ -66,8 +66,8 @@ class Sshd:
             "IdentitiesOnly yes",
             "IdentityAgent none",
             f"UserKnownHostsFile {self.folder / 'known_hosts'}",
-            "StrictHostKeyChecking yes",
             *more,
+            "StrictHostKeyChecking yes",
         ]
         (self.folder / "config").write_text("\n".join(lines) + "\n")
         public = " ".join((self.folder / "host.pub").read_text().split()[:2])

@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import stat
+import sys
 import tempfile
 import threading
 import time
@@ -16,12 +17,15 @@ import pytest
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.remote.ssh.address import parse_ssh
 from agentwatch.remote.ssh.connection import close_all, connect, connection
+from tests.conftest import ROOT
+from tests.harness.terminal import Terminal
 from tests.remote.ssh.sessions import ID, LINE, reading, save, until, watching, whole
 from tests.remote.ssh.sshd import Sshd
 
 FAKE = """#!/bin/sh
 { for word; do printf '%s\\n' "$word"; done; echo; } >>"$FAKE_SSH_OUT"
 env >>"$FAKE_SSH_OUT.env"
+test "$word" = refuses && echo 'Permission denied (publickey).' >&2
 exit 255
 """
 
@@ -38,10 +42,15 @@ def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "out"
 
 
+def log_in(words: str) -> None:
+    """Connect without questions."""
+    connection(parse_ssh(words)[0]).log_in(asks=False)
+
+
 def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(called: Path) -> None:
     """No agent, no X11, no forwarding, no questions; the host can be no option."""
     with pytest.raises(EngineError):
-        connect("ssh://ci@build1:2222/0f3a", asks=False)
+        log_in("ssh://ci@build1:2222/0f3a")
     close_all()
     words = called.read_text().split("\n\n")[0].split("\n")
     assert words[-2:] == ["--", "build1"]
@@ -52,18 +61,19 @@ def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(called
 
 
 def test_before_the_screen_ssh_may_ask(called: Path) -> None:
-    """With a terminal, questions about passwords and host keys are those of ssh."""
-    with pytest.raises(EngineError):
-        connect("ssh://build1", asks=True)
+    """A host that refuses without questions is tried again with them; one that is away is not."""
+    connect(["ssh://refuses", "ssh://away", "ssh://refuses/0f3a"], asks=True)
     close_all()
-    assert "BatchMode=yes" not in called.read_text().split("\n\n")[0].split("\n")
+    calls = [call.split("\n") for call in called.read_text().split("\n\n")]
+    logins = [(call[-1], "BatchMode=yes" in call) for call in calls if "-M" in call]
+    assert sorted(logins) == [("away", True), ("refuses", False), ("refuses", True)]
 
 
 def test_ssh_gets_no_credentials_of_an_engine(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The configuration of ssh may send variables of the environment to the host."""
     monkeypatch.setenv("AGENTWATCH_NATS_PASSWORD", "secret-of-the-engine")
     with pytest.raises(EngineError):
-        connect("ssh://build2", asks=False)
+        log_in("ssh://build2")
     close_all()
     assert "secret-of-the-engine" not in Path(f"{called}.env").read_text()
 
@@ -74,7 +84,7 @@ def test_the_folder_of_the_socket_is_private_and_short(called: Path, monkeypatch
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     with pytest.raises(EngineError):
-        connect("ssh://build3", asks=False)
+        log_in("ssh://build3")
     words = called.read_text().split("\n\n")[0].split("\n")
     path = Path(words[words.index("-S") + 1])
     assert len(os.fspath(path)) + 17 < 104
@@ -87,9 +97,30 @@ def test_without_ssh_nothing_is_connected(monkeypatch: pytest.MonkeyPatch) -> No
     """A machine without the program gets a reason, not an exception of the system."""
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(EngineError, match="ssh cannot be started: no such file") as error:
-        connect("ssh://build4", asks=False)
+        log_in("ssh://build4")
     assert error.value.trouble is Trouble.REFUSED
     close_all()
+
+
+def test_a_question_about_a_host_key_is_answered_on_the_terminal(host: Sshd) -> None:
+    """Before there is a screen ssh asks, and after `yes` the list is there."""
+    (host.folder / "known_hosts").write_text("")
+    host.write_config("user", None, "StrictHostKeyChecking ask")
+    (host.folder / "known_hosts").write_text("")
+    program = (
+        "import sys\n"
+        "from agentwatch.remote.ssh.connection import connect, connection\n"
+        "from agentwatch.remote.ssh.address import parse_ssh\n"
+        "connect(sys.argv[1:], asks=True)\n"
+        "connection(parse_ssh(sys.argv[1])[0]).log_in(asks=False)\n"
+        "print('connected')\n"
+    )
+    env = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
+    with Terminal([sys.executable, "-c", program, host.address], env=env, size=(120, 30)) as terminal:
+        terminal.wait_for("continue connecting")
+        terminal.send("yes\n")
+        terminal.wait_for("connected")
+        assert terminal.wait_exit() == 0
 
 
 def test_a_list_and_sessions_share_one_connection(host: Sshd) -> None:

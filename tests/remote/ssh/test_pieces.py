@@ -15,7 +15,8 @@ import pytest
 from agentwatch.engine.chunk import Chunk, Ended
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.faults import Fault
-from agentwatch.remote.ssh.pieces import ReplacedError, SshPieces
+from agentwatch.remote.channel import ReplacedError
+from agentwatch.remote.ssh.pieces import SshPieces
 from tests.remote.ssh.sessions import ID, LINE, SECONDS, STEM, gone, reading, record, save, whole
 from tests.remote.ssh.sshd import Sshd
 
@@ -198,10 +199,10 @@ def test_other_bytes_here_than_there_are_found_by_their_digest(host: Sshd) -> No
     """With the digest of the bytes that are here, a host with agentwatch finds that they are not its own."""
     host.install()
     save(host)
-    digest = hashlib.sha256(LINE.encode()[:10]).hexdigest()
-    with reading(host, ID, 10, digest) as pieces:
+    known = LINE.encode()[:10]
+    with reading(host, ID, 10, known) as pieces:
         assert whole(pieces, len(LINE) - 10, 10) == LINE.encode()[10:]
-    with reading(host, ID, 11, digest) as pieces, pytest.raises(ReplacedError):
+    with reading(host, ID, 11, known) as pieces, pytest.raises(ReplacedError):
         pieces.next(SECONDS)
 
 
@@ -248,8 +249,7 @@ def test_a_session_of_a_store_is_read_from_its_start(host: Sshd) -> None:
         assert b"Fix it" in data
     with reading(host, ID, 5) as pieces, pytest.raises(ReplacedError):
         pieces.next(SECONDS)
-    digest = hashlib.sha256(data[:5]).hexdigest()
-    with reading(host, ID, 5, digest) as pieces:
+    with reading(host, ID, 5, data[:5]) as pieces:
         assert whole(pieces, len(data) - 5, 5) == data[5:]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from agentwatch.machine.standing import State
 from agentwatch.recording import now_ms
-from agentwatch.screen.machine import preview_pane
+from agentwatch.screen.machine import tail_session as tail_module
 from agentwatch.screen.machine.preview_pane import PreviewPane
 from agentwatch.screen.machine.tail_session import tail_session
 from agentwatch.session import Session
@@ -117,7 +117,7 @@ async def test_a_held_key_reads_the_last_session_only(monkeypatch: pytest.Monkey
         running.release()
         return session
 
-    monkeypatch.setattr(preview_pane, "tail_session", tail)
+    monkeypatch.setattr(tail_module, "tail_session", tail)
     rows = [row(f"s{number:02}", State.WORKING) for number in range(30)]
     async with at_home(rows) as stage:
         await stage.press("space")
@@ -185,7 +185,7 @@ async def test_closing_the_app_while_a_session_is_read(monkeypatch: pytest.Monke
         held.wait(20)
         return tail_session(path, is_live=is_live)
 
-    monkeypatch.setattr(preview_pane, "tail_session", tail)
+    monkeypatch.setattr(tail_module, "tail_session", tail)
     async with at_home([row("one", path=PLAIN)]) as stage:
         await stage.press("space")
         await stage.until(lambda: preview(stage)._is_reading, "the reading")

@@ -1,0 +1,184 @@
+"""Sessions of other machines in the list: what is shown of them, and what the keys do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Ground, State
+from agentwatch.machine.status.file import read_status
+from agentwatch.recording import now_ms
+from agentwatch.safe_text import safe_line
+from agentwatch.screen.machine.rings import Rings
+from agentwatch.screen.machine.watching import Watching
+from tests.builders.home.home_app import row
+from tests.builders.machine.app import HomeStage, MadeMachine, at_home
+from tests.builders.screen.app import eventually
+
+REMOTE = "nats://team:4333"
+
+
+def remote(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, **fields: Any) -> Row:
+    """Return a session of another machine."""
+    made = row(name, state, ground, host=fields.pop("host", "build1"), path=Path(), **fields)
+    return replace(made, key=(REMOTE, name), address=f"{REMOTE}/{name}", id=f"{REMOTE}/{name}")
+
+
+async def note(stage: HomeStage, *lines: str) -> None:
+    """Let the list have notes."""
+    stage.machine.notes = tuple(map(safe_line, lines))
+    await stage.until(lambda: stage.home._home.notes._notes == stage.machine.notes, "the notes")
+    await stage.pilot.pause()
+
+
+async def test_a_row_names_its_machine_and_the_header_counts_them() -> None:
+    """The machine stands before the repository; the header counts machines when there are several."""
+    async with at_home([row("one"), remote("two"), remote("three", host="build2")], (120, 40)) as stage:
+        assert "build1:api ⎇ main" in stage.text
+        assert "3 machines" in stage.lines[0]
+    async with at_home([row("one")], (120, 40)) as stage:
+        assert "machine" not in stage.lines[0]
+
+
+async def test_a_silent_machine_is_lost() -> None:
+    """A session of a machine that is silent is among the quiet ones, with the time since it was heard."""
+    lost = remote("one", State.UNKNOWN, now="make", lost_ms=now_ms() - 3 * 60 * 60_000)
+    async with at_home([lost], (120, 40)) as stage:
+        at = next(at for at, line in enumerate(stage.lines) if "QUIET" in line)
+        line = stage.lines[at + 1]
+        assert "? lost" in line
+        assert "3:00:0" in line
+        assert "lost touch, last: make" in line
+        assert "1 quiet" in stage.lines[0]
+
+
+async def test_what_does_not_answer_has_a_line_above_the_list() -> None:
+    """Each note is a line; in a low terminal there is one, which counts the others."""
+    lines = [f"team{number}: no answer since 14:03: connection refused" for number in range(4)]
+    async with at_home([row("one")], (80, 24)) as stage:
+        await note(stage, *lines[:2])
+        assert [line.strip() for line in stage.lines[1:3]] == lines[:2]
+        await note(stage, *lines)
+        assert stage.lines[3].strip() == f"{lines[2]} · 1 more"
+        await note(stage)
+        assert not any("team" in line for line in stage.lines)
+    async with at_home([row("one")], (40, 12)) as stage:
+        await note(stage, *lines)
+        assert stage.lines[1].strip() == "team0: no answer since 14:03… · 3 more"
+
+
+async def test_an_empty_list_says_what_does_not_answer() -> None:
+    """Without any session the list does not claim that there is none on this machine."""
+    async with at_home([], (80, 24)) as stage:
+        await note(stage, "team: refused: the engine refuses the login")
+        assert "team: refused" in stage.lines[1]
+        assert "No session is known." in stage.text
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("d", "it is on build1, where only its owner can change it"),
+        ("ctrl+r", "it is on build1, where only its owner can change it"),
+        ("t", "its terminal is on build1"),
+    ],
+)
+async def test_keys_for_files_and_terminals_say_where_they_are(key: str, words: str) -> None:
+    """What works only on this machine says so in a sentence."""
+    async with at_home([remote("one", tmux="main:1.0", pid=1)], (120, 40)) as stage:
+        await stage.press(key)
+        await stage.shows(words)
+
+
+async def test_the_address_is_copied() -> None:
+    """`y` copies what opens the session."""
+    async with at_home([remote("one")], (120, 40)) as stage:
+        await stage.press("y")
+        await eventually(stage.pilot, lambda: stage.app.clipboard == f"{REMOTE}/one", "the address")
+
+
+async def test_the_filter_finds_a_machine() -> None:
+    """`host:` and a word show the sessions of a machine."""
+    async with at_home([row("one"), remote("two")], (120, 40)) as stage:
+        for words in ("host:build", "build1"):
+            await stage.press("f", *words, "enter")
+            await stage.shows("1 of 2 sessions")
+            assert "Title of one" not in stage.text
+            await stage.press("escape")
+
+
+async def test_contents_of_other_machines_are_not_searched() -> None:
+    """They are counted as not searched: nothing is fetched for a search."""
+    async with at_home([remote("one")], (120, 40)) as stage:
+        await stage.press("slash", *"Title", "enter")
+        await stage.shows("1 not searched")
+
+
+async def test_a_session_of_another_machine_rings_and_is_silenced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its card says it asks rings, with the name of the machine; `r` turns it off for good."""
+    monkeypatch.setenv("TERM_PROGRAM", "iTerm.app")
+    async with at_home([remote("one")], (120, 40)) as stage:
+        stage.written_since()
+        await stage.put(remote("one", State.ASKS, since_ms=now_ms(), now="Bash rm"))
+        assert "build1:api: asks: Bash rm" in stage.written_since()
+        await stage.press("r")
+        await stage.shows("no ring")
+    assert not Rings(by_default=True, began_ms=0).rings((REMOTE, "one"))
+    rows = {(REMOTE, "one"): remote("one"), ("claude", "two"): row("two")}
+    applied = Rings(by_default=True, began_ms=0).applied(rows)
+    assert [each.rings for each in applied.values()] == [False, True]
+
+
+async def test_what_another_machine_infers_does_not_ring() -> None:
+    """Only a question that the agent itself has reported rings."""
+    async with at_home([remote("one")], (120, 40)) as stage:
+        stage.written_since()
+        await stage.put(remote("one", State.ASKS, Ground.INFERRED, since_ms=now_ms()))
+        assert "asks:" not in stage.written_since()
+
+
+async def test_only_this_machine_is_counted_for_status() -> None:
+    """`agentwatch status` counts what it would count without an open list."""
+    machine = MadeMachine([row("one"), remote("two"), remote("three", State.ASKS)])
+    reports: list[object] = []
+    watching = Watching(machine, reports.append, reports.append)
+    watching.begin()
+    watching.start()
+    while (counts := read_status(now_ms())) is None:
+        pass
+    watching.stop()
+    assert (counts.working, counts.needs_you) == (1, 0)
+
+
+async def test_without_this_machine_nothing_is_written_for_status() -> None:
+    """A list of an engine alone does not say that nothing works here."""
+    machine = MadeMachine([remote("two")])
+    reports: list[object] = []
+    watching = Watching(machine, reports.append, reports.append, is_here=False)
+    watching.begin()
+    watching.start()
+    while machine.steps < 3:
+        pass
+    watching.stop()
+    assert read_status(now_ms()) is None
+    assert reports == [machine.rows]
+
+
+async def test_other_notes_are_reported() -> None:
+    """The screen gets new notes although no row has changed."""
+    machine = MadeMachine([row("one")])
+    reports: list[object] = []
+    watching = Watching(machine, reports.append, reports.append)
+    watching.begin()
+    watching.start()
+    while not reports:
+        pass
+    machine.notes = (safe_line("team: no answer yet"),)
+    while len(reports) < 2:
+        pass
+    watching.stop()
+    assert reports == [machine.rows, machine.rows]
