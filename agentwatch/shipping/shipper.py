@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from agentwatch.engine.chunk import Ended
 from agentwatch.engine.engine import EngineError, Sink, Trouble
-from agentwatch.engine.limits import CHUNK_BYTES, FAR_CHUNK_BYTES, FAR_SECONDS, SESSION_BYTES
+from agentwatch.engine.limits import CHUNK_BYTES, CHUNK_DAYS, FAR_CHUNK_BYTES, FAR_SECONDS, SESSION_BYTES
+from agentwatch.faults import Fault
 from agentwatch.recording import now_ms
 from agentwatch.shipping.cards import CardWriter
 from agentwatch.shipping.recorded import Recorded, Unreadable
@@ -33,6 +34,7 @@ _PATIENCE_SECONDS = 3600.0
 """How long the engine is awaited after the recording has ended. `agentwatch ship --all` sends it later."""
 _REPORTED_FAULTS = 3
 """An absence that ends with the second attempt is not reported."""
+_DAY_MS = 86_400_000
 _OVER_LIMIT = f"a session may have {SESSION_BYTES >> 20} MiB; the rest stays on its machine"
 
 
@@ -82,6 +84,8 @@ class Shipper:
                 self._connect_and_ship()
             except EngineError as error:
                 self._note_fault(error)
+            except Fault as fault:  # the file with the credentials was changed
+                self._note_fault(EngineError(str(fault), Trouble.REFUSED))
             except OSError as error:
                 self._note_fault(EngineError(f"the engine cannot be used: {error.strerror or 'no reason'}"))
             except Unreadable as error:
@@ -97,6 +101,7 @@ class Shipper:
 
     def _connect_and_ship(self) -> None:
         sink = self._open_sink()
+        self.shipped = self.shipped._replace(warning=sink.warning)
         try:
             self._begin(sink)
             self._ship(sink)
@@ -113,7 +118,7 @@ class Shipper:
                 self._trouble = error
                 self._put_card(sink)
             raise
-        offset, self._sequence = (self.shipped.shipped, 0) if tail is None else (tail.end, tail.sequence)
+        offset, self._sequence = (self._advised(), 0) if tail is None else (tail.end, tail.sequence)
         recorded = self._recorded
         if problem := recorded.start_at(offset) or recorded.look():
             self._stop(problem, sink)
@@ -125,6 +130,14 @@ class Shipper:
             self._finish(sink, recorded.end())
         else:
             self._put_card(sink)
+
+    def _advised(self) -> int:
+        """Return where to begin if the engine has nothing.
+
+        If it has stored bytes so recently that their age is no reason, it was set back, and gets all again.
+        """
+        is_old = now_ms() - self.shipped.at_ms > CHUNK_DAYS * _DAY_MS
+        return self.shipped.shipped if is_old else 0
 
     def _ship(self, sink: Sink) -> None:
         recorded = self._recorded
@@ -156,6 +169,7 @@ class Shipper:
         self._sequence = sink.append(self.shipped.session, chunk, self._sequence)
         self._recorded.note_stored(chunk)
         self._faults, self._trouble = 0, None
+        self.shipped = self.shipped._replace(at_ms=now_ms())
         self._note(ShipState.SHIPPING)
 
     def _note_silence(self) -> None:
@@ -216,7 +230,7 @@ class Shipper:
             self._cards.hurry()
             try:
                 sink = self._open_sink()
-            except EngineError:
+            except (EngineError, Fault):
                 continue
             try:
                 self._put_card(sink)
@@ -249,7 +263,7 @@ class Shipper:
         recorded = self._recorded
         shipped = recorded.offset if recorded.has_begun else self.shipped.shipped
         self.shipped = self.shipped._replace(
-            shipped=shipped, bytes=recorded.size, state=state, problem=problem, at_ms=now_ms()
+            shipped=shipped, bytes=recorded.size, state=state, problem=problem
         )
         self._note_state(self.shipped)
 
