@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import time
 from pathlib import Path
 from types import TracebackType
@@ -62,7 +61,8 @@ class Trial:
         """
         self.address = address
         self.recording = GrowingRecording(folder / "20261122-120000-abcdef.ndjson", lines_a_second)
-        self.shipper: subprocess.Popen[bytes] = ship(self.recording.path, address)
+        self.shipper = ship(self.recording.path, address)
+        """The process id of the shipper."""
         self.session = session_of(self.recording.path)
         self.copying: Copying | None = None
         self._environ = {**os.environ, "AGENTWATCH_HOME": str(folder / "watcher")}
