@@ -7,6 +7,7 @@ that fills it also holds the lock on the recording that every writer of a record
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -115,16 +116,14 @@ class LocalCopy:
         while rest:
             rest = rest[os.write(self._fd, rest) :]
 
-    def digest(self) -> str:
-        """Return the SHA-256 of the copy, in hexadecimal digits.
+    def digest(self) -> hashlib._Hash:
+        """Return the SHA-256 of the copy.
 
         Raises:
             OSError: It cannot be read.
         """
-        import hashlib
-
         with open(self.path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            return hashlib.file_digest(file, "sha256")
 
     def note(self, origin: Origin) -> None:
         """Write what is known about the copy.

@@ -88,7 +88,7 @@ class Rule:
             copy.begin_at(0)
         is_whole = not copy.origin.base
         known = copy.origin._replace(sha256=ended.sha256, exit_code=ended.exit_code)
-        if ended.size < have or (is_whole and copy.digest() != ended.sha256):
+        if ended.size < have or (is_whole and copy.digest().hexdigest() != ended.sha256):
             copy.note(known._replace(differs=True))
             return Step.DIFFERENT
         copy.note(known._replace(is_complete=True))
