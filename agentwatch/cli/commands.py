@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource
 
 _SHOWN_COLUMNS = 80
+_STOPPED_SECONDS = 2.0
+"""How long the end of a stopped agent may take to be published: CI services kill a cancelled job soon."""
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 """The signals that also stop a started agent; a closed terminal (SIGHUP) does not."""
 
@@ -189,7 +191,7 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
             source.finish()
             report_survivors(source)
             if publication is not None:
-                publishing.end(publication, source, waits=False)
+                publishing.end(publication, source, _STOPPED_SECONDS)
         raise
 
 

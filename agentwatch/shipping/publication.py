@@ -47,9 +47,7 @@ class Publication:
             OSError: The process cannot be started.
         """
         self._recording = recording
-        process = start_shipping(recording, self._target)
-        process.returncode = 0  # it is to outlive us, which a Popen would warn of
-        self._shipper = process.pid
+        self._shipper = start_shipping(recording, self._target)
 
     def forms(self) -> tuple[str, ...]:
         """Return the words for the header of a screen, the longest form first; they may be foreign.
@@ -68,20 +66,19 @@ class Publication:
         """Whether the words of `forms` say that the engine does not have everything."""
         return len(self._forms) > 2
 
-    @property
-    def is_done(self) -> bool:
-        """Whether the engine has everything."""
-        shipped = self._shipped()
-        return shipped is not None and shipped.state is ShipState.DONE
+    def wait(self, most: float = float("inf")) -> bool:
+        """Wait until the engine has everything, but not too long; return whether it has.
 
-    def wait(self) -> bool:
-        """Wait until the engine has everything, but not too long; return whether it has."""
-        deadline = time.monotonic() + self._wait_seconds
+        Args:
+            most: The most seconds, if that is less than what the user has asked for.
+        """
+        deadline = time.monotonic() + min(self._wait_seconds, most)
         while not self._is_over():
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_POLL_SECONDS)
-        return self.is_done
+        shipped = self._shipped()
+        return shipped is not None and shipped.state is ShipState.DONE
 
     def unsent(self) -> str:
         """Return in one line what the engine does not have, and how to send it."""

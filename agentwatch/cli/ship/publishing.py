@@ -88,18 +88,18 @@ def begin(publication: Publication, source: AgentSource, options: Options) -> No
     source.written.publication = publication
 
 
-def end(publication: Publication, source: AgentSource, *, waits: bool = True) -> None:
+def end(publication: Publication, source: AgentSource, most_seconds: float = float("inf")) -> None:
     """Wait until everything is published, but not too long, and report what is not.
 
     Args:
         publication: The publication.
         source: The source of the session. If its agent continues, so does the publication.
-        waits: Whether to wait.
+        most_seconds: The longest time to wait, if that is less than what the user has asked for.
     """
     if source.is_live:
         return
     try:
-        is_done = publication.wait() if waits else publication.is_done
+        is_done = publication.wait(most_seconds)
     except KeyboardInterrupt:
         is_done = False
     if warning := publication.warning():
