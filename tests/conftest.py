@@ -40,6 +40,7 @@ SLOW = (
     "tests/screen/film",
     "tests/exports/html/browser",
     "tests/remote/ssh",
+    "tests/engine/security",
 )
 """Folders of tests that start programs, terminals or the whole app."""
 SLOW_FILES = (
@@ -68,6 +69,7 @@ SLOW_FILES = (
     "test_backend",
     "test_costs",
     "test_spans",
+    *("test_killed_and_cut", "test_published_runs"),
     *("test_kinds", "test_story", "test_any_line", "test_deltas"),
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
