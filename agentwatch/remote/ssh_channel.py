@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from agentwatch.engine.engine import StoredPiece
 from agentwatch.remote.channel import SeenCard
 from agentwatch.remote.copies.copy import LocalCopy
@@ -15,13 +13,13 @@ class SshChannel:
 
     sequence = 0
 
-    def __init__(self, address: str, have: int = 0, digest: hashlib._Hash | None = None) -> None:
+    def __init__(self, address: str, have: int = 0, digest: str = "") -> None:
         """Take the address; nothing is connected before the first piece is wanted.
 
         Args:
             address: The address of the session.
             have: The number of bytes that are here already.
-            digest: The SHA-256 of these bytes; None if it is not known.
+            digest: The SHA-256 of these bytes in hexadecimal digits; empty if it is not known.
 
         Raises:
             Fault: The words are no such address.
@@ -79,4 +77,4 @@ def connected(address: str, copy: LocalCopy) -> SshChannel:
         Fault: The words are no address of a session.
         OSError: The copy cannot be read.
     """
-    return SshChannel(address, copy.have, copy.digest() if copy.origin.base == 0 else None)
+    return SshChannel(address, copy.have, copy.digest().hexdigest() if copy.origin.base == 0 else "")

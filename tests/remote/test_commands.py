@@ -67,6 +67,7 @@ def test_printing_follows_a_session_to_its_end(server: Server, publisher: Publis
     process = subprocess.Popen(
         [*AGENTWATCH, "--print", "--log", "followed.log", f"{server.address}/{SESSION}"],
         stdout=subprocess.PIPE,
+        bufsize=0,  # `communicate` would not return what `readline` has read ahead
         stdin=subprocess.DEVNULL,
         env=environment(),
         cwd=tmp_path,

@@ -165,6 +165,7 @@ def test_an_engine_that_was_set_back_is_read_again(
     for line in LINES[:3]:
         again.send(line)
     with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        assert copying.wait_until_read(SECONDS)
         for line in LINES[3:20]:
             again.send(line)
         again.end()
@@ -255,6 +256,20 @@ def test_a_session_that_is_lost_is_named(server: Server, publisher: Publisher, w
     with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
         until(lambda: copying.problem == "the disk is full")
         assert copying.is_filling()
+
+
+def test_a_reader_goes_on_while_the_copy_is_filled_by_nobody(
+    server: Server, publisher: Publisher, watcher: Watcher
+) -> None:
+    """While nobody holds the copy, as between two watchers, its reader goes on."""
+    publisher.send(LINES[0])
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        assert copying.wait_until_read(SECONDS)
+        with closing(source_of(copying)) as source:
+            copying._copy.release()
+            began = time.monotonic()
+            until(lambda: time.monotonic() - began > 0.6 or source.reader.growth.has_ended())
+            assert not source.reader.growth.has_ended()
 
 
 def set_back(server: Server) -> None:
