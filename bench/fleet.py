@@ -1,4 +1,4 @@
-"""What does the list of a fleet cost? `python bench/fleet.py [CARDS…]`, by default 10,000 and 100,000.
+"""What does the list of a fleet cost?
 
 A real nats-server on loopback has as many cards. Measured are the time from the first step to all rows, the
 memory of the process beside that before, the longest step, the time from a card that is written to its row,
@@ -16,7 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import HERE, head, row
+from engines.server import is_installed
+from measure import HERE, command_line, head, row
 
 sys.path.insert(0, str(HERE.parent))
 
@@ -29,7 +30,7 @@ from agentwatch.engine.nats.sink import NatsSink
 from agentwatch.engine.opening import Login
 from agentwatch.recording import now_ms
 from agentwatch.remote.fleet.engine import EngineFleet
-from tests.harness.engine.server import nats_server
+from tests.harness.engine.server import ABSENT, nats_server
 
 _CARDS = (10_000, 100_000)
 _UPDATES = 40
@@ -107,7 +108,7 @@ def measure(address: str, count: int) -> None:
     took, cpu = time.perf_counter() - began, time.process_time() - began_cpu
     row(f"{count:,} cards: listed", f"{took * 1000:.0f} ms", f"{cpu * 1000:.0f} ms of CPU")
     row("  rows, longest step", f"{len(fleet.rows):,}", f"{longest * 1000:.0f} ms")
-    row("  memory", f"{(_memory() - before) / 1024:.0f} MiB", "with the client")
+    row("  memory", f"{(_memory() - before) / 1024:.0f} MiB", "beside that of the client")
     sink = NatsSink(login, "bench")
     delays = []
     for number in range(_UPDATES):
@@ -156,10 +157,16 @@ def _memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def main(counts: list[int]) -> None:
+def main() -> None:
     """Measure lists of several sizes."""
+    parser = command_line(__doc__)
+    parser.add_argument("cards", type=int, nargs="*", help="numbers of cards (10000 100000)")
+    given = parser.parse_args()
+    if not is_installed():
+        print(f"skipped: {ABSENT}")
+        return
     head("a list of cards", "", "")
-    for count in counts:
+    for count in [100] if given.smoke else given.cards or _CARDS:
         with tempfile.TemporaryDirectory() as folder, nats_server(Path(folder)) as server:
             connection = Connection(Login(parse_engine(server.address)[0]), "_INBOX.bench")
             make_streams(connection)
@@ -175,5 +182,5 @@ if __name__ == "__main__":
             measure(address, int(count))
         case ["--burst", address, count]:
             burst(address, int(count))
-        case counts:
-            main([int(each) for each in counts] or [*_CARDS])
+        case _:
+            main()

@@ -54,6 +54,7 @@ class EngineFleet:
             login: The engine, and how to log in to it.
             connect: Opens the engine.
         """
+        self.address = login.address
         self.rows: Mapping[Key, Row] = {}
         """The row of each session. It is replaced by a new mapping when a row has changed."""
         self.is_found = False

@@ -23,6 +23,10 @@ class Elsewhere(Protocol):
     """The sessions of other machines: of an engine, or of a host."""
 
     @property
+    def address(self) -> object:
+        """The address, whose text form is what the user would type."""
+
+    @property
     def rows(self) -> Rows:
         """The row of each session. It is replaced by a new mapping when a row has changed."""
 

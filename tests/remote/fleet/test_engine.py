@@ -174,7 +174,7 @@ def test_a_burst_makes_few_mappings() -> None:
         before = fleet.rows
         time.sleep(0.002)
     assert number > 20
-    assert mappings <= 12
+    assert mappings <= min(8, number)
     fleet.close()
 
 

@@ -25,6 +25,7 @@ class MadeHost:
     """A source whose rows a test sets."""
 
     def __init__(self, rows: Mapping[Key, Row] | None = None) -> None:
+        self.address = "ssh://made"
         self.rows = rows or {}
         self.is_found = True
         self.wants_all = False

@@ -182,3 +182,12 @@ async def test_other_notes_are_reported() -> None:
         pass
     watching.stop()
     assert reports == [machine.rows, machine.rows]
+
+
+async def test_texts_of_other_machines_do_not_reach_the_terminal() -> None:
+    """Control characters and marks of direction in a name of a machine are shown, and have no effect."""
+    evil = "b\x1b[31m\x9b2J\u202ex\u2066\n\ud800" + "y" * 5_000
+    async with at_home([remote("one", host=evil, repo=evil, now=evil)], (120, 40)) as stage:
+        await stage.press("s", "s", "t", "d")
+        await stage.press("space")
+        assert not set("\x1b\x9b\u202e\u2066\ud800") & set(stage.text)
