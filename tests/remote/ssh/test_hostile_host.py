@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from agentwatch.machine.standing import State
-from tests.remote.ssh.sessions import KEY, greeting, save, until, watching
+from agentwatch.remote.ssh.address import parse_ssh
+from agentwatch.remote.ssh.connection import connection
+from agentwatch.remote.ssh.lines import ChannelLines, begun
+from agentwatch.remote.ssh.script import END, LIST, command
+from tests.remote.ssh.sessions import ID, KEY, SECONDS, greeting, save, until, watching
 from tests.remote.ssh.sshd import Sshd
 
 
@@ -21,6 +25,16 @@ def test_files_with_hostile_names_are_not_listed(host: Sshd) -> None:
         save(host, name)
     save(host, "inside.jsonl", folder="$(touch x)\n`touch x`")
     save(host)
+    channel = connection(parse_ssh(host.address)[0]).open(command("rows"))
+    lines = ChannelLines(channel)
+    assert begun(lines, SECONDS) == "tail"
+    channel.write(LIST)
+    sent = []
+    while (line := lines.next(SECONDS)) != END.encode():
+        sent.append(line)
+    channel.close()
+    paths = {line.split()[3].decode() for line in sent if line}
+    assert paths == {f"./-srv-app/{name}.jsonl" for name in (ID, "-rf", "a..b")}  # no shell acts on these
     with watching(host) as watched:
         until(watched, lambda: watched.rows)
         assert list(watched.rows) == [KEY]
