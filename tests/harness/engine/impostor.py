@@ -12,16 +12,19 @@ from typing import Any, Self
 class Impostor:
     """Sends one first line to each client, answers each PING, and records every byte it gets."""
 
-    def __init__(self, info: dict[str, Any] | bytes, answer: bytes | None = None) -> None:
-        """Listen on a free loopback port.
+    def __init__(
+        self, info: dict[str, Any] | bytes, answer: bytes | None = None, host: str = "127.0.0.1"
+    ) -> None:
+        """Listen on a free port.
 
         Args:
             info: The fields of the first line INFO, or all its bytes.
             answer: The content of the answer to each request; None for no answer.
+            host: The address to listen at; empty for all of this machine.
         """
         self._answer = answer
         self._first = info if isinstance(info, bytes) else b"INFO " + json.dumps(info).encode() + b"\r\n"
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server((host, 0))
         self.received = b""
         self.connections = 0
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -29,7 +32,7 @@ class Impostor:
 
     @property
     def port(self) -> int:
-        """The loopback port that it listens on."""
+        """The port that it listens on."""
         return int(self._listener.getsockname()[1])
 
     def __enter__(self) -> Self:
