@@ -69,6 +69,7 @@ SLOW_FILES = (
     "test_backend",
     "test_costs",
     "test_spans",
+    *("test_killed_and_cut", "test_published_runs"),
     *("test_kinds", "test_story", "test_any_line", "test_deltas"),
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""

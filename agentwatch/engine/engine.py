@@ -83,6 +83,10 @@ class Sink(Protocol):
     def round_trip(self) -> float:
         """The time of the last answer, in seconds."""
 
+    @property
+    def warning(self) -> str:
+        """A line about the version of the server; empty if there is nothing to say."""
+
     def close(self) -> None:
         """Close the connection. It never raises, and never waits for longer than a second."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.engine.names import new_session
-from agentwatch.engine.opening import open_sink
+from agentwatch.shipping.reaching import Reaching
 from agentwatch.shipping.recorded import Recorded
 from agentwatch.shipping.shipper import Shipper
 from agentwatch.shipping.sidecar import Shipped, ShipState, Sidecar
@@ -53,8 +53,8 @@ def ship(
             report(state)
 
         sidecar.write(shipped)
-        target = job.target
-        return Shipper(recorded, shipped, lambda: open_sink(target.login, target.publisher), wait, note).run()
+        reaching = Reaching(job.target.login, job.target.publisher)
+        return Shipper(recorded, shipped, reaching.open, wait, note).run()
     finally:
         sidecar.close()
         recorded.close()

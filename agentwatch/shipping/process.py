@@ -12,7 +12,7 @@ import signal
 import time
 from pathlib import Path
 
-from agentwatch.recording import SessionFiles, now_ms
+from agentwatch.recording import SessionFiles
 from agentwatch.shipping.jobs import Job, ship
 from agentwatch.shipping.sidecar import ShipState, Sidecar
 from agentwatch.shipping.target import PLAINTEXT, target_in
@@ -48,7 +48,7 @@ def _note_end(recording: Path, error: Exception) -> None:
     sidecar = Sidecar(SessionFiles(recording).shipped)
     if sidecar.before is not None:
         problem = f"internal error: {type(error).__name__}"
-        sidecar.write(sidecar.before._replace(state=ShipState.STOPPED, problem=problem, at_ms=now_ms()))
+        sidecar.write(sidecar.before._replace(state=ShipState.STOPPED, problem=problem))
     sidecar.close()
 
 

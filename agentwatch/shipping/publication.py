@@ -6,16 +6,12 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentwatch.byte_size import byte_size
 from agentwatch.recording import SessionFiles
 from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
-from agentwatch.shipping.starting import start_shipping
+from agentwatch.shipping.starting import is_running, start_shipping
 from agentwatch.shipping.target import Target
-
-if TYPE_CHECKING:
-    import subprocess
 
 _READ_SECONDS = 1.0
 """The time between two readings of `STEM.ship` while a screen shows it."""
@@ -39,7 +35,8 @@ class Publication:
         self._target = target
         self._wait_seconds = wait_seconds
         self._recording: Path | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._shipper = 0
+        """The process that ships; 0 if none runs."""
         self._read_due = 0.0
         self._forms: tuple[str, ...] = ()
 
@@ -50,7 +47,9 @@ class Publication:
             OSError: The process cannot be started.
         """
         self._recording = recording
-        self._process = start_shipping(recording, self._target)
+        process = start_shipping(recording, self._target)
+        process.returncode = 0  # it is to outlive us, which a Popen would warn of
+        self._shipper = process.pid
 
     def forms(self) -> tuple[str, ...]:
         """Return the words for the header of a screen, the longest form first; they may be foreign.
@@ -115,7 +114,9 @@ class Publication:
         return is_over or self._has_exited()
 
     def _has_exited(self) -> bool:
-        return self._process is None or self._process.poll() is not None
+        if self._shipper and not is_running(self._shipper):
+            self._shipper = 0
+        return not self._shipper
 
     def _shipped(self) -> Shipped | None:
         return None if self._recording is None else read_shipped(SessionFiles(self._recording).shipped)

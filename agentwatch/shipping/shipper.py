@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from agentwatch.engine.chunk import Ended
 from agentwatch.engine.engine import EngineError, Sink, Trouble
-from agentwatch.engine.limits import CHUNK_BYTES, FAR_CHUNK_BYTES, FAR_SECONDS, SESSION_BYTES
+from agentwatch.engine.limits import CHUNK_BYTES, CHUNK_DAYS, FAR_CHUNK_BYTES, FAR_SECONDS, SESSION_BYTES
+from agentwatch.faults import Fault
 from agentwatch.recording import now_ms
 from agentwatch.shipping.cards import CardWriter
 from agentwatch.shipping.recorded import Recorded, Unreadable
@@ -32,7 +33,9 @@ _CARD_TRIES = 3
 _PATIENCE_SECONDS = 3600.0
 """How long the engine is awaited after the recording has ended. `agentwatch ship --all` sends it later."""
 _REPORTED_FAULTS = 3
-"""An absence that ends with the second attempt is not reported."""
+_REPORTED_SECONDS = 1.0
+"""An absence that ends with the second attempt, and within a second, is not reported."""
+_DAY_MS = 86_400_000
 _OVER_LIMIT = f"a session may have {SESSION_BYTES >> 20} MiB; the rest stays on its machine"
 
 
@@ -71,6 +74,8 @@ class Shipper:
         self._trouble: EngineError | None = None
         """The last fault, until the engine has answered, or if it has refused something, has stored more."""
         self._is_asked_to_end = False
+        self._well_at = float("-inf")
+        """When the engine has answered last, or the connection was there."""
         self._sent_at = float("-inf")
         self._sequence = 0
 
@@ -82,6 +87,8 @@ class Shipper:
                 self._connect_and_ship()
             except EngineError as error:
                 self._note_fault(error)
+            except Fault as fault:  # the file with the credentials was changed
+                self._note_fault(EngineError(str(fault), Trouble.REFUSED))
             except OSError as error:
                 self._note_fault(EngineError(f"the engine cannot be used: {error.strerror or 'no reason'}"))
             except Unreadable as error:
@@ -97,6 +104,7 @@ class Shipper:
 
     def _connect_and_ship(self) -> None:
         sink = self._open_sink()
+        self.shipped = self.shipped._replace(warning=sink.warning)
         try:
             self._begin(sink)
             self._ship(sink)
@@ -113,7 +121,7 @@ class Shipper:
                 self._trouble = error
                 self._put_card(sink)
             raise
-        offset, self._sequence = (self.shipped.shipped, 0) if tail is None else (tail.end, tail.sequence)
+        offset, self._sequence = (self._advised(), 0) if tail is None else (tail.end, tail.sequence)
         recorded = self._recorded
         if problem := recorded.start_at(offset) or recorded.look():
             self._stop(problem, sink)
@@ -125,6 +133,14 @@ class Shipper:
             self._finish(sink, recorded.end())
         else:
             self._put_card(sink)
+
+    def _advised(self) -> int:
+        """Return where to begin if the engine has nothing.
+
+        If it has stored bytes so recently that their age is no reason, it was set back, and gets all again.
+        """
+        is_old = now_ms() - self.shipped.at_ms > CHUNK_DAYS * _DAY_MS
+        return self.shipped.shipped if is_old else 0
 
     def _ship(self, sink: Sink) -> None:
         recorded = self._recorded
@@ -155,7 +171,8 @@ class Shipper:
         self._sent_at = self._clock()
         self._sequence = sink.append(self.shipped.session, chunk, self._sequence)
         self._recorded.note_stored(chunk)
-        self._faults, self._trouble = 0, None
+        self._faults, self._trouble, self._well_at = 0, None, self._sent_at
+        self.shipped = self.shipped._replace(at_ms=now_ms())
         self._note(ShipState.SHIPPING)
 
     def _note_silence(self) -> None:
@@ -191,6 +208,7 @@ class Shipper:
     def _rest(self, sink: Sink, seconds: float) -> None:
         """Wait while the connection is kept alive."""
         sink.wait(seconds)
+        self._well_at = self._clock()
         self._is_asked_to_end = self._wait(0)
 
     def _put_card(self, sink: Sink) -> None:
@@ -216,7 +234,7 @@ class Shipper:
             self._cards.hurry()
             try:
                 sink = self._open_sink()
-            except EngineError:
+            except (EngineError, Fault):
                 continue
             try:
                 self._put_card(sink)
@@ -236,7 +254,8 @@ class Shipper:
         self._faults += 1
         self._trouble = error
         self._sent_at = float("-inf")
-        if self._faults >= _REPORTED_FAULTS or error.trouble is not Trouble.AWAY:
+        is_long = self._clock() - self._well_at > _REPORTED_SECONDS or self._faults >= _REPORTED_FAULTS
+        if is_long or error.trouble is not Trouble.AWAY:
             self._note(ShipState.WAITING, str(error))
 
     def _retry_seconds(self) -> float:
@@ -249,7 +268,7 @@ class Shipper:
         recorded = self._recorded
         shipped = recorded.offset if recorded.has_begun else self.shipped.shipped
         self.shipped = self.shipped._replace(
-            shipped=shipped, bytes=recorded.size, state=state, problem=problem, at_ms=now_ms()
+            shipped=shipped, bytes=recorded.size, state=state, problem=problem
         )
         self._note_state(self.shipped)
 

@@ -21,8 +21,7 @@ from agentwatch.engine.limits import LARGEST_NUMBER
 from agentwatch.engine.names import SessionName, parse_session
 from agentwatch.recording import open_regular, read_object
 
-_MOST_BYTES = 1 << 12
-_BLOCK = 1 << 11
+_BLOCK = 1 << 12
 """The file is filled up with blanks to this size, so that one write of the same size replaces it."""
 MOST_TEXT = 200
 """Characters of an address, a problem or a warning. In UTF-8 and JSON all of them fit into a block."""
@@ -57,7 +56,7 @@ class Shipped(NamedTuple):
     warning: str = ""
     """What the user should know about the engine, although it works."""
     at_ms: int = 0
-    """When this was written, in milliseconds since the epoch."""
+    """When the engine stored the last bytes, in milliseconds since the epoch; 0 for never."""
 
 
 def read_shipped(path: Path) -> Shipped | None:
@@ -73,7 +72,7 @@ def read_shipped(path: Path) -> Shipped | None:
     if os.fstat(fd).st_uid != os.geteuid():
         os.close(fd)
         return None
-    return _parsed(read_object(fd, _MOST_BYTES))
+    return _parsed(read_object(fd, _BLOCK))
 
 
 class Sidecar:
@@ -97,7 +96,7 @@ class Sidecar:
                 fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 self.is_held = True
-        self.before = _parsed(read_object(os.dup(self._fd), _MOST_BYTES))
+        self.before = _parsed(read_object(os.dup(self._fd), _BLOCK))
 
     def write(self, shipped: Shipped) -> None:
         """Replace what the file contains. A full disk leaves the old content, which is advice only."""

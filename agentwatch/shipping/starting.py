@@ -41,3 +41,11 @@ def start_shipping(recording: Path, target: Target) -> subprocess.Popen[bytes]:
         env=dict(target.environ),
         start_new_session=True,
     )
+
+
+def is_running(child: int) -> bool:
+    """Return whether a child process of ours runs; it is reaped if it does not."""
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == 0
+    except ChildProcessError:  # it was reaped before
+        return False

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from engines.figure import Figure, at_most, known
 from engines.server import cpu_seconds, engine, resident_bytes
-from tests.harness.engine.trial import Trial
 from tests.harness.processes import until
+from tests.harness.trials.trial import Trial
 
 _LINES_A_SECOND = 20
 _LONG_SECONDS = 600.0
@@ -35,10 +35,10 @@ def _measure(seconds: float, lines_a_second: float) -> list[Figure]:
         server.kill()
         with Trial(Path(folder), lines_a_second, server.address) as trial:
             time.sleep(min(_STARTED_SECONDS, seconds))
-            started = cpu_seconds(trial.shipper.pid)
+            started = cpu_seconds(trial.shipper)
             time.sleep(seconds)
-            cpu = cpu_seconds(trial.shipper.pid) - started
-            memory = resident_bytes(trial.shipper.pid)
+            cpu = cpu_seconds(trial.shipper) - started
+            memory = resident_bytes(trial.shipper)
             backlog = trial.recording.size
             server.restart()
             began = time.monotonic()

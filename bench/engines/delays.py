@@ -18,9 +18,9 @@ from agentwatch.engine.chunk import Chunk
 from agentwatch.engine.names import new_session
 from agentwatch.engine.opening import open_archive, open_sink
 from engines.figure import Figure, at_most, known, milliseconds
-from engines.server import engine, login
-from tests.harness.engine.growing import LINE_BYTES, line_of
-from tests.harness.engine.trial import Trial
+from engines.server import cpu_seconds, engine, login
+from tests.harness.trials.growing import LINE_BYTES, line_of
+from tests.harness.trials.trial import Trial
 
 _LINES_A_SECOND = 20
 _P50_MS, _P99_MS = 5, 100
@@ -31,7 +31,7 @@ _RATIO = 1.5
 """What counts as the same time on a machine with other load."""
 _AGENT = """
 import array, os, sys, time
-from tests.harness.engine.growing import line_of
+from tests.harness.trials.growing import line_of
 seconds, rate, times = float(sys.argv[1]), 200, array.array("d")
 start = time.monotonic()
 for number in range(int(seconds * rate)):
@@ -89,12 +89,13 @@ def file_to_copy(*, is_quick: bool) -> list[Figure]:
     ):
         copying = trial.watch()
         copying.wait_until_read(10)
-        until = time.monotonic() + seconds
+        until, cpu = time.monotonic() + seconds, cpu_seconds(trial.shipper)
         while time.monotonic() < until:
             size = copying.path.stat().st_size
             if not seen or size > seen[-1][1]:
                 seen.append((time.monotonic(), size))
             time.sleep(_POLL_SECONDS)
+        share = (cpu_seconds(trial.shipper) - cpu) / seconds
         written = [each for each in trial.recording.written if seen[0][1] < each[1] <= seen[-1][1]]
     sizes = [size for _, size in seen]
     late = [seen[bisect_left(sizes, size)][0] - at for at, size in written]
@@ -102,6 +103,7 @@ def file_to_copy(*, is_quick: bool) -> list[Figure]:
     return [
         milliseconds(f"{name}, p50", percentile(late, 0.5), _JOIN_MS + _P50_MS),
         milliseconds(f"{name}, p99", percentile(late, 0.99), _JOIN_MS + _P99_MS),
+        known(f"CPU of the shipper at {_LINES_A_SECOND} lines/s", f"{share:.1%}"),
     ]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from engines.figure import Figure
 from engines.server import engine
 from tests.harness.engine.proxy import Proxy
-from tests.harness.engine.trial import Trial
+from tests.harness.trials.trial import Trial
 
 _LINES_A_SECOND = 2_000
 _FAULTS = {"publisher": 100, "server": 30, "connection": 100}

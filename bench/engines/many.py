@@ -9,8 +9,8 @@ from measure import percentile
 
 from engines.figure import Figure, at_most, known, milliseconds
 from engines.server import cpu_seconds, engine, resident_bytes
-from tests.harness.engine.load import LINES_A_SECOND, Load, end_load, read_kept, start_load
 from tests.harness.engine.server import Server
+from tests.harness.trials.load import LINES_A_SECOND, Load, end_load, read_kept, start_load
 
 _PROCESSES = 2
 _CONNECT_SECONDS = 3.0

@@ -13,7 +13,7 @@ from agentwatch.engine.names import new_session
 from agentwatch.engine.opening import open_archive, open_sink
 from engines.figure import Figure, at_least, at_most, known
 from engines.server import engine, login
-from tests.harness.engine.growing import LINE_BYTES, line_of
+from tests.harness.trials.growing import LINE_BYTES, line_of
 
 _LINES_A_SECOND = 500
 _CHUNKS_A_SECOND = 150

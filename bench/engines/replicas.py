@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from engines.figure import Figure, at_most
-from tests.harness.engine.cluster import NODES, Cluster, cluster
-from tests.harness.engine.trial import Trial
+from tests.harness.trials.cluster import NODES, Cluster, cluster
+from tests.harness.trials.trial import Trial
 
 _KILLS = 4
 _LINES_A_SECOND = 200

@@ -12,7 +12,7 @@ from pathlib import Path
 from agentwatch.engine.address import parse_engine
 from agentwatch.engine.opening import Login
 from tests.harness.engine.server import Server, nats_server
-from tests.harness.engine.streams import prepare
+from tests.harness.trials.streams import prepare
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.engine.cluster import cluster
-from tests.harness.engine.trial import Trial
+from tests.harness.trials.cluster import cluster
+from tests.harness.trials.trial import Trial
 
 _KILLS = 6
 _BACK_SECONDS = 15.0

@@ -10,8 +10,8 @@ import pytest
 
 from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import nats_server
-from tests.harness.engine.streams import prepare
-from tests.harness.engine.trial import Trial
+from tests.harness.trials.streams import prepare
+from tests.harness.trials.trial import Trial
 
 _LINES_A_SECOND = 2_000
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.engine.load import LINES_A_SECOND, end_load, read_kept, start_load
 from tests.harness.engine.server import nats_server
-from tests.harness.engine.streams import prepare
+from tests.harness.trials.load import LINES_A_SECOND, end_load, read_kept, start_load
+from tests.harness.trials.streams import prepare
 
 _PUBLISHERS = 500
 _SECONDS = 60

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import Server, nats_server
-from tests.harness.engine.stored import stream_leader
-from tests.harness.engine.streams import prepare
 from tests.harness.processes import until
+from tests.harness.trials.stored import stream_leader
+from tests.harness.trials.streams import prepare
 
 NODES = 3
 _LEADER_SECONDS = 60

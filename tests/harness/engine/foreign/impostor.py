@@ -13,16 +13,22 @@ class Impostor:
     """Sends one first line to each client, answers each PING, and records every byte it gets."""
 
     def __init__(
-        self, info: dict[str, Any] | bytes, answer: bytes | None = None, host: str = "127.0.0.1"
+        self,
+        info: dict[str, Any] | bytes,
+        answer: bytes | None = None,
+        after: bytes = b"",
+        host: str = "127.0.0.1",
     ) -> None:
         """Listen on a free port.
 
         Args:
             info: The fields of the first line INFO, or all its bytes.
             answer: The content of the answer to each request; None for no answer.
+            after: Sent as soon as the client has subscribed.
             host: The address to listen at; empty for all of this machine.
         """
         self._answer = answer
+        self._after = after
         self._first = info if isinstance(info, bytes) else b"INFO " + json.dumps(info).encode() + b"\r\n"
         self._listener = socket.create_server((host, 0))
         self.received = b""
@@ -56,6 +62,8 @@ class Impostor:
                         self.received += data
                         if b"PING\r\n" in data:
                             client.sendall(b"PONG\r\n")
+                        if b"SUB " in data:
+                            client.sendall(self._after)
                         for line in data.split(b"\r\n") if self._answer is not None else ():
                             words = line.split(b" ")
                             if words[0] in {b"PUB", b"HPUB"}:

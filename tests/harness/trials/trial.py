@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import time
 from pathlib import Path
 from types import TracebackType
@@ -14,10 +13,10 @@ from agentwatch.config import Machines
 from agentwatch.faults import Fault
 from agentwatch.remote.copying import Copying
 from agentwatch.remote.opening import open_copy
-from tests.harness.engine.growing import GrowingRecording
-from tests.harness.engine.shipped import end, is_done, session_of, ship, shipped
-from tests.harness.engine.stored import read_stored
 from tests.harness.processes import until
+from tests.harness.trials.growing import GrowingRecording
+from tests.harness.trials.shipped import end, is_done, session_of, ship, shipped
+from tests.harness.trials.stored import read_stored
 
 _OPEN_SECONDS = 20.0
 _POLL_SECONDS = 0.005
@@ -62,7 +61,8 @@ class Trial:
         """
         self.address = address
         self.recording = GrowingRecording(folder / "20261122-120000-abcdef.ndjson", lines_a_second)
-        self.shipper: subprocess.Popen[bytes] = ship(self.recording.path, address)
+        self.shipper = ship(self.recording.path, address)
+        """The process id of the shipper."""
         self.session = session_of(self.recording.path)
         self.copying: Copying | None = None
         self._environ = {**os.environ, "AGENTWATCH_HOME": str(folder / "watcher")}

@@ -7,7 +7,7 @@ import json
 from base64 import b64decode
 from typing import NamedTuple
 
-from tests.harness.engine.plain_client import Message, PlainClient, Refused
+from tests.harness.trials.plain_client import Message, PlainClient, Refused
 
 
 class Stored(NamedTuple):

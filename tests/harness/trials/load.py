@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.harness.engine.growing import line_of
-from tests.harness.engine.plain_client import Message, PlainClient, Refused
+from tests.harness.trials.growing import line_of
+from tests.harness.trials.plain_client import Message, PlainClient, Refused
 
 LINES_A_SECOND = 20
 _JOIN_SECONDS = 0.25

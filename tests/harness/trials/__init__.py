@@ -1,0 +1,1 @@
+"""Sessions that are published to real servers while these are broken or loaded, and what remains of them."""

@@ -1,0 +1,55 @@
+"""What is done to reach an engine that is away."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from agentwatch.engine.address import EngineAddress, parse_engine
+from agentwatch.engine.engine import EngineError, Sink
+from agentwatch.engine.opening import Login, open_sink
+from agentwatch.shipping import reaching
+from agentwatch.shipping.reaching import Reaching
+from tests.harness.engine.server import nats_server
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the publisher of each client that is made."""
+    made: list[str] = []
+
+    def open_and_count(login: Login, publisher: str) -> Sink:
+        made.append(publisher)
+        return open_sink(login, publisher)
+
+    monkeypatch.setattr(reaching, "open_sink", open_and_count)
+    return made
+
+
+def test_no_client_is_made_again_where_nothing_listens(clients: list[str]) -> None:
+    """After the first failure, an attempt costs a bare connection, and fails with the same words."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    away = Reaching(Login(EngineAddress("127.0.0.1", port)), "ci")
+    said = set()
+    for _ in range(3):
+        with pytest.raises(EngineError) as failed:
+            away.open()
+        said.add(str(failed.value))
+    assert said == {f"nats://127.0.0.1:{port}: connection refused"}
+    assert clients == ["ci"]
+
+
+def test_an_engine_that_is_back_is_reached(tmp_path: Path, clients: list[str]) -> None:
+    """The next attempt after the return of an engine connects."""
+    with nats_server(tmp_path) as server:
+        back = Reaching(Login(parse_engine(server.address)[0]), "ci")
+        server.kill()
+        for _ in range(2):
+            with pytest.raises(EngineError):
+                back.open()
+        server.restart()
+        back.open().close()
+    assert clients == ["ci", "ci"]
