@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.engine.asking import engine
 from tests.conftest import RECORDINGS
-from tests.harness.engine.certificates import certificates_for
+from tests.harness.engine.foreign.certificates import certificates_for
 from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.server import nats_server
 from tests.harness.program import AGENTWATCH, environment
