@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import socket
 import subprocess
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.cli.engine.asking import engine
 from tests.conftest import RECORDINGS
+from tests.harness.engine.foreign.certificates import certificates_for
+from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.server import nats_server
 from tests.harness.program import AGENTWATCH, environment
 
@@ -31,48 +29,9 @@ def other_host() -> str:
     return socket.gethostname()
 
 
-class Listener:
-    """A server that says what a NATS server says first, and notes what it receives."""
-
-    def __init__(self, **said: object) -> None:
-        self.received = b""
-        self._first = b"INFO " + json.dumps(INFO | said).encode() + b"\r\n"
-        self._socket = socket.create_server(("", 0))
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-
-    @property
-    def port(self) -> int:
-        """The port that it listens on."""
-        return int(self._socket.getsockname()[1])
-
-    def close(self) -> None:
-        """Stop to listen."""
-        self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-        self._thread.join(5)
-
-    def _serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = self._socket.accept()
-                with connection, suppress(OSError):
-                    connection.sendall(self._first)
-                    connection.settimeout(5)
-                    while data := connection.recv(1 << 16):
-                        self.received += data
-                        if b"CONNECT" in data:
-                            break
-
-
-@contextmanager
-def listening(**said: object) -> Iterator[Listener]:
-    """Yield a server that has no TLS."""
-    listener = Listener(**said)
-    try:
-        yield listener
-    finally:
-        listener.close()
+def listening(**said: object) -> Impostor:
+    """Return a server without TLS, at every address of this machine."""
+    return Impostor(INFO | said, host="")
 
 
 def run(*arguments: str, home: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
@@ -129,59 +88,31 @@ def test_plain_text_is_allowed_by_a_setting(tmp_path: Path) -> None:
             assert (b"secret-of-ci" in listener.received) is is_sent
 
 
-def certificate(folder: Path, name: str, subject: str) -> Path:
-    """Make a certificate that signs itself, and return its path; the key is beside it."""
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{name}.pem"
-    subprocess.run(
-        [
-            *(
-                "openssl",
-                "req",
-                "-x509",
-                "-newkey",
-                "ec",
-                "-pkeyopt",
-                "ec_paramgen_curve:prime256v1",
-                "-nodes",
-            ),
-            *("-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={subject}"),
-            *("-keyout", path.with_suffix(".key"), "-out", path),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return path
-
-
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_the_certificate_is_checked(tmp_path: Path) -> None:
     """A server is used with the certificate of its authority for its name, and with no other one."""
-    mine = certificate(tmp_path, "mine", "IP:127.0.0.1")
-    others = certificate(tmp_path, "others", "IP:127.0.0.1")
-    elsewhere = certificate(tmp_path, "elsewhere", "DNS:nats.example.org")
+    mine = certificates_for(tmp_path / "mine", "IP:127.0.0.1")
+    others = certificates_for(tmp_path / "others", "IP:127.0.0.1")
+    elsewhere = certificates_for(tmp_path / "elsewhere", "DNS:nats.example.org")
     no_certificate = tmp_path / "text.pem"
     no_certificate.write_text("hello\n")
+    users = 'authorization { users: [{ user: ci, password: "secret-of-ci" }] }\n'
 
-    def asked(address: str, *options: str) -> tuple[int, str]:
+    def asked(address: str, *options: str | Path) -> tuple[int, str]:
         done = engine("status", address, *options, AGENTWATCH_HOME=str(tmp_path), **LOGIN)
         assert done.stderr.count(b"\n") == (1 if done.returncode else 0), done.stderr
         return done.returncode, (done.stdout + done.stderr).decode()
 
-    def config(path: Path) -> str:
-        users = 'authorization { users: [{ user: ci, password: "secret-of-ci" }] }'
-        return f'tls {{ cert_file: "{path}", key_file: "{path.with_suffix(".key")}" }}\n{users}\n'
-
-    with nats_server(tmp_path, config(mine)) as server:
-        code, words = asked(server.address, "--ca", str(mine))
+    with nats_server(tmp_path, mine.config + users) as server:
+        code, words = asked(server.address, "--ca", mine.authority)
         assert (code, "TLS" in words.partition("\n")[0]) == (0, True), words
-        for options in ([], ["--ca", str(others)]):
+        untrusting: list[list[str | Path]] = [[], ["--ca", others.authority]]
+        for options in untrusting:
             code, words = asked(server.address, *options)
             assert (code, "the certificate of the server is not valid" in words) == (2, True), words
-        code, words = asked(server.address, "--ca", str(no_certificate))
+        code, words = asked(server.address, "--ca", no_certificate)
         assert (code, "no certificates in PEM" in words) == (2, True), words
-        code, words = asked(server.address, "--ca", str(tmp_path / "gone.pem"))
+        code, words = asked(server.address, "--ca", tmp_path / "gone.pem")
         assert (code, "cannot open" in words) == (2, True), words
-    with nats_server(tmp_path, config(elsewhere)) as server:
-        code, words = asked(server.address, "--ca", str(elsewhere))
+    with nats_server(tmp_path, elsewhere.config + users) as server:
+        code, words = asked(server.address, "--ca", elsewhere.authority)
         assert (code, "the certificate of the server is not valid" in words) == (2, True), words

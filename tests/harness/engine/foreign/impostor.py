@@ -18,20 +18,22 @@ class Impostor:
         answer: bytes | None = None,
         after: bytes = b"",
         hangs_up: bool = False,
+        host: str = "127.0.0.1",
     ) -> None:
-        """Listen on a free loopback port.
+        """Listen on a free port.
 
         Args:
             info: The fields of the first line INFO, or all its bytes.
             answer: The content of the answer to each request; None for no answer.
             after: Sent as soon as the client has subscribed.
             hangs_up: Whether it ends the connection when a request arrives.
+            host: The address to listen at; empty for all of this machine.
         """
         self._answer = answer
         self._after = after
         self._hangs_up = hangs_up
         self._first = info if isinstance(info, bytes) else b"INFO " + json.dumps(info).encode() + b"\r\n"
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server((host, 0))
         self.received = b""
         self.connections = 0
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -39,7 +41,7 @@ class Impostor:
 
     @property
     def port(self) -> int:
-        """The loopback port that it listens on."""
+        """The port that it listens on."""
         return int(self._listener.getsockname()[1])
 
     def __enter__(self) -> Self:
