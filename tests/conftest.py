@@ -40,6 +40,7 @@ SLOW = (
     "tests/screen/film",
     "tests/exports/html/browser",
     "tests/remote/ssh",
+    "tests/engine/security",
 )
 """Folders of tests that start programs, terminals or the whole app."""
 SLOW_FILES = (

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from agentwatch.analysis.moments import Moment
 from agentwatch.cli.address import STDIN, check_part, is_elsewhere, parse_address, session_and_moment
 from agentwatch.cli.front import watch
+from agentwatch.cli.machines.login import log_in
 from agentwatch.cli.machines.sources import HERE, check_sources, several
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
@@ -236,6 +237,7 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
     """
     if given := [name for name, value in _of_one_session(options) if value]:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
+    log_in(words)
     listed = (
         None if set(words) == {HERE} else several(words, options.config.machines, os.environ, Path.home())
     )

@@ -10,9 +10,11 @@ from agentwatch.faults import USAGE, Fault
 
 SCHEME = "nats://"
 PORT = 4222
-_USER = re.compile(r"[A-Za-z0-9_.-]{1,63}")
-_HOST = re.compile(r"\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
-_PORT = re.compile(r"[0-9]{1,5}")
+_PLACE = re.compile(
+    r"(?:(?P<user>[A-Za-z0-9_.-]{1,63})@)?"
+    r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]{2,45})\]|(?P<host>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?))"
+    r"(?::(?P<port>[0-9]{1,5}))?"
+)
 _MOST_CHARACTERS = 400
 
 
@@ -58,24 +60,19 @@ def parse_engine(words: str) -> tuple[EngineAddress, str]:
         Fault: The words are no such address, or contain a password.
     """
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
-    user, has_user, server = place.rpartition("@")
-    if ":" in user:
+    if ":" in place.rpartition("@")[0]:
         raise Fault(
             "an address must not contain a password: other users of this machine can read it; "
             "set AGENTWATCH_NATS_PASSWORD, or name a file with --credentials",
             USAGE,
         )
-    host, port = _host_and_port(server)
-    if (
-        not is_engine(words)
-        or len(words) > _MOST_CHARACTERS
-        or (has_user and _USER.fullmatch(user) is None)
-        or _HOST.fullmatch(host) is None
-        or (host.startswith("[") and not _is_ipv6(host[1:-1]))
-        or (port and (_PORT.fullmatch(port) is None or not 0 < int(port) < 1 << 16))
-    ):
-        raise Fault("the address of an engine is nats://HOST or nats://USER@HOST:PORT", USAGE)
-    return EngineAddress(host.strip("[]").lower(), int(port) if port else PORT, user), session
+    found = _PLACE.fullmatch(place) if is_engine(words) and len(words) <= _MOST_CHARACTERS else None
+    if found is not None:
+        port = PORT if found["port"] is None else int(found["port"])
+        if 0 < port < 1 << 16 and (found["ipv6"] is None or _is_ipv6(found["ipv6"])):
+            host = found["ipv6"] or found["host"]
+            return EngineAddress(host.lower(), port, found["user"] or ""), session
+    raise Fault("the address of an engine is nats://HOST or nats://USER@HOST:PORT", USAGE)
 
 
 def _is_ipv6(text: str) -> bool:
@@ -84,12 +81,3 @@ def _is_ipv6(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _host_and_port(server: str) -> tuple[str, str]:
-    """Return the host, with brackets around an address of IPv6, and the port, which may be empty."""
-    if server.startswith("["):
-        host, bracket, rest = server.partition("]")
-        return f"{host}{bracket}", rest.removeprefix(":") if rest.startswith(":") else rest
-    host, _, port = server.partition(":")
-    return host, port

@@ -75,6 +75,11 @@ class Copying:
         return self._copy.origin.host
 
     @property
+    def exit_code(self) -> int | None:
+        """The exit code of the agent; None while it runs, or if it is unknown."""
+        return self._copy.origin.exit_code
+
+    @property
     def size(self) -> int:
         """The bytes in the copy; 0 if it is gone."""
         try:

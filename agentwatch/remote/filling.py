@@ -169,7 +169,7 @@ class Filling:
         if self._has_restarted:
             self._status.stop_short(f"{self._rule.missing:,} bytes missing")
             self._status.closing.wait(AGAIN_SECONDS)
-        self._has_restarted = True
+        self._has_restarted = self._is_behind = True
         self._channel.pieces.restart()
 
     def _wait_for_room(self, more: int) -> None:

@@ -47,7 +47,9 @@ class Publication:
             OSError: The process cannot be started.
         """
         self._recording = recording
-        self._shipper = start_shipping(recording, self._target)
+        process = start_shipping(recording, self._target)
+        process.returncode = 0  # it is to outlive us, which a Popen would warn of
+        self._shipper = process.pid
 
     def forms(self) -> tuple[str, ...]:
         """Return the words for the header of a screen, the longest form first; they may be foreign.

@@ -33,7 +33,8 @@ _CARD_TRIES = 3
 _PATIENCE_SECONDS = 3600.0
 """How long the engine is awaited after the recording has ended. `agentwatch ship --all` sends it later."""
 _REPORTED_FAULTS = 3
-"""An absence that ends with the second attempt is not reported."""
+_REPORTED_SECONDS = 1.0
+"""An absence that ends with the second attempt, and within a second, is not reported."""
 _DAY_MS = 86_400_000
 _OVER_LIMIT = f"a session may have {SESSION_BYTES >> 20} MiB; the rest stays on its machine"
 
@@ -73,6 +74,8 @@ class Shipper:
         self._trouble: EngineError | None = None
         """The last fault, until the engine has answered, or if it has refused something, has stored more."""
         self._is_asked_to_end = False
+        self._well_at = float("-inf")
+        """When the engine has answered last, or the connection was there."""
         self._sent_at = float("-inf")
         self._sequence = 0
 
@@ -168,7 +171,7 @@ class Shipper:
         self._sent_at = self._clock()
         self._sequence = sink.append(self.shipped.session, chunk, self._sequence)
         self._recorded.note_stored(chunk)
-        self._faults, self._trouble = 0, None
+        self._faults, self._trouble, self._well_at = 0, None, self._sent_at
         self.shipped = self.shipped._replace(at_ms=now_ms())
         self._note(ShipState.SHIPPING)
 
@@ -205,6 +208,7 @@ class Shipper:
     def _rest(self, sink: Sink, seconds: float) -> None:
         """Wait while the connection is kept alive."""
         sink.wait(seconds)
+        self._well_at = self._clock()
         self._is_asked_to_end = self._wait(0)
 
     def _put_card(self, sink: Sink) -> None:
@@ -250,7 +254,8 @@ class Shipper:
         self._faults += 1
         self._trouble = error
         self._sent_at = float("-inf")
-        if self._faults >= _REPORTED_FAULTS or error.trouble is not Trouble.AWAY:
+        is_long = self._clock() - self._well_at > _REPORTED_SECONDS or self._faults >= _REPORTED_FAULTS
+        if is_long or error.trouble is not Trouble.AWAY:
             self._note(ShipState.WAITING, str(error))
 
     def _retry_seconds(self) -> float:

@@ -17,8 +17,8 @@ _START = (
 """The first entry of the path is the present folder, which is `/`."""
 
 
-def start_shipping(recording: Path, target: Target) -> int:
-    """Start a process that ships a recording, and return its id.
+def start_shipping(recording: Path, target: Target) -> subprocess.Popen[bytes]:
+    """Start a process that ships a recording, and return it.
 
     Args:
         recording: The recording.
@@ -28,7 +28,7 @@ def start_shipping(recording: Path, target: Target) -> int:
         OSError: The process cannot be started.
     """
     login = target.login
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [
             *(sys.executable, "-c", _START, str(Path(agentwatch.__file__).parent.parent)),
             *(str(login.address), target.publisher, PLAINTEXT if login.allows_plaintext else "tls"),
@@ -41,8 +41,6 @@ def start_shipping(recording: Path, target: Target) -> int:
         env=dict(target.environ),
         start_new_session=True,
     )
-    process.returncode = 0  # it is to outlive us, which a Popen would warn of
-    return process.pid
 
 
 def is_running(child: int) -> bool:

@@ -60,7 +60,9 @@ class FileSource(WithoutAgent):
         return self.written.unreported(self.faults)
 
     def agent_facts(self) -> AgentFacts:
-        """Return what `run` has written about the agent's process, or what the list of sessions knows."""
+        """Return what `run` has written about the agent's process, or what is known about it elsewhere."""
+        if self.elsewhere is not None and self.reader.growth.has_ended():
+            return self.facts._replace(exit_code=self.elsewhere.exit_code)
         if self._files is None or self._process is None or self._activity is None:
             return self.facts
         if not self.reader.growth.has_ended():

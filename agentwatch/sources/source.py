@@ -30,6 +30,10 @@ class Elsewhere(Protocol):
         """The name of the machine, which is foreign text; empty if it is unknown."""
 
     @property
+    def exit_code(self) -> int | None:
+        """The exit code of the agent; None while it runs, or if it is unknown."""
+
+    @property
     def problem(self) -> str:
         """Why the copy does not have all bytes, in one line of foreign text; empty if it has."""
 

@@ -117,7 +117,16 @@ ELSEWHERE = (
 
 
 @pytest.mark.parametrize(
-    "arguments", [["sessions", "--json"], [str(RECORDINGS / "plain.ndjson"), "--print"]], ids=["list", "file"]
+    "arguments",
+    [
+        ["sessions", "--json"],
+        [str(RECORDINGS / "plain.ndjson"), "--print"],
+        ["run", "--print", "--no-record", "--", "cat", str(RECORDINGS / "plain.ndjson")],
+        ["log", str(RECORDINGS / "plain.ndjson")],
+        ["show", str(RECORDINGS / "plain.ndjson") + "#1"],
+        ["export", str(RECORDINGS / "plain.ndjson"), "--to", "atif", "-o", "-"],
+    ],
+    ids=["list", "file", "run", "log", "show", "export"],
 )
 def test_a_command_about_this_machine_loads_nothing_of_others(arguments: list[str]) -> None:
     """Without another machine, neither the engine nor a client of one is imported."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import orjson
 import pytest
 
 from agentwatch.engine.card import Card
@@ -121,6 +122,23 @@ def test_a_moment_that_does_not_exist_is_a_fault(address: str, words: str) -> No
     """A call or a moment that the session does not have is a fault of one line."""
     done = watch("show", f"{address}{words}")
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+
+
+def test_the_exit_code_of_an_agent_that_died_is_reported(
+    server: Server, publisher: Publisher, tmp_path: Path
+) -> None:
+    """An agent that ended without a result is reported with its exit code, as beside the original."""
+    lines = (RECORDINGS / "unfinished.ndjson").read_bytes()
+    publisher.send(lines)
+    publisher.end(exit_code=3)
+    original = tmp_path / "original.ndjson"
+    original.write_bytes(lines)
+    process = {"command": ["agent"], "pid": os.getpid(), "started_ms": 1, "exit_code": 3}
+    original.with_suffix(".json").write_bytes(orjson.dumps(process))
+    of_copy = watch("--print", f"{server.address}/{SESSION}")
+    of_original = watch("--print", original)
+    assert (of_copy.returncode, of_copy.stderr) == (of_original.returncode, of_original.stderr)
+    assert b"exit" in of_copy.stderr
 
 
 def test_an_interrupted_print_leaves_a_copy_that_goes_on(server: Server, publisher: Publisher) -> None:

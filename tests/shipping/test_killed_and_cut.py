@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,13 +22,15 @@ from agentwatch.recording import SessionFiles, create_file, hold, release
 from agentwatch.shipping.recorded import Recorded
 from agentwatch.shipping.shipper import Shipper
 from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
-from agentwatch.shipping.starting import is_running, start_shipping
+from agentwatch.shipping.starting import start_shipping
 from agentwatch.shipping.target import Target
 from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import Server, nats_server
 from tests.harness.processes import until
 from tests.shipping.conftest import cards, make, stored
 
+Shipping = subprocess.Popen[bytes]
+Start = Callable[..., Shipping]
 LINE = b'{"type":"text","text":"%s"}\n' % (b"x" * 150)
 
 
@@ -89,28 +91,24 @@ def growing(tmp_path: Path) -> Iterator[Growing]:
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[[Path, str], int]]:
+def start() -> Iterator[Start]:
     """Return a function that starts a shipper of a recording; it is killed after the test."""
-    started: list[int] = []
+    started: list[Shipping] = []
 
-    def begin(recording: Path, address: str, **login: str) -> int:
+    def begin(recording: Path, address: str, **login: str) -> Shipping:
         target = Target(Login(parse_engine(address)[0], Credentials()), "ci", {**os.environ, **login})
         started.append(start_shipping(recording, target))
         return started[-1]
 
     yield begin
-    for pid in started:
-        if is_running(pid):
-            kill(pid)
+    for process in started:
+        kill(process)
 
 
-Start = Callable[..., int]
-
-
-def kill(shipper: int) -> None:
+def kill(shipper: Shipping) -> None:
     """Kill a shipper, and wait until it is gone."""
-    os.kill(shipper, signal.SIGKILL)
-    until(lambda: not is_running(shipper))
+    shipper.kill()
+    shipper.wait()
 
 
 def check_whole(growing: Growing, server: Server, seconds: float = 30) -> None:
@@ -216,8 +214,8 @@ def test_a_second_process_leaves_the_recording_to_the_first(
     first = start(growing.files.recording, server.address)
     until(lambda: growing.shipped.shipped)
     second = start(growing.files.recording, server.address)
-    until(lambda: not is_running(second))
-    assert is_running(first)
+    assert second.wait(20) == 0
+    assert first.poll() is None
     check_whole(growing, server)
 
 

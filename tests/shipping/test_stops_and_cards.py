@@ -27,6 +27,23 @@ def test_an_absent_engine_is_awaited_an_hour_after_the_end(world: World, engine:
     assert last.problem
 
 
+def test_an_absence_is_noted_if_it_lasts(world: World, engine: Engine) -> None:
+    """One lost answer is no news; an engine that cannot be reached for a second is noted."""
+    world.write(b"one\n")
+    world.writes = [
+        *[lambda: None] * 10,
+        engine.lose_next,
+        lambda: world.write(b"two\n"),
+        *[lambda: None] * 20,
+    ]
+    world.is_asked_to_end = lambda: not world.writes
+    world.ship()
+    assert engine.read() == b"one\ntwo\n"
+    assert {state.problem for state in world.states} == {""}
+    engine.is_away, world.is_asked_to_end = True, lambda: world.now > 1010
+    assert world.ship().problem == "the engine does not answer"
+
+
 def test_a_recording_that_was_cut_back_stops(world: World, engine: Engine) -> None:
     """A file that is shorter than what the engine has is not followed; the card says why."""
     world.write(b"one\ntwo\n")

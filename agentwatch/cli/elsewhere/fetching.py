@@ -9,6 +9,7 @@ from pathlib import Path
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.export.progress import ShownProgress
+from agentwatch.cli.machines.login import log_in
 from agentwatch.cli.messages import printable, say
 from agentwatch.faults import USAGE, Fault
 from agentwatch.remote.copying import Copying
@@ -28,6 +29,7 @@ def fetched(words: str) -> Path:
     Raises:
         Fault: The session cannot be read, or the engine or the host is away and there is no complete copy.
     """
+    log_in([words])
     copying = open_copy(words, read_machines(), os.environ)
     try:
         wait_for(copying)

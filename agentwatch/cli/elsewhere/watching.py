@@ -9,6 +9,7 @@ from agentwatch.cli.address import check_part
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.elsewhere.fetching import report, wait_for
 from agentwatch.cli.front import watch
+from agentwatch.cli.machines.login import log_in
 from agentwatch.cli.options import Options
 from agentwatch.faults import USAGE, Fault
 from agentwatch.remote.opening import open_copy, source_of
@@ -32,6 +33,7 @@ def watch_elsewhere(words: str, moment: Moment | None, options: Options) -> int:
     if options.record or options.tee:
         raise Fault(f"{words} is already a recording; --record and --tee work only with stdin", USAGE)
     options = options._replace(moment=moment)
+    log_in([words])
     copying = open_copy(words, read_machines(), os.environ)
     try:
         if moment is not None:

@@ -24,6 +24,8 @@ Asked = tuple[str, Path | None, Path | None]
 
 NO_JETSTREAM = "JetStream is off: add `jetstream {}` to the server's configuration, or start it with -js"
 
+_DENIED = "this user may not do that; log in as the administrator, for example as nats://admin@HOST"
+
 
 def login(asked: Asked) -> Login:
     """Return how to log in to the engine that the user names.
@@ -50,6 +52,7 @@ def administrator(found: Login) -> Iterator[Administrator]:
     """
     check_extra()
     from agentwatch.engine.nats.administration import Administrator
+    from agentwatch.engine.nats.errors import NOT_ALLOWED
 
     try:
         opened = Administrator(found)
@@ -58,6 +61,8 @@ def administrator(found: Login) -> Iterator[Administrator]:
         finally:
             opened.close()
     except EngineError as error:
+        if str(error).startswith(NOT_ALLOWED):
+            raise Fault(f"{found.address}: {_DENIED}", USAGE) from None
         where = "" if str(found.address) in str(error) else f"{found.address}: "
         raise Fault(f"{where}{error}", USAGE) from None
 

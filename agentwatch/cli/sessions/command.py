@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from agentwatch.byte_size import byte_size
+from agentwatch.cli.machines.login import log_in
 from agentwatch.cli.machines.sources import HERE, check_sources, several
 from agentwatch.cli.messages import say
 from agentwatch.cli.printing import print_json, print_lines
@@ -75,6 +76,7 @@ def _of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key,
     from agentwatch.cli.config_file import read_machines
 
     check_sources(words)
+    log_in(words)
     listed = several(words, read_machines(), os.environ, Path.home())
     listed.wants_all = wants_all
     listed.settle(_ANSWER_SECONDS)

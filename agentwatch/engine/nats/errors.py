@@ -10,6 +10,7 @@ from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.safe_text import safe_text
 
 INIT = "agentwatch engine init"
+NOT_ALLOWED = "the engine does not allow it with this login"
 SILENT = "the engine does not answer"
 NO_TAIL = f"the engine does not answer for its sessions; a new engine needs: {INIT}"
 """A server of which JetStream has no stream answers nothing, as one that is away."""
@@ -66,7 +67,7 @@ def of_server(text: str) -> EngineError:
     words = plain(text).removeprefix("nats: ").strip("'")
     lowered = words.lower()
     if "permissions violation" in lowered:
-        return EngineError(f"the engine does not allow it with this login: {words}", Trouble.REFUSED)
+        return EngineError(f"{NOT_ALLOWED}: {words}", Trouble.REFUSED)
     if any(reason in lowered for reason in _LOGIN):
         return EngineError("the engine refuses the login", Trouble.REFUSED)
     if "maximum payload" in lowered:

@@ -7,16 +7,12 @@ their next messages. Neither may do anything else: no `$JS.API.STREAM.*`, no ans
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from textwrap import indent
 from typing import NamedTuple
 
 from agentwatch.engine.names import BUCKET, CARD_STREAM, STREAM
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,63}")
 _NAMELESS = "watcher"
-ADMINISTRATOR = "admin"
-PASSWORD = "REPLACE-ME"  # noqa: S105 - the words for an administrator to replace
 
 
 class Permissions(NamedTuple):
@@ -82,22 +78,6 @@ def user_block(user: str, permissions: Permissions, password: str) -> str:
         listed = ", ".join(f'"{subject}"' for subject in subjects)
         lines.append(f"    {name}: {{ allow: [{listed}] }}")
     return "\n".join([*lines, "} }"])
-
-
-def authorization(publishers: Iterable[str], watchers: Iterable[str]) -> str:
-    """Return the block `authorization` of a server's configuration; an administrator may do everything.
-
-    The passwords are left for the administrator to replace, by `nats server passwd` or `openssl rand`.
-
-    Args:
-        publishers: The publishers' tokens, which are the names of their users as well.
-        watchers: The names of the users who watch.
-    """
-    users = [f"{{ user: {_quoted(ADMINISTRATOR)}, password: {_quoted(PASSWORD)} }}"]
-    users += [user_block(each, of_publisher(each), _quoted(PASSWORD)) for each in publishers]
-    users += [user_block(each, of_watcher(each), _quoted(PASSWORD)) for each in watchers]
-    listed = indent("\n".join(users), " " * 4)
-    return f"authorization {{\n  users = [\n{listed}\n  ]\n}}\n"
 
 
 def _quoted(text: str) -> str:

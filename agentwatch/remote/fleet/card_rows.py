@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+
 from agentwatch.engine.card import decode
 from agentwatch.engine.limits import CARDS, LOST_TOUCH_SECONDS
 from agentwatch.engine.names import SessionName
@@ -39,7 +42,7 @@ class CardRows:
         self._live: set[Key] = set()
         """The sessions that run, and whose machines are heard."""
         self._left_out: set[int] = set()
-        """The hashes of the keys of the sessions beyond the limit."""
+        """The marks of the sessions beyond the limit."""
         self.is_changed = False
         """Whether rows have changed since they were returned."""
 
@@ -47,6 +50,14 @@ class CardRows:
     def left_out(self) -> int:
         """How many sessions are known beyond the limit, up to 200,000."""
         return len(self._left_out)
+
+    def mark_of(self, session: SessionName) -> int:
+        """Return the mark of a session beyond the limit: the hash of its key. Any thread may call it."""
+        return hash((self._address, str(session)))
+
+    def leave_out(self, marks: Iterable[int]) -> None:
+        """Count sessions beyond the limit without their cards."""
+        self._left_out.update(islice(marks, max(0, _MOST_COUNTED - len(self._left_out))))
 
     def take(self, session: SessionName, data: bytes, heard_ms: int) -> None:
         """Take a card; one that cannot be read counts as never written.
@@ -100,8 +111,7 @@ class CardRows:
         oldest = sorted(self._rows, key=self._heard.__getitem__)[: len(self._rows) - self._most]
         for key in oldest:
             self._forget(key)
-            if len(self._left_out) < _MOST_COUNTED:
-                self._left_out.add(hash(key))
+        self.leave_out(map(hash, oldest))
 
     def _forget(self, key: Key) -> None:
         if self._rows.pop(key, None) is not None:

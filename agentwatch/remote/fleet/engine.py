@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from agentwatch.engine.engine import Archive, EngineError, StoredCard, Trouble
+from agentwatch.engine.limits import CARDS
 from agentwatch.engine.names import SessionName
 from agentwatch.engine.opening import Login, open_archive
 from agentwatch.faults import Fault
@@ -21,11 +23,13 @@ from agentwatch.safe_text import SafeText, safe_line
 _STEP_SECONDS = 0.01
 _PUBLISH_SECONDS = 0.5
 """The shortest time between two mappings of rows while cards keep coming."""
-_READ_SECONDS = 0.5
+_READ_SECONDS = 0.2
 _GATHER_SECONDS = 0.2
 """After the first list, cards are read this often, so that those of a busy fleet come together."""
 _MOST_WAITING = 5_000
-"""Cards that wait for `step`; the engine keeps the others."""
+"""Cards that wait for `step` after the first list; the engine keeps the others."""
+_FIRST_ROWS_SECONDS = 0.1
+"""While the first list is read, rows are made this often: all of them come sooner if reading has the time."""
 _LEAST_PAUSE, _MOST_PAUSE = 1.0, 30.0
 _REFUSED_PAUSE = 60.0
 _SILENT_SECONDS = 2.0
@@ -63,13 +67,15 @@ class EngineFleet:
         self._connect = connect
         self._cards = CardRows(str(login.address))
         self._lock = threading.Lock()
-        self._waiting: dict[SessionName, tuple[bytes, int]] = {}
+        self._waiting = OrderedDict[SessionName, tuple[bytes, int]]()
         """The newest card of each session that has arrived and is no row yet, and when it was written."""
+        self._passed_over: list[int] = []
+        """The marks of sessions of the first list that are beyond the limit."""
         self._is_listed = False
         """Whether the thread has read all cards once."""
         self._has_failed = False
         self._warning = SafeText("")
-        self._began = self._published = 0.0
+        self._began = self._published = self._taken = 0.0
         self._answered_ms = 0
         """When the engine has answered last; 0 if it never has."""
         self._fault: Exception | None = None
@@ -103,7 +109,9 @@ class EngineFleet:
             self._began = now
             self._thread.start()
         was_listed = self._is_listed
-        has_more = self._take(now + _STEP_SECONDS)
+        if was_listed or now - self._taken >= _FIRST_ROWS_SECONDS:
+            self._take(now + _STEP_SECONDS)
+        has_more = bool(self._waiting)
         self._cards.lose(now_ms)
         if self._cards.is_changed and (not has_more or now - self._published >= _PUBLISH_SECONDS):
             self._published, self.rows = now, self._cards.rows()
@@ -118,16 +126,18 @@ class EngineFleet:
         if self._thread.is_alive():
             self._thread.join(_CLOSE_SECONDS)
 
-    def _take(self, until: float) -> bool:
-        """Make rows of cards until a time, and return whether more cards wait."""
+    def _take(self, until: float) -> None:
+        """Make rows of cards until a time. Those of the first list come with the newest first."""
+        with self._lock:
+            passed_over, self._passed_over = self._passed_over, []
+        self._cards.leave_out(passed_over)
         while self._waiting:
             with self._lock:
-                session = next(iter(self._waiting))
-                data, heard_ms = self._waiting.pop(session)
+                session, (data, heard_ms) = self._waiting.popitem(last=not self._is_listed)
             self._cards.take(session, data, heard_ms)
-            if time.monotonic() >= until:
+            self._taken = time.monotonic()
+            if self._taken >= until:
                 break
-        return bool(self._waiting)
 
     def _run(self) -> None:
         try:
@@ -165,6 +175,11 @@ class EngineFleet:
             for each in found:
                 age = min(max(each.age, 0.0), _MOST_AGE_SECONDS)
                 self._waiting[each.session] = (each.data, at_ms - int(age * 1000))
+            while not self._is_listed and len(self._waiting) > CARDS:  # a first list has the oldest first
+                session, _ = self._waiting.popitem(last=False)
+                self._passed_over.append(self._cards.mark_of(session))
+        if not self._is_listed:
+            return
         while len(self._waiting) > _MOST_WAITING and not self._closed.wait(0.005):
             pass
 

@@ -37,7 +37,7 @@ class Elsewhere(Protocol):
 
     @property
     def notes(self) -> Sequence[SafeText]:
-        """What is to be known besides the rows, the problem among it; a line each."""
+        """What is to be known besides the rows, a line each; the problem comes first."""
 
     def step(self, now_ms: int) -> bool:
         """Do the work that is due, and return whether more is due at once. It never waits."""
@@ -87,8 +87,14 @@ class Several:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """What is to be known besides the rows, a line each."""
-        return tuple(note for each in self.elsewhere for note in each.notes)
+        """What is to be known besides the rows, a line each; problems stand before all else."""
+        problems: list[SafeText] = []
+        others: list[SafeText] = []
+        for each in self.elsewhere:
+            problem, notes = each.problem, each.notes
+            problems += notes[:1] if problem else ()
+            others += notes[1:] if problem else notes
+        return (*problems, *others)
 
     def step(self, at_ms: int) -> bool:
         """Do the work of each source that is due.

@@ -12,6 +12,7 @@ import re
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,8 @@ _PERSIST_SECONDS = 15
 _CONNECT_SECONDS = 10
 _LOGIN_SECONDS = 60.0
 """A name may have several addresses, and a jump host takes its time too."""
+_FIRST_SECONDS = 3.0
+"""How long the screen waits for hosts that may have a question; one that is away takes 10 s."""
 _ANSWER_SECONDS = 5.0
 _MOST_STDERR = 1 << 16
 _LONGEST_FOLDER = 60
@@ -184,9 +187,9 @@ def connection(address: SshAddress) -> Connection:
 def connect(addresses: Iterable[str], *, asks: bool) -> None:
     """Connect to hosts before there is a screen, on which ssh could not ask.
 
-    First all hosts are tried at the same time, without questions. Those that refuse are tried again one after
-    the other, and ssh may ask for a password or whether a host key is right. That a host cannot be reached
-    is reported by whoever uses the connection then.
+    First all hosts are tried at the same time for some seconds, without questions. Those that refuse are
+    tried again one after the other, and ssh may ask for a password or whether a host key is right. That a
+    host cannot be reached is reported by whoever uses the connection then.
 
     Args:
         addresses: The addresses of hosts, or of sessions on them.
@@ -208,8 +211,9 @@ def connect(addresses: Iterable[str], *, asks: bool) -> None:
     threads = [threading.Thread(target=log_in, args=(host,), daemon=True) for host in hosts]
     for thread in threads:
         thread.start()
+    until = time.monotonic() + _FIRST_SECONDS
     for thread in threads:
-        thread.join()
+        thread.join(max(0.0, until - time.monotonic()))
     for host in hosts:
         if asks and host in refusing:
             with suppress(EngineError):

@@ -23,6 +23,7 @@ from agentwatch.recording import now_ms
 from agentwatch.remote.ssh.address import SshAddress
 from agentwatch.remote.ssh.connection import Connection
 from agentwatch.remote.ssh.file_rows import row_of_file
+from agentwatch.remote.ssh.heads import Heads
 from agentwatch.remote.ssh.lines import ChannelLines, begun, way_of
 from agentwatch.remote.ssh.row_json import decode, key
 from agentwatch.remote.ssh.script import END, LIST, command
@@ -39,7 +40,7 @@ _AHEAD_MS = 10_000
 _NOTES = {
     "program": "",
     "old": "an older agentwatch is there: the list is read every 5 s",
-    "tail": "agentwatch is not installed there: only the newest files of lines, without their states",
+    "tail": "agentwatch is not installed there: only files of lines are listed, without their states",
 }
 
 
@@ -68,6 +69,8 @@ class Lists:
         self._ahead_ms = 0
         self._asked_at: float | None = None
         self._ask_at = 0.0
+        self._heads = Heads()
+        self._reads_heads = False
         try:
             self._way = begun(self._lines, BEGIN_SECONDS)
         except EngineError:
@@ -138,6 +141,11 @@ class Lists:
     def _read_asked(self, seconds: float) -> bool:
         now = time.monotonic()
         if self._asked_at is None:
+            if self._reads_heads:
+                self._reads_heads = self._heads.read(self._lines, self._known.values())
+                self.is_complete = True
+                self._show()
+                return True
             if now < self._ask_at:
                 time.sleep(min(seconds, self._ask_at - now))
                 return False
@@ -146,14 +154,19 @@ class Lists:
         while (line := self._lines.next(seconds)) is not None:
             if line == END.encode():
                 self._asked_at, self._ask_at = None, time.monotonic() + _ASK_SECONDS
-                self.is_complete = True
-                if self._known != self.rows:
-                    self.rows = self._known
+                self._show()
+                self._reads_heads = self._way == "tail"
+                self.is_complete = self.is_complete or not self._reads_heads
                 return True
             self._put(self._known, self._listed(line))
         if now - self._asked_at > _ANSWER_SECONDS:
             raise EngineError("the host does not answer")
         return False
+
+    def _show(self) -> None:
+        rows = self._heads.filled(self._known.values())
+        if rows != self.rows:
+            self.rows = rows
 
     def _listed(self, line: bytes) -> Row | None:
         if self._way == "tail":

@@ -36,15 +36,15 @@ class SshPieces:
     A piece may have no bytes: then it is the newest one, and all bytes that the host has are here.
     """
 
-    def __init__(self, address: str, have: int, digest: hashlib._Hash | None = None) -> None:
+    def __init__(self, address: str, have: int, digest: str = "") -> None:
         """Take the address; nothing is connected before the first piece is wanted.
 
         Args:
             address: `ssh://[USER@]HOST[:PORT]/ID`.
             have: The number of bytes that are here already.
-            digest: The SHA-256 of these bytes, with which the host checks that they are the beginning of its
-                file; None if it is not known. A session of a store, whose lines may be written again, then
-                begins again.
+            digest: The SHA-256 of these bytes in hexadecimal digits, with which the host checks that they are
+                the beginning of its file; empty if it is not known. A session of a store, whose lines may be
+                written again, then begins again.
 
         Raises:
             Fault: The words are no such address.
@@ -55,7 +55,8 @@ class SshPieces:
         self.has_none = False
         """Whether the host has answered that it has no such session."""
         self._have = have
-        self._digest = hashlib.sha256() if have == 0 else None if digest is None else digest.copy()
+        self._digest = hashlib.sha256() if have == 0 else None
+        self._given = (have, digest or _UNKNOWN)
         self._inode = 0
         self._channel: channel.Channel | None = None
         self._lines: ChannelLines | None = None
@@ -104,7 +105,8 @@ class SshPieces:
         self._leave()
 
     def _begin(self) -> None:
-        digest = _UNKNOWN if self._digest is None else self._digest.hexdigest()
+        given = self._given[1] if self._given[0] == self._have else _UNKNOWN
+        digest = given if self._digest is None else self._digest.hexdigest()
         words = script.command("pieces", self.session, self._have, digest, self._inode)
         self._channel = connection(self.address).open(words)
         self._lines = ChannelLines(self._channel)

@@ -19,6 +19,8 @@ END = "."
 """The line after each list of `old` and `tail`."""
 LIST = b"list\n"
 """Asks for another list of `old` and `tail`."""
+HEAD_BYTES = 1 << 15
+"""The most bytes of the beginning of a file that `tail` is asked for, with `head AGENT ID`."""
 REPLACED = 75
 """The exit code if the file was replaced or cut: EX_TEMPFAIL of sysexits.h."""
 ABSENT = 66
@@ -58,9 +60,18 @@ each_folder() { # ACTION ID: call ACTION with agent, folder and the pattern of t
 }
 newest() { LC_ALL=C sort -k2,2nr | head -n "$1"; }
 
-choose() { # the newest file with the id, and its folder
+choose() { # the newest file with the id, its folder and its size
+  test "${agent:-$1}" = "$1" || return
   set -- "$2" `below "$@" | newest 1`
-  test -n "$3" && test "$3" -gt "$time" && folder=$1 time=$3 file=$5
+  test -n "$3" && test "$3" -gt "$time" && folder=$1 time=$3 size=$4 file=$5
+}
+beginning() { # AGENT ID: print the length of the beginning of a file, and exactly so many bytes
+  size=0; agent=$1 time=-1
+  case $2 in ''|*[!A-Za-z0-9._-]*) ;; *) each_folder choose "*$2";; esac
+  test "$size" -gt 32768 && size=32768
+  echo "head $size"
+  test "$size" = 0 || { ( cd "$folder" && cat "$file" ) 2>/dev/null | head -c "$size"; } |
+    cat - /dev/zero 2>/dev/null | head -c "$size"
 }
 follow() { # print the identity of the file, and then its bytes, until the standard input ends
   time=-1; each_folder choose "*$id"
@@ -89,7 +100,10 @@ rows() {
     while read -r line; do "$program" sessions --json </dev/null 2>/dev/null; echo .; done
   else
     echo "$mark tail"
-    while read -r line; do each_folder below '*' | newest 200; echo .; done
+    while read -r line; do
+      set -- $line
+      case $1 in head) beginning "$2" "$3";; *) each_folder below '*' | newest 200; echo .;; esac
+    done
   fi
 }
 pieces() {

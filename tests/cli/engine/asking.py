@@ -51,7 +51,7 @@ def stream(address: str, name: str) -> dict[str, Any]:
     return connected(address, ask)
 
 
-def last_card(address: str) -> tuple[str, dict[str, Any]]:
+def last_card(address: str, **login: str) -> tuple[str, dict[str, Any]]:
     """Return the session that has the newest card of an engine, and the card."""
 
     async def ask(client: Client) -> tuple[str, dict[str, Any]]:
@@ -60,7 +60,7 @@ def last_card(address: str) -> tuple[str, dict[str, Any]]:
         found = json.loads(answer.data)["message"]
         return found["subject"].removeprefix("$KV.AWCARD."), json.loads(base64.b64decode(found["data"]))
 
-    return connected(address, ask)
+    return connected(address, ask, **login)
 
 
 def store(address: str, subject: str, data: bytes, *, times: int = 1, **login: str) -> None:

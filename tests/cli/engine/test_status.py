@@ -40,7 +40,7 @@ def test_an_engine_that_was_not_set_up(tmp_path: Path) -> None:
 
 
 def test_other_users_see_what_they_may(tmp_path: Path) -> None:
-    """A watcher sees how many sessions can be watched, a publisher nothing; neither is an error."""
+    """A watcher sees how many sessions can be watched, a publisher nothing; limits need the administrator."""
     with nats_server(tmp_path) as server:
         printed = engine("init", server.address, "--publisher", "ci", "--watcher", "anna").stdout.decode()
     config = users_of(printed, admin="a", ci="c", anna="w")
@@ -51,7 +51,10 @@ def test_other_users_see_what_they_may(tmp_path: Path) -> None:
         for number in range(3):
             store(server.address, f"$KV.AWCARD.ci.{number:032x}", b'{"v":1}', user="admin", password="a")
         watcher = engine("status", server.address, AGENTWATCH_NATS_USER="anna", AGENTWATCH_NATS_PASSWORD="w")
+        limits = engine("limits", server.address, AGENTWATCH_NATS_USER="anna", AGENTWATCH_NATS_PASSWORD="w")
         publisher = engine("status", server.address, AGENTWATCH_NATS_USER="ci", AGENTWATCH_NATS_PASSWORD="c")
+    assert (limits.returncode, limits.stderr.count(b"\n")) == (2, 1)
+    assert b"this user may not do that; log in as the administrator" in limits.stderr
     assert (watcher.returncode, publisher.returncode) == (0, 0)
     assert b"you can watch 3 sessions; only an administrator sees the streams\n" in watcher.stdout
     assert b"may neither watch sessions nor see the streams\n" in publisher.stdout

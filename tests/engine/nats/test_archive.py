@@ -12,7 +12,7 @@ import pytest
 from agentwatch.engine.address import parse_engine
 from agentwatch.engine.chunk import Chunk
 from agentwatch.engine.engine import EngineError, Trouble
-from agentwatch.engine.names import CARD_STREAM, STREAM, SessionName, new_session
+from agentwatch.engine.names import STREAM, SessionName, new_session
 from agentwatch.engine.nats.archive import NatsArchive, NatsCards, NatsPieces
 from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.nats.sink import NatsSink
@@ -156,6 +156,7 @@ def test_a_server_that_is_killed_and_restarted(server: Server, sink: NatsSink, a
             with pytest.raises(EngineError, match=r"connection|refused"):
                 pieces.next(0.3)
         server.restart()
+        publisher.close()
         publisher = NatsSink(login_of(server), "ci")
         until(lambda publisher=publisher: publisher.tail(SESSION))  # type: ignore[misc]
     store(publisher, 3, 1)
@@ -243,47 +244,6 @@ def test_an_engine_that_was_set_back(
     publisher.close()
 
 
-def test_cards_are_the_newest_of_each_session(archive: NatsArchive, sink: NatsSink) -> None:
-    """Of several cards of a session the last one is listed, and later ones arrive as they are written."""
-    sessions = [new_session(f"p{number}") for number in range(3)]
-    for content in (b"1", b"2"):
-        for session in sessions:
-            sink.put_card(session, content)
-    cards = archive.cards()
-    found = []
-    while not cards.is_complete:
-        found += cards.next(5)
-    assert [(card.session, card.data) for card in found] == [(session, b"2") for session in sessions]
-    sink.put_card(sessions[0], b"3")
-    assert [card.data for card in cards.next(5)] == [b"3"]
-
-
-def test_cards_of_one_publisher(archive: NatsArchive, sink: NatsSink) -> None:
-    """A list of one publisher has no cards of others."""
-    sink.put_card(new_session("ci"), b"{}")
-    sink.put_card(new_session("cii"), b"{}")
-    assert read_cards(archive.cards("ci"), 1) == ["ci"]
-    none = archive.cards("nobody")
-    assert none.next(0) == []
-    assert none.is_complete
-
-
-def test_the_age_of_a_card(archive: NatsArchive, sink: NatsSink, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An age is by the engine's clock: a clock of ours that is an hour ahead makes no card older."""
-    sink.put_card(new_session("first"), b"{}")
-    sink.put_card(new_session("second"), b"{}")
-    clock = time.time
-    monkeypatch.setattr(time, "time", lambda: clock() + 3600)
-    cards = archive.cards()
-    first, second = cards.next(5)
-    assert 0 < second.age < first.age < 60
-    monkeypatch.setattr(time, "time", lambda: clock() - 3600)
-    for _ in range(2):
-        sink.put_card(SESSION, b"{}")
-        (card,) = cards.next(5)
-        assert 0 <= card.age < 60
-
-
 def test_closing_ends_a_reader_that_waits(server: Server) -> None:
     """After `close`, a reader raises an error at once, and closing again does nothing."""
     archive = NatsArchive(login_of(server))
@@ -295,8 +255,3 @@ def test_closing_ends_a_reader_that_waits(server: Server) -> None:
     with pytest.raises(EngineError):
         cards.next(30)
     assert time.monotonic() - began < 5
-
-
-def test_the_streams_are_those_of_the_names() -> None:
-    """The subjects of a reader name the stream that has them."""
-    assert (STREAM, CARD_STREAM) == ("AW", "KV_AWCARD")

@@ -8,8 +8,8 @@ from agentwatch.engine.chunk import Chunk
 from agentwatch.engine.names import new_session
 from agentwatch.engine.nats.archive import NatsArchive
 from agentwatch.engine.nats.sink import NatsSink
+from tests.harness.engine.foreign.wire import Wire
 from tests.harness.engine.server import Server
-from tests.harness.engine.wire import Wire
 
 SESSION = new_session("evil")
 SUBJECT = SESSION.subject.encode()

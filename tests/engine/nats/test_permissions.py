@@ -16,28 +16,39 @@ from agentwatch.engine.names import CARD_STREAM, STREAM, SessionName, new_sessio
 from agentwatch.engine.nats.archive import NatsArchive
 from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.nats.permissions import (
-    ADMINISTRATOR,
-    PASSWORD,
     Permissions,
-    authorization,
     inbox_of,
     of_publisher,
+    of_watcher,
     user_block,
 )
 from agentwatch.engine.nats.setup import make_streams
 from agentwatch.engine.nats.sink import NatsSink
 from agentwatch.engine.opening import Login
+from tests.harness.engine.foreign.wire import Wire
 from tests.harness.engine.server import Server, nats_server
-from tests.harness.engine.wire import Wire
 
 MINE = SessionName("ci", "1" * 32)
 OTHER = SessionName("other", "2" * 32)
 
 
+ADMINISTRATOR = "admin"
+PASSWORD = "pass-word"
+WITHOUT_RULES = f'{{ user: "{ADMINISTRATOR}", password: "{PASSWORD}" }}'
+
+
+def authorization(**users: Permissions) -> str:
+    """Return the text of a configuration with these users, and an administrator who may do everything."""
+    blocks = [user_block(name, permissions, f'"{PASSWORD}"') for name, permissions in users.items()]
+    return f"authorization {{ users = [ {', '.join([WITHOUT_RULES, *blocks])} ] }}"
+
+
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[Server]:
     """Yield a server with two publishers and two watchers, and a session of each publisher."""
-    with nats_server(tmp_path, authorization(["ci", "other"], ["ann", "bob"])) as server:
+    users = {name: of_publisher(name) for name in ("ci", "other")}
+    users |= {name: of_watcher(name) for name in ("ann", "bob")}
+    with nats_server(tmp_path, authorization(**users)) as server:
         connection = Connection(login_of(server, ADMINISTRATOR), inbox_of(ADMINISTRATOR))
         make_streams(connection)
         connection.close()
@@ -228,9 +239,7 @@ def test_a_watcher_of_one_publisher(tmp_path: Path) -> None:
         ),
         ("_INBOX.ann.>",),
     )
-    users = [user_block("ann", allowed, PASSWORD), user_block("ci", of_publisher("ci"), PASSWORD)]
-    users.append(f'{{ user: "{ADMINISTRATOR}", password: "{PASSWORD}" }}')
-    with nats_server(tmp_path, f"authorization {{ users = [ {', '.join(users)} ] }}") as server:
+    with nats_server(tmp_path, authorization(ann=allowed, ci=of_publisher("ci"))) as server:
         connection = Connection(login_of(server, ADMINISTRATOR), inbox_of(ADMINISTRATOR))
         make_streams(connection)
         connection.close()

@@ -18,8 +18,8 @@ from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.opening import Login, open_archive, open_sink
 from agentwatch.faults import Fault
-from tests.harness.engine.certificates import Certificates, certificates_for
-from tests.harness.engine.impostor import Impostor
+from tests.harness.engine.foreign.certificates import Certificates, certificates_for
+from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.server import nats_server
 
 HOST = "engine.example"

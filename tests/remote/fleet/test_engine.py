@@ -203,3 +203,37 @@ def test_a_defect_in_the_thread_is_not_lost() -> None:
     fleet = EngineFleet("team", LOGIN, connect)
     with pytest.raises(ZeroDivisionError):
         step_until(fleet, lambda: False)
+
+
+def test_of_a_long_first_list_only_the_newest_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest of too many cards are counted without reading them; a later card of one brings it back."""
+    monkeypatch.setattr(engine, "CARDS", 100)
+    archive = MadeArchive()
+    archive.is_complete = False
+    fleet = fleet_of(archive)
+    monkeypatch.setattr(fleet._cards, "_most", 100)
+    archive.put(*(StoredCard(named(number), card(), 1000.0 - number) for number in range(500)))
+    fleet.step(time.time_ns() // 10**6)
+    bound = time.monotonic() + 20
+    while not fleet._waiting and time.monotonic() < bound:
+        time.sleep(0.002)
+    archive.is_complete = True
+    step_until(fleet, lambda: fleet.is_found)
+    assert {*fleet.rows} == {key(number) for number in range(400, 500)}
+    assert fleet.notes == ("team: 400 older sessions are not listed",)
+    archive.put(StoredCard(named(7), card(), 0.0))
+    step_until(fleet, lambda: key(7) in fleet.rows)
+    assert fleet.notes == ("team: 400 older sessions are not listed",)
+    fleet.close()
+
+
+def test_rows_are_shown_while_the_first_list_is_read() -> None:
+    """A long list does not have to be complete to be seen, and the newest come first."""
+    archive = MadeArchive()
+    archive.is_complete = False
+    fleet = fleet_of(archive)
+    archive.put(*(StoredCard(named(number), card(), 1000.0 - number) for number in range(5_000)))
+    step_until(fleet, lambda: fleet.rows)
+    assert key(4_999) in fleet.rows
+    assert not fleet.is_found
+    fleet.close()

@@ -105,6 +105,16 @@ def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
     hanging.hangs = False
 
 
+def test_problems_stand_before_warnings(tmp_path: Path) -> None:
+    """Where there is room for a few lines, they say what does not answer."""
+    hosts = [MadeHost(), MadeHost()]
+    hosts[0].notes = (SafeText("a: an old server"),)
+    hosts[1].problem = SafeText("no answer")
+    hosts[1].notes = (SafeText("b: no answer"), SafeText("b: an old server"))
+    notes = Several(None, hosts, tmp_path).notes
+    assert notes == ("b: no answer", "a: an old server", "b: an old server")
+
+
 def test_a_published_session_of_this_machine_appears_once(tmp_path: Path) -> None:
     """The row of the engine is left out while the recording is here, and comes back when it is deleted."""
     archive = MadeArchive()

@@ -58,7 +58,7 @@ def watching(host: Sshd) -> Iterator[SshHost]:
 @contextmanager
 def reading(host: Sshd, session: str, have: int = 0, known: bytes | None = None) -> Iterator[SshPieces]:
     """Read a session of a host, of which bytes are here and may be known."""
-    digest = None if known is None else hashlib.sha256(known)
+    digest = "" if known is None else hashlib.sha256(known).hexdigest()
     pieces = SshPieces(f"{host.address}/{session}", have, digest)
     try:
         yield pieces

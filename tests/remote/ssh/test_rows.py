@@ -81,6 +81,21 @@ def test_a_host_with_tail_alone_lists_its_files(host: Sshd) -> None:
         assert [note.startswith("testhost: agentwatch is not installed") for note in watched.notes] == [True]
 
 
+def test_the_beginnings_of_files_give_titles(host: Sshd) -> None:
+    """Without agentwatch there, 32 KiB of each file show its first prompt and its folder."""
+    save(host)
+    save(host, "5f2b9a10-0000-4000-8000-000000000099.jsonl", "{}\n" + "x" * 100_000)
+    for number in range(30):
+        save(host, f"5f2b9a10-0000-4000-8000-{number:012}.jsonl", "")
+    with watching(host) as watched:
+        until(watched, lambda: KEY in watched.rows and watched.rows[KEY].title == "Fix it")
+        row = watched.rows[KEY]
+        assert (row.cwd, row.repo, row.size) == ("/srv/app", "app", len(LINE))
+        assert len(watched.rows) == 32
+        assert watched.problem == ""
+    gone(host)
+
+
 def test_an_older_agentwatch_is_asked_for_its_list(host: Sshd) -> None:
     """One that has no `host-rows` prints its sessions every few seconds; a note says so."""
     host.install(OLD)

@@ -12,14 +12,16 @@ from typing import Any, Self
 class Impostor:
     """Sends one first line to each client, answers each PING, and records every byte it gets."""
 
-    def __init__(self, info: dict[str, Any] | bytes, answer: bytes | None = None) -> None:
+    def __init__(self, info: dict[str, Any] | bytes, answer: bytes | None = None, after: bytes = b"") -> None:
         """Listen on a free loopback port.
 
         Args:
             info: The fields of the first line INFO, or all its bytes.
             answer: The content of the answer to each request; None for no answer.
+            after: Sent as soon as the client has subscribed.
         """
         self._answer = answer
+        self._after = after
         self._first = info if isinstance(info, bytes) else b"INFO " + json.dumps(info).encode() + b"\r\n"
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.received = b""
@@ -53,6 +55,8 @@ class Impostor:
                         self.received += data
                         if b"PING\r\n" in data:
                             client.sendall(b"PONG\r\n")
+                        if b"SUB " in data:
+                            client.sendall(self._after)
                         for line in data.split(b"\r\n") if self._answer is not None else ():
                             words = line.split(b" ")
                             if words[0] in {b"PUB", b"HPUB"}:

@@ -1,0 +1,133 @@
+"""The command `ship`: what it sends, and what it says."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentwatch.engine.names import new_session
+from agentwatch.recording import SessionFiles, create_file, hold, new_session_files, release
+from agentwatch.shipping.sidecar import Shipped, ShipState, Sidecar, read_shipped
+from tests.harness.engine.server import Server
+from tests.harness.on_a_pty import in_terminal
+from tests.harness.processes import until
+from tests.harness.program import AGENTWATCH, PLAIN, environment, watch
+from tests.shipping.conftest import cards, server, stored
+
+__all__ = ["server"]
+
+
+def recorded(content: bytes = PLAIN.read_bytes(), *, is_held: bool = False) -> tuple[SessionFiles, int]:
+    """Save a recording, and return its files and its descriptor, which holds the lock if asked to."""
+    files = new_session_files()
+    fd = create_file(files.recording)
+    os.write(fd, content)
+    if is_held:
+        hold(fd)
+    return files, fd
+
+
+def begun(files: SessionFiles, address: str, state: ShipState = ShipState.WAITING) -> Shipped:
+    """Note that the shipping of a recording has begun."""
+    shipped = Shipped(address, new_session("laptop"), 0, 0, state)
+    sidecar = Sidecar(files.shipped)
+    sidecar.write(shipped)
+    sidecar.close()
+    return shipped
+
+
+def test_a_saved_session_is_shipped_by_its_stem(server: Server) -> None:
+    """`ship STEM --to ADDRESS` sends a session, and prints nothing without a terminal."""
+    files, _ = recorded()
+    done = watch("ship", files.recording.stem, "--to", server.address, "--publish-as", "Ada's laptop")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    shipped = read_shipped(files.shipped)
+    assert shipped is not None
+    assert shipped.session.publisher == "ada-s-laptop"
+    assert stored(server, shipped.session).content == PLAIN.read_bytes()
+
+
+def test_all_continues_what_was_begun(server: Server) -> None:
+    """`ship --all` sends what is incomplete, each under its own session; what is done or not begun stays."""
+    (open_files, _), (done_files, _), (other_files, _) = recorded(), recorded(), recorded()
+    session = begun(open_files, server.address).session
+    begun(done_files, server.address, ShipState.DONE)
+    done = watch("ship", "--all")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert {*cards(server)} == {session}
+    assert stored(server, session).content == PLAIN.read_bytes()
+    assert not other_files.shipped.exists()
+    again = watch("ship", "--all")
+    assert again.stderr.startswith(b"agentwatch: nothing to ship")
+
+
+def test_all_with_an_engine_ships_what_runs(server: Server) -> None:
+    """With --to, a recording that is being written is shipped too, until it ends."""
+    _, ended = recorded()
+    files, fd = recorded(b'{"a":1}\n', is_held=True)
+    shipper = subprocess.Popen(
+        [*AGENTWATCH, "ship", "--all", "--to", server.address], env=environment(), stdin=subprocess.DEVNULL
+    )
+    until(lambda: (shipped := read_shipped(files.shipped)) is not None and shipped.shipped == 8)
+    os.write(fd, b'{"a":2}\n')
+    release(fd)
+    assert shipper.wait(20) == 0
+    (session,) = cards(server)
+    assert stored(server, session).content == b'{"a":1}\n{"a":2}\n'
+    os.close(ended)
+
+
+def test_a_session_that_another_process_ships_is_left_to_it(server: Server) -> None:
+    """A lock shows that another process ships the session."""
+    files, _ = recorded()
+    sidecar = Sidecar(files.shipped)
+    done = watch("ship", files.recording.stem, "--to", server.address)
+    assert done.returncode == 0
+    assert done.stderr == f"agentwatch: {files.recording.stem}: another process ships it\n".encode()
+    sidecar.close()
+
+
+def test_ctrl_c_ends_it_with_one_line(server: Server) -> None:
+    """On a terminal, what waits is one line, and so is the end by ctrl+c."""
+    server.kill()
+    files, _ = recorded()
+    terminal = in_terminal("ship", files.recording.stem, "--to", server.address)
+    terminal.wait_for("connection refused")
+    terminal.send("\x03")
+    terminal.wait_for("stopped; agentwatch ship --all continues")
+    assert terminal.wait_exit() == 128 + signal.SIGINT
+    assert "Traceback" not in terminal.screen_text()
+    terminal.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ([], "ship needs either SESSION or --all"),
+        (["--all", "x"], "ship needs either SESSION or --all"),
+        (["STEM"], "no engine is known: name it with --to nats://HOST"),
+        (["STEM", "--to", "nowhere"], "nowhere: neither an address nats://HOST nor the name of an engine"),
+        (["gone.ndjson", "--to", "nats://127.0.0.1:1"], "cannot open"),
+    ],
+)
+def test_what_is_wrong_is_one_line(arguments: list[str], line: str) -> None:
+    """Without a session, an engine or a file, one line says what is missing."""
+    files, _ = recorded()
+    done = watch("ship", *[files.recording.stem if word == "STEM" else word for word in arguments])
+    (said,) = done.stderr.decode().splitlines()
+    assert done.returncode != 0
+    assert line in said
+
+
+def test_an_agents_own_file_is_not_shipped(tmp_path: Path) -> None:
+    """Nothing is written beside the files of an agent."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b'{"a":1}\n')
+    done = watch("ship", path, "--to", "nats://127.0.0.1:1")
+    assert done.returncode == 2
+    assert b"only recordings of agentwatch are shipped" in done.stderr
+    assert [*tmp_path.glob("*.ship")] == []

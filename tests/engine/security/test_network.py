@@ -1,0 +1,187 @@
+"""No login is sent to another host without TLS, nor to a server whose certificate is not the right one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.cli.engine.asking import engine
+from tests.conftest import RECORDINGS
+from tests.harness.engine.server import nats_server
+from tests.harness.program import AGENTWATCH, environment
+
+LOGIN = {"AGENTWATCH_NATS_USER": "ci", "AGENTWATCH_NATS_PASSWORD": "secret-of-ci"}
+INFO = {"server_id": "S", "version": "2.12.7", "proto": 1, "headers": True, "max_payload": 1 << 20}
+
+
+def other_host() -> str:
+    """Return a name or an address of this machine that is not known to be loopback."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))  # nothing is sent
+        if not (found := str(probe.getsockname()[0])).startswith("127."):
+            return found
+    return socket.gethostname()
+
+
+class Listener:
+    """A server that says what a NATS server says first, and notes what it receives."""
+
+    def __init__(self, **said: object) -> None:
+        self.received = b""
+        self._first = b"INFO " + json.dumps(INFO | said).encode() + b"\r\n"
+        self._socket = socket.create_server(("", 0))
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self._socket.getsockname()[1])
+
+    def close(self) -> None:
+        """Stop to listen."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._thread.join(5)
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._socket.accept()
+                with connection, suppress(OSError):
+                    connection.sendall(self._first)
+                    connection.settimeout(5)
+                    while data := connection.recv(1 << 16):
+                        self.received += data
+                        if b"CONNECT" in data:
+                            break
+
+
+@contextmanager
+def listening(**said: object) -> Iterator[Listener]:
+    """Yield a server that has no TLS."""
+    listener = Listener(**said)
+    try:
+        yield listener
+    finally:
+        listener.close()
+
+
+def run(*arguments: str, home: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
+    """Run agentwatch with a login."""
+    env = {"AGENTWATCH_HOME": str(home), "AGENTWATCH_CONFIG": "/dev/null"} | LOGIN | env
+    return subprocess.run(
+        [*AGENTWATCH, *arguments],
+        env=environment(**env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("command", ["status", "sessions", "open", "run"])
+@pytest.mark.parametrize("said", [{}, {"tls_available": False}, {"auth_required": True, "nonce": "x"}])
+def test_nothing_is_sent_without_tls(tmp_path: Path, command: str, said: dict[str, object]) -> None:
+    """A server on another host that does not offer TLS gets no byte, and the reason is one line."""
+    with listening(**said) as listener:
+        address = f"nats://{other_host()}:{listener.port}"
+        arguments = {
+            "status": ["engine", "status", address],
+            "sessions": ["sessions", "--json", address],
+            "open": ["-p", f"{address}/ci.{'c' * 32}"],
+            "run": ["run", "-p", "--publish", address, "--publish-wait", "2", "--"],
+        }[command]
+        if command == "run":
+            arguments += ["cat", str(RECORDINGS / "plain.ndjson")]
+        done = run(*arguments, home=tmp_path)
+    assert listener.received == b""
+    assert done.returncode == (0 if command == "run" else 2)
+    assert b"does not offer TLS" in done.stderr
+    assert b"secret" not in done.stderr
+
+
+def test_plain_text_is_allowed_by_an_option(tmp_path: Path) -> None:
+    """With `--publish-plaintext` the login is sent to a server without TLS."""
+    with listening() as listener:
+        address = f"nats://{other_host()}:{listener.port}"
+        options = ["--publish", address, "--publish-plaintext", "--publish-wait", "2"]
+        run("run", "-p", *options, "--", "cat", str(RECORDINGS / "plain.ndjson"), home=tmp_path)
+    assert b"secret-of-ci" in listener.received
+
+
+def test_plain_text_is_allowed_by_a_setting(tmp_path: Path) -> None:
+    """With `plaintext = true` in the settings of an engine the login is sent to a server without TLS."""
+    with listening() as listener:
+        address = f"nats://{other_host()}:{listener.port}"
+        config = tmp_path / "config.toml"
+        for value, is_sent in (("false", False), ("true", True)):
+            config.write_text(f'[engines.team]\naddress = "{address}"\nplaintext = {value}\n')
+            run("engine", "status", "team", home=tmp_path, AGENTWATCH_CONFIG=str(config))
+            assert (b"secret-of-ci" in listener.received) is is_sent
+
+
+def certificate(folder: Path, name: str, subject: str) -> Path:
+    """Make a certificate that signs itself, and return its path; the key is beside it."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.pem"
+    subprocess.run(
+        [
+            *(
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+                "-nodes",
+            ),
+            *("-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={subject}"),
+            *("-keyout", path.with_suffix(".key"), "-out", path),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return path
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_the_certificate_is_checked(tmp_path: Path) -> None:
+    """A server is used with the certificate of its authority for its name, and with no other one."""
+    mine = certificate(tmp_path, "mine", "IP:127.0.0.1")
+    others = certificate(tmp_path, "others", "IP:127.0.0.1")
+    elsewhere = certificate(tmp_path, "elsewhere", "DNS:nats.example.org")
+    no_certificate = tmp_path / "text.pem"
+    no_certificate.write_text("hello\n")
+
+    def asked(address: str, *options: str) -> tuple[int, str]:
+        done = engine("status", address, *options, AGENTWATCH_HOME=str(tmp_path), **LOGIN)
+        assert done.stderr.count(b"\n") == (1 if done.returncode else 0), done.stderr
+        return done.returncode, (done.stdout + done.stderr).decode()
+
+    def config(path: Path) -> str:
+        users = 'authorization { users: [{ user: ci, password: "secret-of-ci" }] }'
+        return f'tls {{ cert_file: "{path}", key_file: "{path.with_suffix(".key")}" }}\n{users}\n'
+
+    with nats_server(tmp_path, config(mine)) as server:
+        code, words = asked(server.address, "--ca", str(mine))
+        assert (code, "TLS" in words.partition("\n")[0]) == (0, True), words
+        for options in ([], ["--ca", str(others)]):
+            code, words = asked(server.address, *options)
+            assert (code, "the certificate of the server is not valid" in words) == (2, True), words
+        code, words = asked(server.address, "--ca", str(no_certificate))
+        assert (code, "no certificates in PEM" in words) == (2, True), words
+        code, words = asked(server.address, "--ca", str(tmp_path / "gone.pem"))
+        assert (code, "cannot open" in words) == (2, True), words
+    with nats_server(tmp_path, config(elsewhere)) as server:
+        code, words = asked(server.address, "--ca", str(elsewhere))
+        assert (code, "the certificate of the server is not valid" in words) == (2, True), words

@@ -1,0 +1,54 @@
+"""Logins: an engine of the settings by its name or address, or any address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentwatch.config import EngineSettings
+from agentwatch.engine.address import EngineAddress
+from agentwatch.engine.credentials import Credentials
+from agentwatch.engine.logins import login_of, settings_of
+from agentwatch.engine.opening import Login
+from agentwatch.faults import Fault
+
+ENVIRON = {"AGENTWATCH_NATS_TOKEN": "t"}
+TOKEN = Credentials(token="t")
+
+
+@pytest.fixture
+def engines(tmp_path: Path) -> dict[str, EngineSettings]:
+    """Return settings with an engine `team`, which has a file with credentials."""
+    path = tmp_path / "team.creds"
+    path.write_text("user: ann\npassword: pw")
+    path.chmod(0o600)
+    return {"team": EngineSettings("nats://Team.example", path, plaintext=True)}
+
+
+def test_an_engine_by_its_name_or_address(engines: dict[str, EngineSettings]) -> None:
+    """Both have the credentials of the settings, and a session behind the address."""
+    login = Login(
+        EngineAddress("team.example"), Credentials(user="ann", password="pw"), allows_plaintext=True
+    )
+    assert login_of("team", engines, ENVIRON) == (login, "")
+    assert login_of("nats://TEAM.example/p.1", engines, ENVIRON) == (login, "p.1")
+    assert settings_of("nats://team.example", engines) == engines["team"]
+    assert settings_of("team", engines) == engines["team"]
+
+
+@pytest.mark.parametrize("words", ["nats://team.example:1", "nats://bob@team.example", "nats://other"])
+def test_another_address_has_the_credentials_of_the_environment(
+    words: str, engines: dict[str, EngineSettings]
+) -> None:
+    """The file of an engine is sent to no other host, port or user."""
+    login, _ = login_of(words, engines, ENVIRON)
+    assert (login.credentials, login.allows_plaintext) == (TOKEN, False)
+    assert settings_of(words, engines) is None
+
+
+def test_a_name_that_no_engine_has(engines: dict[str, EngineSettings]) -> None:
+    """Words that are neither an address nor a name are a fault."""
+    with pytest.raises(Fault, match="neither an address"):
+        login_of("teem", engines, ENVIRON)
+    assert settings_of("teem", engines) is None

@@ -1,0 +1,30 @@
+"""Engines need the extra, and nothing loads its package before one is opened."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+from agentwatch.engine.opening import check_extra
+from agentwatch.faults import USAGE, Fault
+from tests.conftest import ROOT
+
+
+def test_without_the_extra_one_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault has the command."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(Fault, match=r"pip install 'agentwatch-tui\[nats\]'") as caught:
+        check_extra()
+    assert caught.value.exit_code == USAGE
+
+
+def test_checking_the_extra_does_not_load_it() -> None:
+    """Names, cards, addresses and the check itself import neither the client nor asyncio."""
+    program = (
+        "import sys, agentwatch.engine.opening as o, agentwatch.engine.card, agentwatch.engine.logins;"
+        "o.check_extra(); assert not {'nats', 'asyncio', 'ssl'} & set(sys.modules), sorted(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=30)

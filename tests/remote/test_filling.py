@@ -1,0 +1,131 @@
+"""What a connection brings gets into a copy, and what it does not bring is named."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from agentwatch.engine.card import Card
+from agentwatch.engine.chunk import Chunk, Piece
+from agentwatch.engine.engine import StoredPiece
+from agentwatch.remote import filling
+from agentwatch.remote.channel import SeenCard
+from agentwatch.remote.copies.folder import Copies, Limits
+from agentwatch.remote.filling import LOST_SECONDS, Filling, Status
+
+
+class MadeChannel:
+    """A connection that brings what a test puts into it. It satisfies Channel and Pieces."""
+
+    sequence = 0
+
+    def __init__(self, pieces: Iterable[Piece], seen: SeenCard | None = None) -> None:
+        self._all = list(pieces)
+        self._rest = list(self._all)
+        self._seen = seen
+        self.restarts = 0
+
+    @property
+    def pieces(self) -> MadeChannel:
+        """The channel itself."""
+        return self
+
+    @property
+    def has_none(self) -> bool:
+        """Whether nothing was put into it."""
+        return not self._all
+
+    def next(self, seconds: float) -> StoredPiece | None:
+        """Return the next piece; None at the end."""
+        assert seconds > 0
+        return StoredPiece(self._rest.pop(0), not self._rest) if self._rest else None
+
+    def restart(self) -> None:
+        """Begin again."""
+        self.restarts += 1
+        self._rest = list(self._all)
+
+    def card(self) -> SeenCard | None:
+        """Return the card."""
+        return self._seen
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def fill(tmp_path: Path, channel: MadeChannel, limits: Limits) -> tuple[Status, bool, bytes]:
+    """Fill a new copy, and return the status, whether no other connection is needed, and the content."""
+    copies = Copies({"AGENTWATCH_HOME": str(tmp_path)}, limits)
+    copy = copies.create("nats://team", "ci.0")
+    assert copy.hold()
+    status = Status()
+    is_over = Filling(copy, copies, channel, status).run()
+    content = copy.path.read_bytes()
+    copy.close()
+    return status, is_over, content
+
+
+ROOMY = Limits(free=0)
+
+
+def test_a_session_that_is_lost_for_long_is_not_followed(tmp_path: Path) -> None:
+    """A running session that was not heard of for an hour is over here; since when is named."""
+    seen = SeenCard(Card(host="build-7", outcome="running"), LOST_SECONDS + 1)
+    status, is_over, content = fill(tmp_path, MadeChannel([Chunk(0, b"{}\n")], seen), ROOMY)
+    assert (is_over, content) == (True, b"{}\n")
+    assert status.problem.startswith("lost touch since ")
+
+
+def test_a_session_whose_publisher_has_stopped_is_over(tmp_path: Path) -> None:
+    """If the agent has ended, and nothing was heard since, the rest does not come; the card says why."""
+    seen = SeenCard(Card(outcome="succeeded", exit=0, problem="larger than 256 MiB"), 91)
+    status, is_over, _ = fill(tmp_path, MadeChannel([Chunk(0, b"{}\n")], seen), ROOMY)
+    assert (is_over, status.problem) == (True, "larger than 256 MiB")
+
+
+def test_a_session_beyond_the_limit_ends_with_a_reason(tmp_path: Path) -> None:
+    """A copy stops at the largest size of a session, and says so."""
+    channel = MadeChannel([Chunk(0, b"x" * 1000), Chunk(1000, b"y" * 1000)])
+    status, is_over, content = fill(tmp_path, channel, Limits(session=1500, free=0))
+    assert (is_over, content, status.has_read.is_set()) == (True, b"x" * 1000, True)
+    assert status.problem == "a copy ends at 1.5 kB"
+
+
+def test_without_room_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a disk that is nearly full, the copy waits and says so."""
+    monkeypatch.setattr(filling, "AGAIN_SECONDS", 0.01)
+    copies = Copies({"AGENTWATCH_HOME": str(tmp_path)}, Limits(free=1 << 60))
+    copy = copies.create("nats://team", "ci.0")
+    assert copy.hold()
+    status = Status()
+    thread = threading.Thread(target=Filling(copy, copies, MadeChannel([Chunk(0, b"{}\n")]), status).run)
+    thread.start()
+    assert status.has_read.wait(20)
+    assert (status.problem, copy.size) == ("too little room on the disk for a copy", 0)
+    status.closing.set()
+    thread.join(20)
+    assert not thread.is_alive()
+    copy.close()
+
+
+def test_missing_bytes_are_sought_from_the_start_once_then_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gap is read again at once, in case the engine was set back; then it is named, and tried again."""
+    monkeypatch.setattr(filling, "AGAIN_SECONDS", 0.0)
+    channel = MadeChannel([Chunk(0, b"{}\n"), Chunk(10, b"{}\n")])
+    copies = Copies({"AGENTWATCH_HOME": str(tmp_path)}, ROOMY)
+    copy = copies.create("nats://team", "ci.0")
+    assert copy.hold()
+    status = Status()
+    thread = threading.Thread(target=Filling(copy, copies, channel, status).run)
+    thread.start()
+    assert status.has_read.wait(20)
+    assert channel.restarts >= 1
+    assert (status.problem, copy.size) == ("7 bytes missing", 3)
+    status.closing.set()
+    thread.join(20)
+    copy.close()
