@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
 import time
+from contextlib import closing
 
 from measure import MILLISECONDS, percentile
 
-from agentwatch.engine.chunk import Chunk
+from agentwatch.config import Machines
+from agentwatch.engine.card import Card, encode
+from agentwatch.engine.chunk import Chunk, Ended
 from agentwatch.engine.engine import Sink
 from agentwatch.engine.limits import CHUNK_BYTES
-from agentwatch.engine.names import new_session
+from agentwatch.engine.names import SessionName, new_session
 from agentwatch.engine.opening import open_archive, open_sink
+from agentwatch.remote.opening import open_copy
 from engines.figure import Figure, at_least, at_most, known
 from engines.server import engine, login
+from tests.harness.processes import until
 from tests.harness.trials.growing import LINE_BYTES, line_of
 
 _LINES_A_SECOND = 500
 _CHUNKS_A_SECOND = 150
 _HISTORY_SECONDS = 1.0
 _HISTORY_BYTES = 64 << 20
+_ROUNDS = 3
 
 
 def one_by_one(*, is_quick: bool) -> list[Figure]:
@@ -40,28 +49,59 @@ def one_by_one(*, is_quick: bool) -> list[Figure]:
 
 
 def history(*, is_quick: bool) -> list[Figure]:
-    """Read a session of 64 MiB from its first piece to its newest."""
+    """Read an ended session of 64 MiB: its pieces alone, and as a local copy with the same digest."""
     size = _HISTORY_BYTES // (16 if is_quick else 1)
     with engine() as server:
-        session = new_session("bench")
-        sink = open_sink(login(server.address), "bench")
-        sequence = 0
-        for offset in range(0, size, CHUNK_BYTES):
-            sequence = sink.append(session, Chunk(offset, b"." * (CHUNK_BYTES - 1) + b"\n"), sequence)
-        sink.close()
-        best = float("inf")
-        for _ in range(3):
-            archive = open_archive(login(server.address))
-            began, read = time.monotonic(), 0
-            pieces = archive.pieces(session)
-            while read < size:
-                stored = pieces.next(10)
-                assert stored is not None
-                assert isinstance(stored.piece, Chunk)
-                read += len(stored.piece.payload)
-            best = min(best, time.monotonic() - began)
-            archive.close()
-    return [at_most(f"history of {size >> 20} MiB", best, _HISTORY_SECONDS, "s")]
+        session = _store_history(server.address, size)
+        read = min(_read(server.address, session, size) for _ in range(_ROUNDS))
+        copied = min(_copy(f"{server.address}/{session}", size) for _ in range(_ROUNDS))
+    name = f"history of {size >> 20} MiB"
+    return [
+        at_most(f"{name}, read", read, _HISTORY_SECONDS, "s"),
+        at_most(f"{name}, as a local copy", copied, _HISTORY_SECONDS, "s"),
+    ]
+
+
+def _store_history(address: str, size: int) -> SessionName:
+    """Store an ended session of chunks of 64 KiB, and return its name."""
+    session, sequence = new_session("bench"), 0
+    data = (line_of(0) * (CHUNK_BYTES // LINE_BYTES + 1))[-CHUNK_BYTES + 1 :] + b"\n"
+    sink = open_sink(login(address), "bench")
+    digest = hashlib.sha256()
+    for offset in range(0, size, CHUNK_BYTES):
+        sequence = sink.append(session, Chunk(offset, data), sequence)
+        digest.update(data)
+    sink.append(session, Ended(size, 0, digest.hexdigest()), sequence)
+    sink.put_card(session, encode(Card(bytes=size, shipped=size, exit=0)))
+    sink.close()
+    return session
+
+
+def _read(address: str, session: SessionName, size: int) -> float:
+    """Read all pieces, and return the seconds that it has taken."""
+    archive = open_archive(login(address))
+    began, read = time.monotonic(), 0
+    pieces = archive.pieces(session)
+    while read < size:
+        stored = pieces.next(10)
+        assert stored is not None
+        assert isinstance(stored.piece, Chunk)
+        read += len(stored.piece.payload)
+    seconds = time.monotonic() - began
+    archive.close()
+    return seconds
+
+
+def _copy(words: str, size: int) -> float:
+    """Fill a new local copy, and return the seconds until it is complete."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        with closing(open_copy(words, Machines(), {**os.environ, "AGENTWATCH_HOME": folder})) as copying:
+            until(lambda: not copying.is_filling())
+            seconds = time.monotonic() - began
+            assert copying.is_complete
+            assert copying.path.stat().st_size == size
+    return seconds
 
 
 def append(sink: Sink, data: bytes, seconds: float) -> list[float]:

@@ -112,7 +112,7 @@ def test_the_shipper_outlives_a_killed_monitor(server: Server) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    until(lambda: saved_recordings() and only().shipped.exists() and shipped_of(only()).shipped)
+    until(lambda: saved_recordings() and (shipped := read_shipped(only().shipped)) and shipped.shipped)
     (shipper,) = shippers()
     assert os.getsid(shipper) == shipper
     assert os.readlink(f"/proc/{shipper}/cwd") == "/"

@@ -87,8 +87,12 @@ class PlainClient(asyncio.Protocol):
             words = f"HPUB {to} {len(block)} {len(block) + len(data)}\r\n"
             self._write(words.encode() + block + data + b"\r\n")
         else:
-            self._write(f"PUB {to} {len(data)}\r\n".encode() + data + b"\r\n")
+            self.send(subject, data, f"{self._inbox}.{token}")
         return answer
+
+    def send(self, subject: str, data: bytes, reply: str) -> None:
+        """Send a message whose answers go to a subject."""
+        self._write(f"PUB {subject} {reply} {len(data)}\r\n".encode() + data + b"\r\n")
 
     async def ask(self, subject: str, question: object = None) -> dict[str, Any]:
         """Return the answer of JetStream to a question.
