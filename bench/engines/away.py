@@ -35,10 +35,10 @@ def _measure(seconds: float, lines_a_second: float) -> list[Figure]:
         server.kill()
         with Trial(Path(folder), lines_a_second, server.address) as trial:
             time.sleep(min(_STARTED_SECONDS, seconds))
-            started = cpu_seconds(trial.shipper.pid)
+            started = cpu_seconds(trial.shipper)
             time.sleep(seconds)
-            cpu = cpu_seconds(trial.shipper.pid) - started
-            memory = resident_bytes(trial.shipper.pid)
+            cpu = cpu_seconds(trial.shipper) - started
+            memory = resident_bytes(trial.shipper)
             backlog = trial.recording.size
             server.restart()
             began = time.monotonic()

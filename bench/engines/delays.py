@@ -89,13 +89,13 @@ def file_to_copy(*, is_quick: bool) -> list[Figure]:
     ):
         copying = trial.watch()
         copying.wait_until_read(10)
-        until, cpu = time.monotonic() + seconds, cpu_seconds(trial.shipper.pid)
+        until, cpu = time.monotonic() + seconds, cpu_seconds(trial.shipper)
         while time.monotonic() < until:
             size = copying.path.stat().st_size
             if not seen or size > seen[-1][1]:
                 seen.append((time.monotonic(), size))
             time.sleep(_POLL_SECONDS)
-        share = (cpu_seconds(trial.shipper.pid) - cpu) / seconds
+        share = (cpu_seconds(trial.shipper) - cpu) / seconds
         written = [each for each in trial.recording.written if seen[0][1] < each[1] <= seen[-1][1]]
     sizes = [size for _, size in seen]
     late = [seen[bisect_left(sizes, size)][0] - at for at, size in written]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.shipping.starting import is_running
 from tests.harness.engine.server import nats_server
 from tests.harness.processes import until
 from tests.harness.trials.streams import prepare
@@ -28,7 +29,7 @@ def test_ten_minutes_without_the_engine_are_made_up_for(tmp_path: Path) -> None:
             time.sleep(_AWAY_SECONDS)  # the time is what is tested
             backlog = trial.recording.size
             assert trial.acked() < backlog / 100
-            assert trial.shipper.poll() is None
+            assert is_running(trial.shipper)
             server.restart()
             until(lambda: trial.acked() >= backlog, _CAUGHT_UP_SECONDS)
             outcome = trial.compare(server.port)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
+import signal
 from pathlib import Path
 
 from agentwatch.engine.address import parse_engine
@@ -11,15 +11,15 @@ from agentwatch.engine.names import SessionName
 from agentwatch.engine.opening import Login
 from agentwatch.recording import SessionFiles
 from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
-from agentwatch.shipping.starting import start_shipping
+from agentwatch.shipping.starting import is_running, start_shipping
 from agentwatch.shipping.target import Target
 from tests.harness.processes import until
 
 PUBLISHER = "bench"
 
 
-def ship(recording: Path, address: str) -> subprocess.Popen[bytes]:
-    """Start to ship a recording to a server without users, as `run --publish` does."""
+def ship(recording: Path, address: str) -> int:
+    """Start to ship a recording to a server without users, as `run --publish` does; return the process id."""
     return start_shipping(recording, Target(Login(parse_engine(address)[0]), PUBLISHER, os.environ))
 
 
@@ -42,7 +42,8 @@ def is_done(recording: Path) -> bool:
     return found is not None and found.state is ShipState.DONE
 
 
-def end(shipper: subprocess.Popen[bytes]) -> None:
+def end(pid: int) -> None:
     """Kill a shipper that was started here, and wait for it."""
-    shipper.kill()
-    shipper.wait()
+    if is_running(pid):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)

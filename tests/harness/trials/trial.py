@@ -62,6 +62,7 @@ class Trial:
         self.address = address
         self.recording = GrowingRecording(folder / "20261122-120000-abcdef.ndjson", lines_a_second)
         self.shipper = ship(self.recording.path, address)
+        """The process id of the shipper."""
         self.session = session_of(self.recording.path)
         self.copying: Copying | None = None
         self._environ = {**os.environ, "AGENTWATCH_HOME": str(folder / "watcher")}
