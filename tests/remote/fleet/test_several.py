@@ -99,6 +99,7 @@ def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
         several.step(now_ms())
         longest = max(longest, time.thread_time() - began)
         time.sleep(0.001)
+    assert several.is_found
     assert len(several.rows) == 4
     assert [note.partition(":")[0] for note in several.notes] == ["slow", "gone"]
     assert longest < 0.5
