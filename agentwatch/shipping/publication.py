@@ -85,11 +85,14 @@ class Publication:
         shipped, recording = self._shipped(), self._recording
         if recording is None:
             return ""
-        left = self._size() - (0 if shipped is None else shipped.shipped)
         why = shipped.problem if shipped is not None and shipped.problem else ""
+        if not recording.exists():
+            return f"not published: {why or 'the recording was deleted'}"
+        left = self._size() - (0 if shipped is None else shipped.shipped)
         what = byte_size(left) if left > 0 else "the end of the recording"
         name = recording.stem if recording.suffix == ".ndjson" else recording
-        return f"not published yet: {what}{f' ({why})' if why else ''}; run: agentwatch ship {name}"
+        yet = "" if shipped is not None and shipped.state is ShipState.STOPPED else " yet"
+        return f"not published{yet}: {what}{f' ({why})' if why else ''}; run: agentwatch ship {name}"
 
     def warning(self) -> str:
         """Return what the user should know about the engine, although it works; empty if nothing."""
