@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.byte_size import byte_size
+from agentwatch.engine.engine import unnamed
 from agentwatch.recording import SessionFiles
 from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
 from agentwatch.shipping.starting import is_running, start_shipping
@@ -104,7 +105,7 @@ class Publication:
         if shipped is None:
             return "not publishing" if self._has_exited() else ""
         if shipped.problem:
-            return shipped.problem
+            return unnamed(shipped.to, shipped.problem)
         left = self._size() - shipped.shipped
         return f"{byte_size(left)} behind" if left >= _LAG_BYTES else ""
 
