@@ -23,6 +23,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "one-by-one": rates.one_by_one,
     "publish-to-reader": delays.publish_to_reader,
     "file-to-copy": delays.file_to_copy,
+    "single-lines": delays.single_lines,
     "agent-write": delays.agent_write,
     "history": rates.history,
     "publisher-killed": faults.publisher_killed,

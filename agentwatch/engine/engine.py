@@ -32,6 +32,31 @@ class EngineError(Exception):
         self.trouble = trouble
 
 
+def unnamed(address: str, words: str) -> str:
+    """Return the words of an error without the address at their beginning.
+
+    Args:
+        address: `nats://HOST` or `ssh://HOST`, also with a session behind it.
+        words: The words, which may begin with the address of the engine or the host.
+    """
+    return words.removeprefix(_place(address)).removeprefix(":").lstrip()
+
+
+def named(address: str, words: str) -> str:
+    """Return the words of an error with the address in front, unless they name it further behind.
+
+    Args:
+        address: `nats://HOST` or `ssh://HOST`, also with a session behind it.
+        words: The words, which may name the address of the engine or the host.
+    """
+    rest = unnamed(address, words)
+    return rest if _place(address) in rest else f"{address}: {rest}"
+
+
+def _place(address: str) -> str:
+    return "/".join(address.split("/")[:3])
+
+
 class TailPiece(NamedTuple):
     """The newest piece of a session that an engine has."""
 

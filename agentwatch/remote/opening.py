@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentwatch.config import Machines
 from agentwatch.engine.address import is_engine, parse_engine
-from agentwatch.engine.engine import EngineError
+from agentwatch.engine.engine import EngineError, named
 from agentwatch.engine.names import SessionName, parse_session
 from agentwatch.engine.opening import Login, check_extra, open_archive
 from agentwatch.faults import USAGE, Fault, cannot_create
@@ -155,7 +155,7 @@ def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionN
     found = [parse_session(origin.session) for _, origin in copies.known() if origin.address == engine]
     with suppress(Fault):
         return session_named(name, [each for each in found if each is not None])
-    raise Fault(f"{engine}: {why}", USAGE)
+    raise Fault(named(engine, str(why)), USAGE)
 
 
 def _of_host(words: str, environ: Mapping[str, str]) -> Copying:
@@ -172,7 +172,7 @@ def _of_host(words: str, environ: Mapping[str, str]) -> Copying:
             exists = channel.exists(_FIRST_SECONDS)
         except EngineError as error:
             channel.close()
-            raise Fault(f"{host}: {error}", USAGE) from None
+            raise Fault(named(host, str(error)), USAGE) from None
         if not exists:
             channel.close()
             raise Fault(f"{host} has no session {session}", USAGE)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.byte_size import byte_size
+from agentwatch.engine.engine import unnamed
 from agentwatch.recording import SessionFiles
 from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
 from agentwatch.shipping.starting import is_running, start_shipping
@@ -85,11 +86,14 @@ class Publication:
         shipped, recording = self._shipped(), self._recording
         if recording is None:
             return ""
-        left = self._size() - (0 if shipped is None else shipped.shipped)
         why = shipped.problem if shipped is not None and shipped.problem else ""
+        if not recording.exists():
+            return f"not published: {why or 'the recording was deleted'}"
+        left = self._size() - (0 if shipped is None else shipped.shipped)
         what = byte_size(left) if left > 0 else "the end of the recording"
         name = recording.stem if recording.suffix == ".ndjson" else recording
-        return f"not published yet: {what}{f' ({why})' if why else ''}; run: agentwatch ship {name}"
+        yet = "" if shipped is not None and shipped.state is ShipState.STOPPED else " yet"
+        return f"not published{yet}: {what}{f' ({why})' if why else ''}; run: agentwatch ship {name}"
 
     def warning(self) -> str:
         """Return what the user should know about the engine, although it works; empty if nothing."""
@@ -101,7 +105,7 @@ class Publication:
         if shipped is None:
             return "not publishing" if self._has_exited() else ""
         if shipped.problem:
-            return shipped.problem
+            return unnamed(shipped.to, shipped.problem)
         left = self._size() - shipped.shipped
         return f"{byte_size(left)} behind" if left >= _LAG_BYTES else ""
 

@@ -54,6 +54,8 @@ class Recorded:
         """Whether it is known from which offset on it is shipped."""
         self.has_ended = False
         """Whether nothing more is written. It is set by `look`."""
+        self.is_deleted = False
+        """Whether the file has no name any more. It is set by `look`."""
         self._fd = open_regular(path)
         self._times = TimesAhead(self.files.times)
         self._before = b""
@@ -96,10 +98,11 @@ class Recorded:
         before = self.size
         status = os.fstat(self._fd)
         now = self._clock()
+        self.is_deleted = status.st_nlink == 0
+        if self.is_deleted:
+            return "the recording was deleted"
         if status.st_size == before and not self.has_ended and now >= self._writer_due:
             self._writer_due = now + _WRITER_SECONDS
-            if status.st_nlink == 0:
-                return "the recording was deleted"
             if self._is_replaced():
                 return "the recording was replaced by another file"
             self.has_ended = not is_being_written(self._fd, self.process())

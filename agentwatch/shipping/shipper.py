@@ -6,7 +6,6 @@ at a time, so nothing can overtake it; while it is, lines pile up and travel tog
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 
@@ -16,22 +15,16 @@ from agentwatch.engine.limits import CHUNK_BYTES, CHUNK_DAYS, FAR_CHUNK_BYTES, F
 from agentwatch.faults import Fault
 from agentwatch.recording import now_ms
 from agentwatch.shipping.cards import CardWriter
+from agentwatch.shipping.pace import Pace, Patience
 from agentwatch.shipping.recorded import Recorded, Unreadable
 from agentwatch.shipping.sidecar import Shipped, ShipState
 
-_JOIN_SECONDS = 0.25
-"""The time from one chunk to the next, unless that is full or follows a silence: four messages a second."""
-_LOOK_SECONDS = (0.05, 0.25)
-"""The pause between two looks at a file that grows, and at one that has not grown for a second."""
-_SLOWER = 1.1
-_RETRY_SECONDS = (0.05, 5.0)
-"""The pause after the first fault, and the longest one; each is twice as long as the one before."""
 _CARD_SECONDS = 30.0
 """The time without cards after one was refused: a refused card must not delay the bytes."""
 _CARD_TRIES = 3
 """How often the last card is tried. Without it, a list shows for ever that the session has lost touch."""
-_PATIENCE_SECONDS = 3600.0
-"""How long the engine is awaited after the recording has ended. `agentwatch ship --all` sends it later."""
+_EXIT_CODE_SECONDS = 0.05
+"""The pause between two looks for the exit code of the agent."""
 _REPORTED_FAULTS = 3
 _REPORTED_SECONDS = 1.0
 """An absence that ends with the second attempt, and within a second, is not reported."""
@@ -70,18 +63,17 @@ class Shipper:
         self._cards = CardWriter(recorded)
         self._end_piece: Ended | None = None
         """The end of the recording, once the engine has it."""
-        self._faults = 0
+        self._pace = Pace(clock)
+        self._patience = Patience(clock)
         self._trouble: EngineError | None = None
         """The last fault, until the engine has answered, or if it has refused something, has stored more."""
         self._is_asked_to_end = False
         self._well_at = float("-inf")
         """When the engine has answered last, or the connection was there."""
-        self._sent_at = float("-inf")
         self._sequence = 0
 
     def run(self) -> Shipped:
         """Ship until the engine has everything, nothing more can be sent, or `wait` says to end."""
-        give_up_at: float | None = None
         while not self._is_over:
             try:
                 self._connect_and_ship()
@@ -93,14 +85,28 @@ class Shipper:
                 self._note_fault(EngineError(f"the engine cannot be used: {error.strerror or 'no reason'}"))
             except Unreadable as error:
                 self._note(ShipState.STOPPED, str(error))
-            if self._is_over or self._wait(self._retry_seconds()):
+            if self._is_over or self._wait(self._patience.pause()):
                 break
-            if self._recorded.look() or self._recorded.has_ended:
-                give_up_at = give_up_at or self._clock() + _PATIENCE_SECONDS
-                if self._clock() > give_up_at:
-                    break
+            if self._gives_up():
+                return self.shipped
         self._write_last_card()
         return self.shipped
+
+    def _gives_up(self) -> bool:
+        """Return whether an engine that does not take the recording is not to be tried again."""
+        recorded = self._recorded
+        try:
+            problem = recorded.look()
+        except Unreadable as error:
+            problem = str(error)
+        if problem and recorded.is_deleted:
+            self._note(ShipState.STOPPED, problem)
+            return True
+        if not (problem or recorded.has_ended) or not self._patience.is_over():
+            return False
+        if self._patience.is_refused:
+            self._note(ShipState.STOPPED, self.shipped.problem)
+        return True
 
     def _connect_and_ship(self) -> None:
         sink = self._open_sink()
@@ -144,41 +150,40 @@ class Shipper:
 
     def _ship(self, sink: Sink) -> None:
         recorded = self._recorded
-        pause = _LOOK_SECONDS[0]
         while not self._is_over:
             if problem := recorded.look():
                 self._stop(problem, sink)
                 return
             most = FAR_CHUNK_BYTES if sink.round_trip > FAR_SECONDS else CHUNK_BYTES
             if pending := recorded.pending:
-                pause = _LOOK_SECONDS[0]
-                joining = self._sent_at + _JOIN_SECONDS - self._clock()
-                if joining <= 0 or pending >= most or recorded.has_ended:
+                joining = self._pace.joining()
+                if not joining or pending >= most or recorded.has_ended:
                     self._send(sink, most)
                 else:
-                    self._rest(sink, min(joining, pause))
+                    self._rest(sink, joining)
             elif recorded.has_ended:
                 self._end(sink)
             else:
                 self._note_silence()
-                self._rest(sink, pause)
-                pause = min(pause * _SLOWER, _LOOK_SECONDS[1])
+                self._rest(sink, self._pace.silence())
             if not self._is_over:
                 self._put_card(sink)
 
     def _send(self, sink: Sink, most: int) -> None:
         chunk = self._recorded.next_chunk(most)
-        self._sent_at = self._clock()
+        self._well_at = self._clock()
         self._sequence = sink.append(self.shipped.session, chunk, self._sequence)
         self._recorded.note_stored(chunk)
-        self._faults, self._trouble, self._well_at = 0, None, self._sent_at
+        self._pace.note_sent()
+        self._patience.note_progress()
+        self._trouble = None
         self.shipped = self.shipped._replace(at_ms=now_ms())
         self._note(ShipState.SHIPPING)
 
     def _note_silence(self) -> None:
         """Note that nothing waits: the connection works, or a limit keeps the rest back."""
         if self._trouble is None:
-            self._faults = 0
+            self._patience.note_progress()
         if self._recorded.is_over_limit and not self.shipped.problem:
             self._note(ShipState.SHIPPING, _OVER_LIMIT)
 
@@ -188,7 +193,7 @@ class Shipper:
         if recorded.is_over_limit:
             self._stop(_OVER_LIMIT, sink)
         elif recorded.awaits_exit_code():
-            self._rest(sink, _LOOK_SECONDS[0])
+            self._rest(sink, _EXIT_CODE_SECONDS)
         else:
             end = recorded.end()
             self._sequence = sink.append(self.shipped.session, end, self._sequence)
@@ -251,17 +256,12 @@ class Shipper:
         return "" if trouble is None or trouble.trouble is Trouble.AWAY else str(trouble)
 
     def _note_fault(self, error: EngineError) -> None:
-        self._faults += 1
+        self._patience.note_fault(error.trouble)
+        self._pace.hurry()
         self._trouble = error
-        self._sent_at = float("-inf")
-        is_long = self._clock() - self._well_at > _REPORTED_SECONDS or self._faults >= _REPORTED_FAULTS
-        if is_long or error.trouble is not Trouble.AWAY:
+        is_long = self._clock() - self._well_at > _REPORTED_SECONDS
+        if is_long or self._patience.faults >= _REPORTED_FAULTS or error.trouble is not Trouble.AWAY:
             self._note(ShipState.WAITING, str(error))
-
-    def _retry_seconds(self) -> float:
-        least, most = _RETRY_SECONDS
-        pause: float = min(least * 2 ** min(self._faults - 1, 10), most)
-        return pause * random.uniform(0.5, 1)  # noqa: S311 - publishers must not return all at once
 
     def _note(self, state: ShipState, problem: str = "") -> None:
         """Note the state. Before the engine was asked, what it has is what it had."""

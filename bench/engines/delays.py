@@ -29,6 +29,8 @@ _LINES_A_SECOND = 20
 _P50_MS, _P99_MS = 5, 100
 _JOIN_MS = 250
 """The shipper lets the lines of this time travel together."""
+_SINGLE_P50_MS, _SINGLE_P99_MS = 100, 200
+"""The shipper looks at the file after a twentieth of the silence."""
 _POLL_SECONDS = 0.0005
 _RATIO = 1.5
 """What counts as the same time on a machine with other load."""
@@ -107,6 +109,39 @@ def file_to_copy(*, is_quick: bool) -> list[Figure]:
         milliseconds(f"{name}, p50", percentile(late, 0.5), _JOIN_MS + _P50_MS),
         milliseconds(f"{name}, p99", percentile(late, 0.99), _JOIN_MS + _P99_MS),
         known(f"CPU of the shipper at {_LINES_A_SECOND} lines/s", f"{share:.1%}"),
+    ]
+
+
+def single_lines(*, is_quick: bool) -> list[Figure]:
+    """Write single lines after silences of a second, and see them in the local copy; then nothing."""
+    seconds = 3 if is_quick else 30
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        engine() as server,
+        Trial(Path(folder), 1, server.address) as trial,
+    ):
+        copying = trial.watch()
+        seen: dict[int, float] = {}
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            seen.setdefault(copying.path.stat().st_size, time.monotonic())
+            time.sleep(_POLL_SECONDS)
+        late = [seen[size] - at for at, size in trial.recording.written if size in seen][1:]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        engine() as server,
+        Trial(Path(folder), 0.001, server.address) as trial,
+    ):
+        trial.watch().wait_until_read(10)
+        time.sleep(seconds / 10)
+        cpu = cpu_seconds(trial.shipper)
+        time.sleep(seconds)
+        share = (cpu_seconds(trial.shipper) - cpu) / seconds
+    name = "a line after a second of silence, to the copy"
+    return [
+        milliseconds(f"{name}, p50", percentile(late, 0.5), _SINGLE_P50_MS),
+        milliseconds(f"{name}, p99", percentile(late, 0.99), _SINGLE_P99_MS),
+        known("CPU of the shipper in silence", f"{share:.2%}"),
     ]
 
 

@@ -18,8 +18,11 @@ from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.nats.setup import DEFAULT, StreamLimits, make_streams
 from agentwatch.engine.opening import Login
 from tests.harness.engine.server import Server, nats_server
+from tests.harness.engine.shippers import ended_shippers, no_shipper_is_left
 from tests.shipping.memory import Engine, applied
 from tests.shipping.world import World
+
+__all__ = ["ended_shippers", "no_shipper_is_left"]
 
 
 class Stored(NamedTuple):

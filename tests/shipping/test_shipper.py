@@ -116,15 +116,6 @@ def test_a_line_above_one_mebibyte_is_sent_before_its_end(world: World, engine: 
     assert seen == [0, (1 << 20) + 1]
 
 
-def test_lines_under_load_travel_together(world: World, engine: Engine) -> None:
-    """At 20 lines a second for 5 s, at most four messages a second are sent, and the first line at once."""
-    world.writes = [*(partial(world.write, b"%d\n" % n) for n in range(100)), world.end]
-    world.ship()
-    assert engine.chunks[0].payload == b"0\n"
-    assert len(engine.chunks) <= (world.now - 1000) / 0.25 + 2
-    assert len(engine.chunks) < 40
-
-
 def test_a_chunk_has_64_kib_and_more_if_the_engine_is_far(
     world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

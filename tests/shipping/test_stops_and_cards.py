@@ -27,6 +27,56 @@ def test_an_absent_engine_is_awaited_an_hour_after_the_end(world: World, engine:
     assert last.problem
 
 
+def test_a_refusal_is_awaited_a_minute_after_the_end(world: World, engine: Engine) -> None:
+    """A refused login ends the process a minute after the recording has ended; the next one goes on."""
+    world.write(b"one\n")
+    world.end()
+    engine.refusal = EngineError("the engine refuses the login", Trouble.REFUSED)
+    last = world.ship()
+    assert 60 <= world.now - 1000 < 75
+    assert (last.state, last.shipped, last.problem) == (ShipState.STOPPED, 0, str(engine.refusal))
+    engine.refusal = None
+    last = world.ship(last._replace(state=ShipState.SHIPPING))
+    assert (last.state, last.problem) == (ShipState.DONE, "")
+    assert engine.read() == b"one\n"
+
+
+def test_a_refusal_is_awaited_while_the_agent_runs(world: World, engine: Engine) -> None:
+    """A login that is renewed after hours publishes the rest of a live run."""
+    world.write(b"one\n")
+    engine.refusal = EngineError("the engine refuses the login", Trouble.REFUSED)
+    world.at = [(20_030.0, world.end), (20_000.0, partial(setattr, engine, "refusal", None))]
+    assert world.ship().state is ShipState.DONE
+    assert engine.read() == b"one\n"
+
+
+def test_a_refusal_after_an_absence_has_its_own_minute(world: World, engine: Engine) -> None:
+    """An engine that is back after half an hour, and refuses for some seconds, gets everything."""
+    world.write(b"one\n")
+    world.end()
+    engine.is_away = True
+    engine.refusal = EngineError("the engine refuses the login", Trouble.REFUSED)
+    world.at = [(2850.0, partial(setattr, engine, "refusal", None)), (2800.0, engine.come_back)]
+    assert world.ship().state is ShipState.DONE
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+@pytest.mark.parametrize("trouble", ["away", "refused"])
+def test_a_deleted_recording_is_given_up_at_once(
+    world: World, engine: Engine, trouble: str, *, is_live: bool
+) -> None:
+    """Whatever keeps the engine from taking it: nobody waits for a recording that was deleted."""
+    world.write(b"one\n")
+    if not is_live:
+        world.end()
+    engine.is_away = trouble == "away"
+    engine.refusal = EngineError("the engine refuses the login", Trouble.REFUSED)
+    world.at = [(1030.0, world.files.recording.unlink)]
+    last = world.ship()
+    assert world.now < 1036
+    assert (last.state, last.problem) == (ShipState.STOPPED, "the recording was deleted")
+
+
 def test_an_absence_is_noted_if_it_lasts(world: World, engine: Engine) -> None:
     """One lost answer is no news; an engine that cannot be reached for a second is noted."""
     world.write(b"one\n")

@@ -28,6 +28,8 @@ class World:
         self.states: list[Shipped] = []
         self.writes: list[Callable[[], object]] = []
         """What happens, one after the other, each time the shipper waits."""
+        self.at: list[tuple[float, Callable[[], object]]] = []
+        """What happens at which times, the last first."""
         self.is_asked_to_end: Callable[[], bool] = lambda: False
         self.fd = create_file(self.files.recording)
         self.times_fd = create_file(self.files.times)
@@ -81,5 +83,7 @@ class World:
     def _pass(self, seconds: float) -> None:
         self.now += seconds
         assert self.now < 100_000, "the shipper does not end"
+        while self.at and self.at[-1][0] <= self.now:
+            self.at.pop()[1]()
         if self.writes:
             self.writes.pop(0)()

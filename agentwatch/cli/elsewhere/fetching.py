@@ -11,6 +11,7 @@ from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.machines.login import log_in
 from agentwatch.cli.messages import printable, say
+from agentwatch.engine.engine import named
 from agentwatch.faults import USAGE, Fault
 from agentwatch.remote.copying import Copying
 from agentwatch.remote.opening import open_copy
@@ -50,7 +51,7 @@ def wait_for(copying: Copying) -> None:
         while not copying.wait_until_read(_STEP_SECONDS):
             lost_at = copying.lost_at
             if lost_at is not None and time.monotonic() - lost_at > _AWAY_SECONDS:
-                raise Fault(f"{copying.address}: {copying.problem}", USAGE)
+                raise Fault(named(copying.address, copying.problem), USAGE)
             progress.show(byte_size(copying.size))
     finally:
         progress.clear()
@@ -61,4 +62,4 @@ def report(copying: Copying) -> None:
     if copying.beginning:
         say(f"{copying.address}: the beginning is no longer kept: {byte_size(copying.beginning)}")
     if copying.problem:
-        say(f"{copying.address}: {copying.problem}")
+        say(named(copying.address, copying.problem))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.cli.config_file import read_machines
 from agentwatch.engine.credentials import credentials
-from agentwatch.engine.engine import EngineError
+from agentwatch.engine.engine import EngineError, named
 from agentwatch.engine.logins import login_of
 from agentwatch.engine.opening import Login, check_extra
 from agentwatch.faults import USAGE, Fault
@@ -63,8 +63,7 @@ def administrator(found: Login) -> Iterator[Administrator]:
     except EngineError as error:
         if str(error).startswith(NOT_ALLOWED):
             raise Fault(f"{found.address}: {_DENIED}", USAGE) from None
-        where = "" if str(found.address) in str(error) else f"{found.address}: "
-        raise Fault(f"{where}{error}", USAGE) from None
+        raise Fault(named(str(found.address), str(error)), USAGE) from None
 
 
 def warnings(server: Server, found: Login) -> Iterator[str]:

@@ -78,7 +78,7 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
     if not jobs:
         say("nothing to ship: the engine has every session that was published")
         return 0
-    shown = _Shown(jobs)
+    shown = _Shown()
     threads = ship_all(jobs, shown.stop, shown.ship)
     try:
         for thread in threads:
@@ -128,12 +128,14 @@ def _unfinished(request: Request) -> Iterator[Job]:
 class _Shown:
     """Ships sessions in threads, and reports on stderr what they reach."""
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
+    def __init__(self) -> None:
         self.stop = threading.Event()
         self.is_complete = True
         """Whether the engine has every session that has ended."""
-        self._is_one = len(jobs) == 1
         self._has_terminal = os.isatty(2)
+        self._warned: set[str] = set()
+        """The engines of which a warning was printed."""
+        self._lock = threading.Lock()
 
     def ship(self, job: Job) -> None:
         """Ship one session."""
@@ -141,6 +143,7 @@ class _Shown:
         reported = _Reported()
 
         def report(shipped: Shipped) -> None:
+            self._warn(shipped)
             if words := reported.words(shipped, has_terminal=self._has_terminal):
                 say(f"{name}: {words}")
 
@@ -161,6 +164,16 @@ class _Shown:
                 say(f"{name}: {byte_size(shipped.shipped)} on {job.target.login.address.host}")
         elif not self.stop.is_set():
             self.is_complete = False
+
+    def _warn(self, shipped: Shipped) -> None:
+        """Print what the user should know about an engine, once for all its sessions."""
+        if not shipped.warning:
+            return
+        with self._lock:
+            is_new = shipped.to not in self._warned
+            self._warned.add(shipped.to)
+        if is_new:
+            say(f"{shipped.to}: {shipped.warning}")
 
 
 class _Reported:

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from agentwatch.engine.engine import Archive, EngineError, StoredCard, Trouble
+from agentwatch.engine.engine import Archive, EngineError, StoredCard, Trouble, unnamed
 from agentwatch.engine.limits import CARDS
 from agentwatch.engine.names import SessionName
 from agentwatch.engine.opening import Login, open_archive
@@ -187,8 +187,7 @@ class EngineFleet:
     def _note(self, error: EngineError | Fault, pause: float) -> float:
         """Keep in words why the engine does not answer, and return after how many seconds to try again."""
         self._has_failed = True
-        address = str(self._login.address)
-        reason = str(error).removeprefix(f"{address}:").removeprefix(address).strip()[:_MOST_WORDS]
+        reason = unnamed(str(self._login.address), str(error))[:_MOST_WORDS]
         if isinstance(error, Fault) or error.trouble is Trouble.REFUSED:
             self.problem = safe_line(f"refused: {reason}")
             return _REFUSED_PAUSE

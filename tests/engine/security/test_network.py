@@ -47,6 +47,7 @@ def run(*arguments: str, home: Path, **env: str) -> subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.usefixtures("ended_shippers")
 @pytest.mark.parametrize("command", ["status", "sessions", "open", "run"])
 @pytest.mark.parametrize("said", [{}, {"tls_available": False}, {"auth_required": True, "nonce": "x"}])
 def test_nothing_is_sent_without_tls(tmp_path: Path, command: str, said: dict[str, object]) -> None:
@@ -68,6 +69,7 @@ def test_nothing_is_sent_without_tls(tmp_path: Path, command: str, said: dict[st
     assert b"secret" not in done.stderr
 
 
+@pytest.mark.usefixtures("ended_shippers")
 def test_plain_text_is_allowed_by_an_option(tmp_path: Path) -> None:
     """With `--publish-plaintext` the login is sent to a server without TLS."""
     with listening() as listener:

@@ -15,6 +15,9 @@ import yaml  # type: ignore[import-untyped]  # it comes with what builds the doc
 from tests.cli.engine.asking import last_card, program
 from tests.conftest import RECORDINGS, ROOT
 from tests.harness.engine.server import nats_server
+from tests.harness.engine.shippers import no_shipper_is_left
+
+__all__ = ["no_shipper_is_left"]
 
 MACHINES = (ROOT / "docs" / "MACHINES.md").read_text()
 CI = (ROOT / "docs" / "tutorials" / "ci.md").read_text()

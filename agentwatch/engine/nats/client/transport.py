@@ -132,16 +132,15 @@ class GuardedTransport(Transport):
 
     def _changed(self, line: bytes) -> bytes:
         """Return the first line, with TLS as the login needs it and without other servers."""
-        host = self._login.address.host
         try:
             info = json.loads(line.removeprefix(_INFO)) if line.startswith(_INFO) else None
         except (ValueError, RecursionError):
             info = None
         if not isinstance(info, dict):
-            raise EngineError(f"{host} does not answer like a NATS server", Trouble.REFUSED)
+            raise EngineError("the engine does not answer like a NATS server", Trouble.REFUSED)
         if self._needs_tls and not (info.get("tls_required") or info.get("tls_available")):
             raise EngineError(
-                f"{host} does not offer TLS, without which no login is sent to another host; "
+                "the engine does not offer TLS, without which no login is sent to another host; "
                 "plain text must be allowed: --publish-plaintext, or `plaintext = true` in the settings",
                 Trouble.REFUSED,
             )

@@ -1,0 +1,69 @@
+"""What `run` says at its end about what the engine does not have."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from agentwatch.config import EngineSettings
+from agentwatch.recording import SessionFiles, create_file
+from agentwatch.shipping.publication import Publication
+from agentwatch.shipping.sidecar import ShipState, Sidecar, read_shipped
+from agentwatch.shipping.target import Given, target_of
+from tests.harness.engine.shippers import end_shippers, shippers_below
+from tests.harness.processes import until
+
+pytestmark = pytest.mark.usefixtures("ended_shippers")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> SessionFiles:
+    """Return a recording that has ended."""
+    files = SessionFiles(tmp_path / "one.ndjson")
+    fd = create_file(files.recording)
+    os.write(fd, b"x" * 1999 + b"\n")
+    os.close(fd)
+    return files
+
+
+@pytest.fixture
+def publication(files: SessionFiles) -> Publication:
+    """Return the publication of the recording to an engine that is away."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"nats://127.0.0.1:{taken.getsockname()[1]}"
+    target = target_of("team", {"team": EngineSettings(address)}, os.environ, Given())
+    publication = Publication(target, 20)
+    publication.start(files.recording)
+    until(lambda: (shipped := read_shipped(files.shipped)) is not None and shipped.problem)
+    return publication
+
+
+def test_what_is_tried_later_is_not_published_yet(publication: Publication) -> None:
+    """While the engine is away, its process goes on."""
+    said = publication.unsent()
+    assert said.startswith("not published yet: 2.0 kB (nats://127.0.0.1:")
+    assert said.endswith("; run: agentwatch ship one")
+
+
+def test_what_is_given_up_is_not_published(
+    publication: Publication, files: SessionFiles, tmp_path: Path
+) -> None:
+    """When the process has given up, `wait` returns at once, and the line says why and what continues."""
+    end_shippers(shippers_below(tmp_path))
+    sidecar = Sidecar(files.shipped)
+    assert sidecar.before is not None
+    problem = "the engine refuses the login"
+    sidecar.write(sidecar.before._replace(state=ShipState.STOPPED, problem=problem))
+    sidecar.close()
+    assert not publication.wait()
+    assert publication.unsent() == f"not published: 2.0 kB ({problem}); run: agentwatch ship one"
+
+
+def test_a_deleted_recording_is_not_offered(publication: Publication, files: SessionFiles) -> None:
+    """No command sends a recording that was deleted; its process ends within seconds."""
+    files.recording.unlink()
+    assert not publication.wait()
+    assert publication.unsent() == "not published: the recording was deleted"
