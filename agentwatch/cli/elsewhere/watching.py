@@ -42,7 +42,7 @@ def watch_elsewhere(words: str, moment: Moment | None, options: Options) -> int:
     try:
         if moment is not None:
             wait_for(copying)
-            check_part(copying.path, options.asked(), options.agent())
+            check_part(copying.path, options.asked(), options.agent(), words)
         elif options.prints():
             copying.wait_until_read(_FIRST_SECONDS)
         log_fd = None if options.log is None else create_log(options.log)
