@@ -72,7 +72,7 @@ class Copies:
         found = [
             (origin.is_complete, _size(path), path)
             for path, origin in self.known()
-            if (origin.address, origin.session) == (address, session) and not origin.differs
+            if origin.is_of(address, session)
         ]
         for _, _, path in sorted(found, reverse=True):
             if (copy := used_copy(path)) is not None:

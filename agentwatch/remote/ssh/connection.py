@@ -138,6 +138,8 @@ class Connection:
         except OSError as error:
             reason = (error.strerror or "").lower()
             raise EngineError(f"ssh cannot be started: {reason}", Trouble.REFUSED) from None
+        if self._is_closed:  # meanwhile: `close` did not see the login yet
+            login.terminate()
         try:
             return login.wait(None if errors is None else _LOGIN_SECONDS)
         except subprocess.TimeoutExpired:
