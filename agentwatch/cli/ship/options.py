@@ -30,7 +30,7 @@ publishing = together(
         type=click.FloatRange(0, 3600),
         default=WAIT_SECONDS,
         metavar="SECONDS",
-        help="Wait so long at the end for the engine (default: 10).",
+        help="Wait at the end until the engine has everything, at most SECONDS (default: 10).",
     ),
     _logging_in,
 )
