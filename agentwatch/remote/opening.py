@@ -40,7 +40,7 @@ def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Cop
         Fault: The address is wrong, it names no session or several, or the session cannot be read.
     """
     if not is_session(words):
-        raise Fault(f"{words}: this is no address of a session, such as nats://HOST/SESSION", USAGE)
+        raise Fault(f"{words}: not the address of a session, such as nats://HOST/SESSION", USAGE)
     try:
         if is_engine(words):
             return _of_engine(words, machines, environ)
@@ -155,7 +155,8 @@ def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionN
     found = [parse_session(origin.session) for _, origin in copies.known() if origin.address == engine]
     with suppress(Fault):
         return session_named(name, [each for each in found if each is not None])
-    raise Fault(f"{engine}: {why}", USAGE)
+    where = "" if engine in str(why) else f"{engine}: "
+    raise Fault(f"{where}{why}", USAGE)
 
 
 def _of_host(words: str, environ: Mapping[str, str]) -> Copying:

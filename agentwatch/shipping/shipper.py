@@ -22,7 +22,7 @@ from agentwatch.shipping.sidecar import Shipped, ShipState
 _JOIN_SECONDS = 0.25
 """The time from one chunk to the next, unless that is full or follows a silence: four messages a second."""
 _LOOK_SECONDS = (0.05, 0.25)
-"""The pause between two looks at a file that grows, and at one that has not grown for a second."""
+"""The pause between two checks of a file that grows, and at one that has not grown for a second."""
 _SLOWER = 1.1
 _RETRY_SECONDS = (0.05, 5.0)
 """The pause after the first fault, and the longest one; each is twice as long as the one before."""
@@ -95,7 +95,7 @@ class Shipper:
                 self._note(ShipState.STOPPED, str(error))
             if self._is_over or self._wait(self._retry_seconds()):
                 break
-            if self._recorded.look() or self._recorded.has_ended:
+            if self._recorded.check() or self._recorded.has_ended:
                 give_up_at = give_up_at or self._clock() + _PATIENCE_SECONDS
                 if self._clock() > give_up_at:
                     break
@@ -123,7 +123,7 @@ class Shipper:
             raise
         offset, self._sequence = (self._advised(), 0) if tail is None else (tail.end, tail.sequence)
         recorded = self._recorded
-        if problem := recorded.start_at(offset) or recorded.look():
+        if problem := recorded.start_at(offset) or recorded.check():
             self._stop(problem, sink)
             return
         if self._trouble is None or self._trouble.trouble is Trouble.AWAY:
@@ -146,7 +146,7 @@ class Shipper:
         recorded = self._recorded
         pause = _LOOK_SECONDS[0]
         while not self._is_over:
-            if problem := recorded.look():
+            if problem := recorded.check():
                 self._stop(problem, sink)
                 return
             most = FAR_CHUNK_BYTES if sink.round_trip > FAR_SECONDS else CHUNK_BYTES
