@@ -73,7 +73,7 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
     check_sources(words)
     if options.prints():
         shown = cut(safe_line(" ".join(words)), _SHOWN_COLUMNS)
-        raise Fault(f"a list is printed by: agentwatch sessions {shown}", USAGE)
+        raise Fault(f"to print a list, run: agentwatch sessions {shown}", USAGE)
     return _watch_machines(words, options)
 
 

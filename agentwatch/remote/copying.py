@@ -126,7 +126,7 @@ class Copying:
     def wait_until_read(self, seconds: float) -> bool:
         """Wait until the copy has all that there is now; return whether it has.
 
-        If bytes are missing that cannot be had now, `problem` says so.
+        If bytes are missing that the engine does not have now, `problem` says so.
 
         Args:
             seconds: The longest wait.

@@ -29,7 +29,7 @@ _MIDDLE_SECONDS = 1.0
 """The piece that was taken last comes within this time, or the engine does not have it any more."""
 _NOTE_MS = 1000
 _ROOM_BYTES = 1 << 24
-"""After so many bytes it is checked again whether there is room."""
+"""The number of bytes after which the free space of the disk is checked again."""
 _RUNNING = frozenset({"", "running"})
 
 

@@ -40,7 +40,7 @@ def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Cop
         Fault: The address is wrong, it names no session or several, or the session cannot be read.
     """
     if not is_session(words):
-        raise Fault(f"{words}: this is no address of a session, such as nats://HOST/SESSION", USAGE)
+        raise Fault(f"{words}: not the address of a session, such as nats://HOST/SESSION", USAGE)
     try:
         if is_engine(words):
             return _of_engine(words, machines, environ)

@@ -21,7 +21,7 @@ _ALL_BYTES = 2 << 30
 _FREE_BYTES = 1 << 30
 """A copy never takes the last GiB of a disk."""
 _MOST_COPIES = 2000
-"""Finding a copy reads the origins of all: 30 ms for so many."""
+"""The most copies. Finding one reads the origins of all: 30 ms for this number."""
 
 
 class Limits(NamedTuple):
