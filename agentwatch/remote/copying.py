@@ -183,7 +183,7 @@ class Copying:
                 self._status.stop_short(str(error))
                 return
             except EngineError as error:
-                self._status.lose(str(error))
+                self._status.lose(_reason(error, self._copy.origin.address))
                 spread = random.uniform(0.5, 1)  # noqa: S311 - no secret: many watchers lose an engine at once
                 wait = _REFUSED_SECONDS if error.trouble is Trouble.REFUSED else pause * spread
                 pause = min(2 * pause, _LONGEST_BREAK_SECONDS)
@@ -231,3 +231,9 @@ class Copying:
         channel, self._first = self._first or self._connect(self._copy), None
         with closing(channel):
             return Filling(self._copy, self._copies, channel, self._status).run()
+
+
+def _reason(error: EngineError, address: str) -> str:
+    """Return an error in words without the address of the engine or the host, which is shown beside it."""
+    words = str(error).removeprefix("cannot connect to ").removeprefix(address).lstrip(": ")
+    return words or "no connection"

@@ -109,7 +109,7 @@ class WatchScreen(Screen[None]):
         feed, loading, kept = first
         self._swap = None if loading is None else PreviewSwap(loading, kept, shows_thinking=config.thinking)
         self._source = source
-        self._hints_of = partial(KeyHints, config.keys, is_from_list=is_from_list)
+        self._hints_of = partial(KeyHints, config.keys, is_from_list=is_from_list, elsewhere=source.elsewhere)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 
 from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.keymap import bound_keys, key_label
+from agentwatch.sources.source import Elsewhere
 
 _PANES = {
     "transcript": (
@@ -91,7 +92,12 @@ class KeyHints(Static):
     """Shows as many of the keys of the focused pane as fit; a click presses the key."""
 
     def __init__(
-        self, rebound: Mapping[str, str], pane: Callable[[], str], *, is_from_list: bool = False
+        self,
+        rebound: Mapping[str, str],
+        pane: Callable[[], str],
+        *,
+        is_from_list: bool = False,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         """Create the line.
 
@@ -99,11 +105,13 @@ class KeyHints(Static):
             rebound: The user's own key bindings, by binding id.
             pane: Returns the name of the pane that has the focus, or had it last.
             is_from_list: Whether going back leads to the list of sessions in the end.
+            elsewhere: The other machine on which the session runs, whose files cannot be edited here.
         """
         super().__init__(id="keys")
         self._keys = bound_keys(rebound)
         self._pane = pane
         self._is_from_list = is_from_list
+        self._left_out = () if elsewhere is None else ("open-file",)
         self._pause = ""
         self._is_earlier = False
         self._drawn: list[Hint] = []
@@ -154,7 +162,7 @@ class KeyHints(Static):
             return
         yield from self._last_hints()
         pane = self._pane()
-        own = _PANES.get(pane, ())
+        own = [hint for hint in _PANES.get(pane, ()) if hint[0] not in self._left_out]
         yield from own[:_BEFORE_PAUSE]
         if self._pause:
             yield "pause", self._pause

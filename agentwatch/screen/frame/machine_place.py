@@ -20,7 +20,7 @@ def machine_place(source: Source | None, width: int) -> tuple[SafeText, str]:
     if source is None:
         return SafeText(""), ""
     if source.elsewhere is not None:
-        return SafeText(f"│ {cut(_host(source.elsewhere), max(width // 3 - 3, 1))} "), "$text-accent"
+        return SafeText(f"│ {_host(source.elsewhere, max(width // 3 - 3, 1))} "), "$text-accent"
     publication = source.written.publication
     if publication is None:
         return SafeText(""), ""
@@ -28,11 +28,15 @@ def machine_place(source: Source | None, width: int) -> tuple[SafeText, str]:
     return SafeText(f"│ {_published(publication, width // 3 - 3)} "), colour
 
 
-def _host(elsewhere: Elsewhere) -> SafeText:
-    """Return the engine and the machine of a session, or the host alone: `⇣ team · build-7`."""
+def _host(elsewhere: Elsewhere, most: int) -> SafeText:
+    """Return the engine and the machine of a session if both fit, or the machine: `⇣ team · build-7`."""
     place = elsewhere.address.partition("://")[2].partition("/")[0].rpartition("@")[2]
-    names = [place] if elsewhere.host in ("", place) else [place, elsewhere.host]
-    return safe_line(f"⇣ {' · '.join(names)}")
+    host = elsewhere.host or place
+    if place.partition(":")[0] != host:
+        both = safe_line(f"⇣ {place} · {host}")
+        if columns(both) <= most:
+            return both
+    return cut(safe_line(f"⇣ {host}"), most)
 
 
 def _published(publication: Publication, most: int) -> SafeText:

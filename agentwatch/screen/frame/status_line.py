@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agentwatch.analysis.integrity import Integrity
-from agentwatch.safe_text import SafeText, columns
+from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.lines.themes import muted
 
 
@@ -35,6 +35,7 @@ class StatusLine(Static):
         self._drawn = drawn
         is_integrity = not view
         view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
+        view = cut(view, max(self.size.width - 2, 1))
         room = self.size.width - columns(view) - 3
         shown = words
         while columns(shown) > room and shown:

@@ -48,12 +48,15 @@ async def test_a_session_is_followed_while_it_is_published(engine: tuple[Server,
 
 
 async def test_the_editor_is_not_offered(engine: tuple[Server, Publisher]) -> None:
-    """`o` says that the files are on another machine, and opens nothing."""
+    """The footer does not name `o`; it says that the files are on another machine, and opens nothing."""
     server, publisher = engine
     publisher.send(*PLAIN.read_bytes().splitlines(keepends=True))
     publisher.end()
     async with at_home([of(server)]) as stage:
         await stage.open()
+        await stage.press("2")
+        await stage.shows("Slowest")
+        assert "Edit" not in stage.lines[-1]
         await stage.press("o")
         await stage.shows("on another machine")
 
@@ -67,6 +70,9 @@ async def test_a_lost_engine_is_named_until_it_is_back(engine: tuple[Server, Pub
         await stage.shows("◐ running")
         server.kill()
         await stage.shows("lost touch since ")
+        status = stage.lines[1]
+        assert server.address not in status  # the header names it
+        assert "connect" in status
         server.restart()
         await stage.until(lambda: "lost touch" not in stage.text, "the engine")
 
