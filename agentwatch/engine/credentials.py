@@ -38,6 +38,11 @@ class Credentials:
     ca: Path | None = None
     """The certificates of an authority, in PEM; None for those of the system."""
 
+    @property
+    def has_secret(self) -> bool:
+        """Whether there is something to log in with."""
+        return bool(self.password or self.token or self.creds)
+
 
 def credentials(environ: Mapping[str, str], file: Path | None = None, ca: Path | None = None) -> Credentials:
     """Return the credentials in a file, or else in the environment.

@@ -83,7 +83,9 @@ def test_the_header_says_why_nothing_is_published(monkeypatch: pytest.MonkeyPatc
     os.write(fd, b"one\n")
     published = Publication(target_of(NOBODY, {}, os.environ, Given("ci")), 0)
     published.start(files.recording)
-    until(lambda: shippers_below(files.recording.parent))  # its arguments can be read a moment after its start
+    until(
+        lambda: shippers_below(files.recording.parent)
+    )  # its arguments can be read a moment after its start
     (shipper,) = shippers_below(files.recording.parent)
     try:
         until(lambda: published.forms() == ("⇡ 127.0.0.1 · connection refused", "⇡ connection refused", "⇡!"))

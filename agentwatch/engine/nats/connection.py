@@ -182,7 +182,7 @@ class Connection:
                 closed_cb=self._on_closed,
             )
         except client_errors.Error as error:
-            raise errors.of_server(str(error)) from None
+            raise errors.of_server(str(error), has_login=login.credentials.has_secret) from None
         except (OSError, TimeoutError) as error:
             raise errors.of_connecting(error, address) from None
         self.info = self._client.transport.info

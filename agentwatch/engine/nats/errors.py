@@ -37,6 +37,7 @@ _REASONS = {
     "insufficient storage resources available": "the engine has no room left",
 }
 _UNAVAILABLE = 503
+_NO_LOGIN = "the engine wants a login; set AGENTWATCH_NATS_USER and AGENTWATCH_NATS_PASSWORD"
 _LOGIN = ("authorization violation", "authentication expired", "authentication revoked", "account expired")
 
 
@@ -62,14 +63,19 @@ def of_answer(error: object) -> EngineError:
     return EngineError(f"the engine refuses: {description}", Trouble.REFUSED)
 
 
-def of_server(text: str) -> EngineError:
-    """Return the error in a line `-ERR '…'` of the server."""
+def of_server(text: str, *, has_login: bool = True) -> EngineError:
+    """Return the error in a line `-ERR '…'` of the server.
+
+    Args:
+        text: The line, or its words.
+        has_login: Whether a password, a token or a key was given.
+    """
     words = plain(text).removeprefix("nats: ").strip("'")
     lowered = words.lower()
     if "permissions violation" in lowered:
         return EngineError(f"{NOT_ALLOWED}: {words}", Trouble.REFUSED)
     if any(reason in lowered for reason in _LOGIN):
-        return EngineError("the engine refuses the login", Trouble.REFUSED)
+        return EngineError("the engine refuses the login" if has_login else _NO_LOGIN, Trouble.REFUSED)
     if "maximum payload" in lowered:
         return EngineError(TOO_LARGE, Trouble.FULL)
     return EngineError(f"the engine has ended the connection: {words}")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.engine.address import EngineAddress
+from agentwatch.engine.address import EngineAddress, parse_engine
 from agentwatch.engine.credentials import Credentials
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.nats.client.raw_client import RawClient
@@ -190,6 +190,14 @@ def test_a_wrong_password_is_refused(tmp_path: Path) -> None:
     assert (str(caught.value), caught.value.trouble) == ("the engine refuses the login", Trouble.REFUSED)
     lines = traceback.format_exception(caught.value)
     assert SECRET not in "".join(lines)
+
+
+def test_a_missing_login_is_asked_for(tmp_path: Path) -> None:
+    """Without a password, token or key, the error says where to set them."""
+    config = 'authorization { user: "ci", password: "another" }'
+    with nats_server(tmp_path, config) as server, pytest.raises(EngineError) as caught:
+        open_archive(Login(parse_engine(server.address)[0]))
+    assert "the engine wants a login; set AGENTWATCH_NATS_USER" in str(caught.value)
 
 
 def test_no_repr_has_a_secret(tmp_path: Path) -> None:
