@@ -71,6 +71,8 @@ SLOW_FILES = (
     "test_costs",
     "test_spans",
     *("test_killed_and_cut", "test_published_runs"),
+    *("test_addressed_commands", "test_copying", "test_no_longer_kept", "test_on_a_terminal"),
+    *("test_with_a_server", "test_two_processes"),
     *("test_kinds", "test_story", "test_any_line", "test_deltas"),
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""

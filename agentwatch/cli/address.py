@@ -35,12 +35,17 @@ class Address(NamedTuple):
     words: str = ""
     """The address as the user has typed it."""
     elsewhere: str = ""
-    """The name of a session of another machine, of which the recording is a copy; empty for others."""
+    """The address of a session of another machine, of which the recording is a copy; empty for others."""
 
     @property
     def name(self) -> str:
         """The name of the recording, as of a file: that of a copy says nothing to the user."""
-        return f"{self.elsewhere}.ndjson" if self.elsewhere else self.path.name
+        return f"{self.elsewhere.rpartition('/')[2]}.ndjson" if self.elsewhere else self.path.name
+
+    @property
+    def session(self) -> str:
+        """The words for the whole session: its path, or its address on another machine."""
+        return self.elsewhere or str(self.path)
 
 
 def parse_address(words: str) -> Address:
@@ -65,7 +70,7 @@ def parse_address(words: str) -> Address:
         from agentwatch.cli.elsewhere.fetching import fetched
 
         session, at = session_and_moment(words)
-        return Address(fetched(session), at, words, session.rpartition("/")[2])
+        return Address(fetched(session), at, words, session)
     splits = list(islice(_splits(words), _MOST_SPLITS))
     for name, rest in splits:
         if name == str(STDIN) or os.path.exists(name) or os.path.isfile(os.path.dirname(name)):
@@ -114,7 +119,7 @@ def whole(words: str, command: str) -> Path:
     """
     address = parse_address(words)
     if address.moment is not None:
-        raise Fault(f"{command} prints a whole recording, not a moment of it: {address.path}", USAGE)
+        raise Fault(f"{command} prints a whole recording, not a moment of it: {address.session}", USAGE)
     return address.path
 
 
@@ -141,7 +146,7 @@ def opened(path: Path, follow: bool | None = False) -> LineReader:
     return LineReader(reader.fd, reader.growth, ArrivalTimes())
 
 
-def check_part(path: Path, asked: Asked, agent: Agent | None) -> None:
+def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") -> None:
     """Check that a recording has the part that is to be shown.
 
     A large recording and a session in a store are not read for it.
@@ -150,6 +155,7 @@ def check_part(path: Path, asked: Asked, agent: Agent | None) -> None:
         path: The recording.
         asked: The moments.
         agent: The agent that wrote the recording; None to detect it.
+        name: What the user calls the recording; its path if empty.
 
     Raises:
         Fault: The recording cannot be opened, or does not have the part.
@@ -176,7 +182,7 @@ def check_part(path: Path, asked: Asked, agent: Agent | None) -> None:
     part = part_of(asked, feed.session, history.timeline, bookmarks.by_name())
     os.close(source.reader.fd)
     if isinstance(part, Problem):
-        raise Fault(f"{path}: {part.words}", USAGE)
+        raise Fault(f"{name or path}: {part.words}", USAGE)
 
 
 def _splits(words: str) -> Iterator[tuple[str, str]]:

@@ -130,7 +130,8 @@ def replay(address: str, **given: Any) -> int:
     given_address, options = parse_address(address), _options(given)
     if None not in (options.moment, given_address.moment):
         raise click.UsageError("--from excludes an ADDRESS of a moment, which is where the replay starts")
-    return replay_file(given_address.path, options._replace(moment=options.moment or given_address.moment))
+    options = options._replace(moment=options.moment or given_address.moment)
+    return replay_file(given_address.path, options, given_address.session)
 
 
 @agentwatch.command()

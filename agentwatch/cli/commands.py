@@ -73,7 +73,7 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
     check_sources(words)
     if options.prints():
         shown = cut(safe_line(" ".join(words)), _SHOWN_COLUMNS)
-        raise Fault(f"a list is printed by: agentwatch sessions {shown}", USAGE)
+        raise Fault(f"to print a list, run: agentwatch sessions {shown}", USAGE)
     return _watch_machines(words, options)
 
 
@@ -195,16 +195,21 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
         raise
 
 
-def replay_file(path: Path, options: Options, *, is_bundled: bool = False) -> int:
+def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: bool = False) -> int:
     """Replay a recording with its original timing, and return the exit code.
 
-    Nothing is written beside a recording that is a part of agentwatch: its bookmarks stay in memory.
+    Args:
+        path: The recording.
+        options: The options of the command line.
+        name: What the user calls the recording; its path if empty.
+        is_bundled: Whether it is a part of agentwatch. Nothing is written beside such a recording: its
+            bookmarks stay in memory.
 
     Raises:
         Fault: The file cannot be opened, or it does not have a moment that an option names.
     """
     replay = Replay(options.speed, options.max_idle, loops=options.loop)
-    check_part(path, options.asked(), options.agent())
+    check_part(path, options.asked(), options.agent(), name)
     log_fd = None if options.log is None else create_log(options.log)
     source = saved_source(path, log_fd=log_fd)
     if is_bundled:

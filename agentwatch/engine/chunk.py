@@ -36,7 +36,7 @@ class Chunk(NamedTuple):
     seen: tuple[Pair, ...] = ()
     """Offset and arrival time, in milliseconds since the epoch: the bytes from there on arrived then."""
     gaps: tuple[Pair, ...] = ()
-    """Offset and number of bytes: so many bytes of the stream before the offset are not in the recording."""
+    """An offset, and the number of bytes of the stream before it that are not in the recording."""
 
     @property
     def end(self) -> int:

@@ -199,8 +199,12 @@ class Archive(Protocol):
             sequence: The sequence of the first piece that is wanted; 0 for the first that the engine has.
         """
 
-    def cards(self, publisher: str = "*") -> Cards:
-        """Return a reader of the cards of a publisher, or of all publishers."""
+    def cards(self, whose: str = "*") -> Cards:
+        """Return a reader of cards.
+
+        Args:
+            whose: The token of a publisher; `*` for all of them; or the name of one session.
+        """
 
     def close(self) -> None:
         """Close the connection and all readers. It never raises, and never waits for longer than a second."""

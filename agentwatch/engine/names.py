@@ -81,6 +81,10 @@ def chunks_of(publisher: str = "*") -> str:
     return f"{_CHUNKS}.{publisher}.*"
 
 
-def cards_of(publisher: str = "*") -> str:
-    """Return the subject that covers the cards of all sessions of a publisher, or of all publishers."""
-    return f"{_CARDS}.{publisher}.*"
+def cards_of(whose: str = "*") -> str:
+    """Return the subject that covers the cards of a publisher, of all publishers, or of one session.
+
+    Args:
+        whose: The token of the publisher; `*` for all; or the name of the session.
+    """
+    return f"{_CARDS}.{whose}" if "." in whose else f"{_CARDS}.{whose}.*"

@@ -28,7 +28,8 @@ def check_extra() -> None:
     Raises:
         Fault: It is not; the message says how to install it.
     """
-    if importlib.util.find_spec("nats") is None:
+    found = importlib.util.find_spec("nats")
+    if found is None or found.origin is None:  # a folder of this name is a package without an origin
         raise Fault(f"engines need an extra that is not installed: {INSTALL}", USAGE)
 
 

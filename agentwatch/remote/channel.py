@@ -14,6 +14,10 @@ class ReplacedError(EngineError):
     """The recording is another one than that of which there is a copy."""
 
 
+class NotKeptError(EngineError):
+    """The engine does not keep the bytes that the copy needs next any more, and has later ones."""
+
+
 class SeenCard(NamedTuple):
     """What is known about a session elsewhere."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.faults import Fault
 from agentwatch.recording import now_ms
-from agentwatch.remote.channel import Channel, Connect, ReplacedError
+from agentwatch.remote.channel import Channel, Connect, NotKeptError, ReplacedError
 from agentwatch.remote.copies.copy import LocalCopy
 from agentwatch.remote.copies.folder import Copies
 from agentwatch.remote.filling import AGAIN_SECONDS, Filling, Status
@@ -20,6 +21,8 @@ _LONGEST_BREAK_SECONDS = 5.0
 _REFUSED_SECONDS = 60.0
 _OTHER_SECONDS = 0.2
 """How often it is tried to fill a copy that another process fills."""
+_OTHER_SILENT_SECONDS = 15.0
+"""A process that fills a copy notes each second that it has all; one that misses bytes, every 10 s."""
 _CLOSE_SECONDS = 0.9
 
 
@@ -39,7 +42,6 @@ class Copying:
             first: A connection that is open already; None to connect.
         """
         self.address = address
-        self.path: Path = copy.path
         self._copy = copy
         self._copies = copies
         self._connect = connect
@@ -48,6 +50,10 @@ class Copying:
         self._status = Status()
         self._is_left = False
         self._is_over = copy.origin.is_complete
+        self._path_lock = threading.Lock()
+        self._is_path_kept = False
+        self._other = (-1, -1, 0.0)
+        """Of a copy that another process fills: its size, when it had all, and since when both are so."""
         self._thread = threading.Thread(target=self._run, name="copying", daemon=True)
         if self._is_over:
             self._status.has_read.set()
@@ -55,9 +61,21 @@ class Copying:
             self._thread.start()
 
     @property
+    def path(self) -> Path:
+        """The recording. It may become another one until `keep_path` is called."""
+        return self._copy.path
+
+    def keep_path(self) -> Path:
+        """Return the recording, which stays the same from now on."""
+        with self._path_lock:
+            self._is_path_kept = True
+            return self._copy.path
+
+    @property
     def problem(self) -> str:
         """Why the copy does not have all bytes, in one line of foreign text; empty if it has."""
-        return self._status.problem
+        missing = self._copy.origin.missing
+        return self._status.problem or (f"{missing:,} bytes missing" if missing else "")
 
     @property
     def lost_at(self) -> float | None:
@@ -96,10 +114,19 @@ class Copying:
         """Return whether more bytes may get into the copy."""
         return not self._is_over
 
+    def is_awaited(self) -> bool:
+        """Return whether more bytes are expected; those that are missing may not be."""
+        return not self._is_over and not self._copy.origin.missing
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether bytes are missing that are not expected any more."""
+        return bool(self._copy.origin.missing) or self._copy.origin.is_left
+
     def wait_until_read(self, seconds: float) -> bool:
         """Wait until the copy has all that there is now; return whether it has.
 
-        If bytes are missing that cannot be had now, `problem` says so.
+        If bytes are missing that the engine does not have now, `problem` says so.
 
         Args:
             seconds: The longest wait.
@@ -138,11 +165,19 @@ class Copying:
             if self.size > before:  # the last connection was of use
                 pause, before = _FIRST_BREAK_SECONDS, self.size
             try:
-                if not self._copy.is_held and not self._copy.hold():
-                    if self._copy.refresh().seen_ms >= self._began_ms:
-                        self._status.has_read.set()
+                if self._copy.origin.is_left:
+                    if not self._go_on_in_another():
+                        return
+                elif not self._copy.is_held and not self._copy.hold():
+                    self._follow_other()
+                elif self._copy.origin.is_left:  # another process has noted it meanwhile
+                    wait = 0.0
                 elif self._copy.origin.is_complete or self._read():
                     return
+            except NotKeptError as error:
+                self._copy.note(self._copy.origin._replace(is_left=True))
+                self._status.problem = str(error)
+                wait = 0.0
             except ReplacedError as error:
                 self._copy.note(self._copy.origin._replace(differs=True))
                 self._status.stop_short(str(error))
@@ -159,6 +194,37 @@ class Copying:
                 self._status.stop_short(f"the copy cannot be written: {(error.strerror or '').lower()}")
                 wait = AGAIN_SECONDS
             self._status.closing.wait(wait)
+
+    def _go_on_in_another(self) -> bool:
+        """Use the copy that begins with what is still kept; return False if this one is being read.
+
+        The old one keeps what may be nowhere else, and is removed in its turn.
+
+        Raises:
+            OSError: The other copy cannot be created.
+        """
+        with self._path_lock:
+            if self._is_path_kept:
+                self._status.stop_short(
+                    f"{self._status.problem or 'bytes are no longer kept'}; open it again"
+                )
+                return False
+            old, known = self._copy, self._copy.origin
+            other = self._copies.find(known.address, known.session)
+            self._copy = other or self._copies.create(known.address, known.session, known.host)
+        old.close()
+        return True
+
+    def _follow_other(self) -> None:
+        """Take what the process that fills the copy has noted about it."""
+        origin, now = self._copy.refresh(), time.monotonic()
+        if self._other[:2] != (self.size, origin.seen_ms):
+            self._other = (self.size, origin.seen_ms, now)
+            self._status.problem = ""
+        elif now - self._other[2] > _OTHER_SILENT_SECONDS:
+            self._status.stop_short("another process fills the copy, and receives nothing")
+        if origin.seen_ms >= self._began_ms or origin.missing:
+            self._status.has_read.set()
 
     def _read(self) -> bool:
         """Fill the copy over a connection; return whether no other connection is needed."""

@@ -39,6 +39,8 @@ class EngineChannel:
         self._archive = archive
         self._session = session
         self.pieces = archive.pieces(session, sequence)
+        self.host = ""
+        """The name of the machine, by the last card that was read; foreign text."""
 
     @property
     def sequence(self) -> int:
@@ -51,8 +53,9 @@ class EngineChannel:
         Raises:
             EngineError: The engine does not answer.
         """
-        for stored in _stored_cards(self._archive, self._session.publisher):
+        for stored in _stored_cards(self._archive, str(self._session)):
             if stored.session == self._session and (card := decode(stored.data)) is not None:
+                self.host = card.host
                 return SeenCard(card, stored.age)
         return None
 
@@ -103,6 +106,7 @@ def find_session(archive: Archive, words: str) -> SessionName:
     whole = parse_session(words)
     publisher, dot, _ = words.partition(".")
     wanted = publisher if dot and is_publisher(publisher) else "*"
+    wanted = str(whole or wanted)
     names = []
     for stored in _stored_cards(archive, wanted):
         if stored.session == whole:
@@ -139,13 +143,13 @@ def session_named(words: str, names: Iterable[SessionName]) -> SessionName:
     raise Fault(f"no session begins with {_shown(words)}{nearest}", USAGE)
 
 
-def _stored_cards(archive: Archive, publisher: str) -> Iterable[StoredCard]:
-    """Yield the newest card of each session.
+def _stored_cards(archive: Archive, whose: str) -> Iterable[StoredCard]:
+    """Yield the newest card of each session of a publisher, of all publishers, or of one session.
 
     Raises:
         EngineError: The engine does not answer.
     """
-    cards = archive.cards(publisher)
+    cards = archive.cards(whose)
     deadline, left = time.monotonic() + _CARDS_SECONDS, CARDS
     try:
         while left > 0:

@@ -9,10 +9,10 @@ from contextlib import suppress
 from agentwatch.byte_size import byte_size
 from agentwatch.engine.card import Card
 from agentwatch.engine.chunk import Chunk
-from agentwatch.engine.engine import StoredPiece
+from agentwatch.engine.engine import EngineError, StoredPiece
 from agentwatch.engine.limits import LOST_TOUCH_SECONDS, SIGN_OF_LIFE_SECONDS
 from agentwatch.recording import now_ms
-from agentwatch.remote.channel import Channel, SeenCard
+from agentwatch.remote.channel import Channel, NotKeptError, SeenCard
 from agentwatch.remote.copies.copy import LocalCopy
 from agentwatch.remote.copies.folder import Copies
 from agentwatch.remote.copies.rule import Rule, Step
@@ -21,13 +21,15 @@ WAIT_SECONDS = 0.2
 """The longest wait for a piece: closing waits for it."""
 AGAIN_SECONDS = 10.0
 """How long to wait for missing bytes, or for room on the disk."""
+_MOST_RETRIES = 2
+"""After so many retries, missing bytes of a session that has ended are not expected any more."""
 LOST_SECONDS = 3600.0
 """A running session that was not heard of for this time is not followed any more; its end stays unknown."""
 _MIDDLE_SECONDS = 1.0
 """The piece that was taken last comes within this time, or the engine does not have it any more."""
 _NOTE_MS = 1000
 _ROOM_BYTES = 1 << 24
-"""After so many bytes it is checked again whether there is room."""
+"""The number of bytes after which the free space of the disk is checked again."""
 _RUNNING = frozenset({"", "running"})
 
 
@@ -91,7 +93,10 @@ class Filling:
         self._room_to = 0
         """The size up to which there is room."""
         self._is_behind = True
-        self._has_restarted = False
+        self._restarts = 0
+        """How often the pieces were read from the first one since a piece was taken."""
+        self._is_first = True
+        """Whether no piece has arrived since then."""
         self._is_from_middle = copy.origin.sequence > 0
         """Whether it is unknown yet if the engine still has the piece that was taken last."""
         self._heard_at = time.monotonic()
@@ -102,9 +107,11 @@ class Filling:
         """Take pieces until the session ends or the copy is closed; return whether no other is needed.
 
         Raises:
+            NotKeptError: What the copy needs next is gone, and there are later bytes.
             EngineError: The connection is lost.
             OSError: The copy cannot be written.
         """
+        self._expect(0)
         try:
             return self._run()
         finally:
@@ -135,18 +142,19 @@ class Filling:
 
     def _take(self, stored: StoredPiece) -> bool:
         """Take a piece; return whether no other is wanted."""
-        step = self._step(stored)
+        step, is_first, self._is_first = self._step(stored), self._is_first, False
         if step in (Step.COMPLETE, Step.DIFFERENT):
+            self._read_host()
             self._status.problem = "" if step is Step.COMPLETE else "the copy differs from the recording"
             return True
         if step is Step.TOO_LARGE:
             self._status.stop_short(f"a copy ends at {byte_size(self._copies.limits.session)}")
             return True
         if step is Step.AHEAD:
-            self._read_again()
-            return False
+            return self._read_again(stored, is_first=is_first)
         if step is Step.TAKEN:
-            self._has_restarted = False
+            self._restarts = 0
+            self._expect(0)
             self._status.problem = ""
             self._sequence = self._channel.sequence
         self._is_behind = not stored.is_newest
@@ -161,16 +169,60 @@ class Filling:
         self._wait_for_room(len(piece.payload))
         return Step.PASSED if self._status.closing.is_set() else self._rule.take(piece)
 
-    def _read_again(self) -> None:
+    def _read_again(self, ahead: StoredPiece, *, is_first: bool) -> bool:
         """Read from the first piece: an engine that was set back stores the bytes between again.
 
-        If they are missing there too, wait before that.
+        If they are missing there too, wait before that. What lies before the first piece that is kept does
+        not come again, and the copy cannot go on.
+
+        Args:
+            ahead: The piece before which bytes are missing.
+            is_first: Whether it is the first piece that arrived.
+
+        Returns:
+            Whether no more bytes are expected.
+
+        Raises:
+            NotKeptError: There are bytes for another copy.
         """
-        if self._has_restarted:
-            self._status.stop_short(f"{self._rule.missing:,} bytes missing")
+        missing = self._rule.missing
+        if self._restarts and is_first:
+            words = f"{missing:,} bytes are no longer kept"
+            if isinstance(ahead.piece, Chunk):
+                raise NotKeptError(words)
+            self._expect(missing)
+            self._status.stop_short(words)
+            return True
+        if self._restarts:
+            if self._restarts > _MOST_RETRIES and (not isinstance(ahead.piece, Chunk) or not self._is_live()):
+                self._expect(missing)
+            self._copy.note(self._copy.origin._replace(seen_ms=now_ms()))
+            self._status.stop_short(f"{missing:,} bytes missing")
             self._status.closing.wait(AGAIN_SECONDS)
-        self._has_restarted = self._is_behind = True
+        self._restarts += 1
+        self._is_first = self._is_behind = True
         self._channel.pieces.restart()
+        return False
+
+    def _expect(self, missing: int) -> None:
+        """Note how many bytes are missing that are not expected any more."""
+        if self._copy.origin.missing != missing:
+            self._copy.note(self._copy.origin._replace(missing=missing))
+
+    def _is_live(self) -> bool:
+        """Return whether the publisher may still store what is missing, as far as the card shows."""
+        seen = self._channel.card()
+        return seen is not None and _is_running(seen.card) and seen.age < LOST_SECONDS
+
+    def _read_host(self) -> None:
+        """Take the name of the machine from the card of a session that has ended, if it is unknown."""
+        if not self._copy.origin.host:
+            with suppress(EngineError):
+                self._take_host(self._channel.card())
+
+    def _take_host(self, seen: SeenCard | None) -> None:
+        if seen is not None and seen.card.host not in ("", self._copy.origin.host):
+            self._copy.note(self._copy.origin._replace(host=seen.card.host))
 
     def _wait_for_room(self, more: int) -> None:
         """Wait until the disk and the limits have room for more bytes."""
@@ -199,11 +251,10 @@ class Filling:
 
     def _is_over(self, seen: SeenCard | None) -> bool:
         """Take what a card says; return whether no more bytes are expected."""
+        self._take_host(seen)
         if seen is None:
             return False
         card = seen.card
-        if card.host != self._copy.origin.host:
-            self._copy.note(self._copy.origin._replace(host=card.host))
         if seen.age < LOST_TOUCH_SECONDS:
             self._status.problem = card.problem
             return False

@@ -40,7 +40,7 @@ def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Cop
         Fault: The address is wrong, it names no session or several, or the session cannot be read.
     """
     if not is_session(words):
-        raise Fault(f"{words}: this is no address of a session, such as nats://HOST/SESSION", USAGE)
+        raise Fault(f"{words}: not the address of a session, such as nats://HOST/SESSION", USAGE)
     try:
         if is_engine(words):
             return _of_engine(words, machines, environ)
@@ -67,11 +67,7 @@ def known_copy(words: str, environ: Mapping[str, str]) -> Path | None:
             address = str(host)
     except Fault:
         return None
-    found = [
-        path
-        for path, origin in Copies(environ).known()
-        if (origin.address, origin.session) == (address, session) and not origin.differs
-    ]
+    found = [path for path, origin in Copies(environ).known() if origin.is_of(address, session)]
     return found[0] if found else None
 
 
@@ -81,21 +77,22 @@ def is_session(words: str) -> bool:
     return scheme in _SCHEMES and bool(sign and rest.partition("/")[2])
 
 
-def source_of(copying: Copying, log_fd: int | None = None) -> FileSource:
+def source_of(copying: Copying, log_fd: int | None = None, *, waits: bool = True) -> FileSource:
     """Open the copy as a recording, which is followed until it is not filled any more.
 
     Args:
         copying: The copy.
         log_fd: The descriptor of the action log; None for no log.
+        waits: Whether to wait for bytes that are missing, and that are not expected any more.
 
     Raises:
         Fault: It cannot be opened.
     """
-    source = saved_source(copying.path, copying.is_filling(), log_fd)
+    source = saved_source(copying.keep_path(), copying.is_filling(), log_fd)
     assert isinstance(source, FileSource)
     growth = source.reader.growth
     if isinstance(growth, SavedGrowth) and growth.is_followed:
-        growth.end_when_not(copying.is_filling)
+        growth.end_when_not(copying.is_filling if waits else copying.is_awaited)
     source.elsewhere = copying
     return source
 
@@ -121,7 +118,7 @@ def _of_engine(words: str, machines: Machines, environ: Mapping[str, str]) -> Co
         channel = None
     if copy is None:
         assert channel is not None
-        copy = copies.create(engine, str(session))
+        copy = copies.create(engine, str(session), channel.host)
     return Copying(f"{engine}/{session}", copy, copies, partial(connected, login, session), channel)
 
 

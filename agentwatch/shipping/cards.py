@@ -13,6 +13,7 @@ from agentwatch.machine.places.beside import folder_in, json_object, text_in, ti
 from agentwatch.machine.process import Life, Said
 from agentwatch.machine.repository import Repositories
 from agentwatch.machine.row import Row
+from agentwatch.machine.standing import State
 from agentwatch.machine.tracked import OWN, Tracked, row_of
 from agentwatch.recording import now_ms
 from agentwatch.recording.saved_process import MOST_BYTES
@@ -20,6 +21,7 @@ from agentwatch.shipping.recorded import Recorded
 
 _LEAST_SECONDS = 1.0
 """The time between two cards."""
+_MS_NS = 1_000_000
 _TIMED_SECONDS = 5.0
 """A state may change because time passes: it is judged again after this time."""
 
@@ -117,7 +119,8 @@ class CardWriter:
             bytes=recorded.size,
             shipped=recorded.offset,
             started_ms=row.began_ms,
-            seen_ms=row.seen_ms,
+            seen_ms=recorded.changed_ns
+            // _MS_NS,  # the clock of the agent may be wrong, and old sessions are hidden
             last=_last(row),
             exit=None if process is None else process.exit_code,
             sha256="" if ended is None else ended.sha256,
@@ -151,4 +154,6 @@ class CardWriter:
 
 
 def _last(row: Row) -> str:
-    return row.standing.now or row.last_text[-200:]
+    """Return what a session does now; while it waits for the user, the end of its answer."""
+    is_quoted = row.standing.state in (State.YOUR_TURN, State.SHELL)
+    return row.standing.now or (row.last_text[-200:] if is_quoted else "")

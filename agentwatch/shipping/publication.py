@@ -17,6 +17,7 @@ from agentwatch.shipping.target import Target
 _READ_SECONDS = 1.0
 """The time between two readings of `STEM.ship` while a screen shows it."""
 _POLL_SECONDS = 0.05
+_OVER = (ShipState.DONE, ShipState.STOPPED)
 _LAG_BYTES = 100_000
 """Less than this is on its way, and no news."""
 
@@ -38,6 +39,8 @@ class Publication:
         self._recording: Path | None = None
         self._shipper = 0
         """The process that ships; 0 if none runs."""
+        self._left: Shipped | None = None
+        """What the engine had when the process was gone before its end; another process may continue."""
         self._read_due = 0.0
         self._forms: tuple[str, ...] = ()
 
@@ -102,8 +105,13 @@ class Publication:
 
     def _lag(self) -> str:
         shipped = self._shipped()
+        is_over = shipped is not None and shipped.state in _OVER
+        if not is_over and self._has_exited():
+            self._left = self._left or shipped
+            if shipped == self._left:
+                return "not publishing"
         if shipped is None:
-            return "not publishing" if self._has_exited() else ""
+            return ""
         if shipped.problem:
             return unnamed(shipped.to, shipped.problem)
         left = self._size() - shipped.shipped
@@ -111,7 +119,7 @@ class Publication:
 
     def _is_over(self) -> bool:
         shipped = self._shipped()
-        is_over = shipped is not None and shipped.state in (ShipState.DONE, ShipState.STOPPED)
+        is_over = shipped is not None and shipped.state in _OVER
         return is_over or self._has_exited()
 
     def _has_exited(self) -> bool:

@@ -53,9 +53,9 @@ class Recorded:
         self.has_begun = False
         """Whether it is known from which offset on it is shipped."""
         self.has_ended = False
-        """Whether nothing more is written. It is set by `look`."""
+        """Whether nothing more is written. It is set by `check`."""
         self.is_deleted = False
-        """Whether the file has no name any more. It is set by `look`."""
+        """Whether the file has no name any more. It is set by `check`."""
         self._fd = open_regular(path)
         self._times = TimesAhead(self.files.times)
         self._before = b""
@@ -83,8 +83,8 @@ class Recorded:
         """Return whether the recording has ended, and the engine has all its bytes."""
         return self.has_ended and self.offset == self.size
 
-    def look(self) -> str:
-        """Look at the file, and return why shipping has to stop; empty if it has not.
+    def check(self) -> str:
+        """Check the file, and return why shipping has to stop; empty if it has not.
 
         A file that was renamed is read to its end, while no other file has its name.
 

@@ -96,7 +96,7 @@ class Shipper:
         """Return whether an engine that does not take the recording is not to be tried again."""
         recorded = self._recorded
         try:
-            problem = recorded.look()
+            problem = recorded.check()
         except Unreadable as error:
             problem = str(error)
         if problem and recorded.is_deleted:
@@ -129,7 +129,7 @@ class Shipper:
             raise
         offset, self._sequence = (self._advised(), 0) if tail is None else (tail.end, tail.sequence)
         recorded = self._recorded
-        if problem := recorded.start_at(offset) or recorded.look():
+        if problem := recorded.start_at(offset) or recorded.check():
             self._stop(problem, sink)
             return
         if self._trouble is None or self._trouble.trouble is Trouble.AWAY:
@@ -151,7 +151,7 @@ class Shipper:
     def _ship(self, sink: Sink) -> None:
         recorded = self._recorded
         while not self._is_over:
-            if problem := recorded.look():
+            if problem := recorded.check():
                 self._stop(problem, sink)
                 return
             most = FAR_CHUNK_BYTES if sink.round_trip > FAR_SECONDS else CHUNK_BYTES

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,18 @@ def test_without_the_extra_one_line_says_how_to_install_it(monkeypatch: pytest.M
     with pytest.raises(Fault, match=r"pip install 'agentwatch-tui\[nats\]'") as caught:
         check_extra()
     assert caught.value.exit_code == USAGE
+
+
+def test_a_folder_with_the_name_of_the_client_is_not_the_client(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A folder `nats` where `python -m agentwatch` is run can be imported, and contains no client."""
+    (tmp_path / "nats").mkdir()
+    found = PathFinder.find_spec("nats", [str(tmp_path)])
+    assert found is not None
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: found)
+    with pytest.raises(Fault, match="pip install"):
+        check_extra()
 
 
 def test_checking_the_extra_does_not_load_it() -> None:

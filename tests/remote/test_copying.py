@@ -61,6 +61,19 @@ def test_lines_arrive_while_a_session_runs(server: Server, publisher: Publisher,
             assert source.reader.growth.size() == len(publisher.content)
 
 
+def test_a_copy_has_the_name_of_the_machine(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """The card names the machine, also if it arrives after the copy was created and the session has ended."""
+    publisher.send(LINES[0])
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        assert copying.wait_until_read(SECONDS)
+        assert copying.host == ""
+    publisher.end()
+    publisher.card(Card(host="build-7", outcome="succeeded", exit=0))
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        until(lambda: not copying.is_filling())
+        assert (copying.is_complete, copying.host) == (True, "build-7")
+
+
 def test_a_complete_copy_is_opened_without_the_engine(
     server: Server, publisher: Publisher, watcher: Watcher
 ) -> None:

@@ -3,57 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from agentwatch.engine.card import Card
-from agentwatch.engine.chunk import Chunk, Piece
-from agentwatch.engine.engine import StoredPiece
+from agentwatch.engine.chunk import Chunk
 from agentwatch.remote import filling
 from agentwatch.remote.channel import SeenCard
 from agentwatch.remote.copies.folder import Copies, Limits
 from agentwatch.remote.filling import LOST_SECONDS, Filling, Status
-
-
-class MadeChannel:
-    """A connection that brings what a test puts into it. It satisfies Channel and Pieces."""
-
-    sequence = 0
-
-    def __init__(self, pieces: Iterable[Piece], seen: SeenCard | None = None) -> None:
-        self._all = list(pieces)
-        self._rest = list(self._all)
-        self._seen = seen
-        self.restarts = 0
-
-    @property
-    def pieces(self) -> MadeChannel:
-        """The channel itself."""
-        return self
-
-    @property
-    def has_none(self) -> bool:
-        """Whether nothing was put into it."""
-        return not self._all
-
-    def next(self, seconds: float) -> StoredPiece | None:
-        """Return the next piece; None at the end."""
-        assert seconds > 0
-        return StoredPiece(self._rest.pop(0), not self._rest) if self._rest else None
-
-    def restart(self) -> None:
-        """Begin again."""
-        self.restarts += 1
-        self._rest = list(self._all)
-
-    def card(self) -> SeenCard | None:
-        """Return the card."""
-        return self._seen
-
-    def close(self) -> None:
-        """Do nothing."""
+from tests.remote.made import MadeChannel
 
 
 def fill(tmp_path: Path, channel: MadeChannel, limits: Limits) -> tuple[Status, bool, bytes]:

@@ -43,3 +43,12 @@ def test_y_copies_the_address_on_the_engine(server: Server, publisher: Publisher
     address, _, action = text.partition(" ")
     assert address == f"{server.address}/{SESSION}#1"
     assert watch("show", address).stdout.decode().splitlines()[0] == f"#1 {action}"
+
+
+def test_a_moment_that_does_not_exist_is_a_fault(server: Server, publisher: Publisher) -> None:
+    """Before the screen is drawn, a call that the session does not have is a fault that names the address."""
+    publisher.send(*PLAIN.read_bytes().splitlines(keepends=True))
+    publisher.end()
+    with in_terminal(f"{server.address}/{SESSION}#999") as terminal:
+        terminal.wait_for(f"{SESSION}: no call #999")
+        assert terminal.wait_exit() == 2

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 import pytest
+from textual.notifications import Notification
 from textual.pilot import Pilot
 
 from agentwatch.feed.playhead import Replay
@@ -83,6 +84,7 @@ def test_looks_midway_as_it_did(
     """A running session is drawn exactly as in the approved snapshot."""
     if not moment.has_colours:
         monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(Notification, "time_left", 3_600.0)  # a slow machine would draw after it has gone
     clock = [0.0]
     source = saved_source(bundled(moment.name), follow=True)
     feed = CountedFeed(source.reader)

@@ -214,6 +214,37 @@ def test_cards_are_written_once_a_second_and_every_30_s(world: World, engine: En
     assert 300 / 30 - 1 <= len(engine.cards) - before <= 300 / 30 + 3
 
 
+def test_the_card_of_an_ended_session_has_no_piece_of_its_answer(world: World, engine: Engine) -> None:
+    """The list of the watcher says how it ended, as the list of the publisher does."""
+    world.write(b'{"type":"system","subtype":"init","session_id":"a","model":"m","cwd":"/"}\n')
+    text = {
+        "type": "assistant",
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+    }
+    world.write(orjson.dumps(text) + b"\n")
+    world.write(b'{"type":"result","subtype":"success","is_error":false,"result":"Done."}\n')
+    world.writes = [lambda: None] * 3
+    world.writes.append(world.end)
+    world.ship()
+    before, ended = (orjson.loads(engine.cards[at]) for at in (0, -1))
+    assert before["last"] == "Done."
+    assert (ended["outcome"], ended.get("last", "")) == ("succeeded", "")
+
+
+def test_a_card_has_the_time_of_the_last_bytes_and_not_of_the_agents_clock(
+    world: World, engine: Engine
+) -> None:
+    """A session that has just ended is not hidden as older than a week because the agent's clock is wrong."""
+    world.write(b'{"type":"system","subtype":"init","session_id":"a","model":"m","cwd":"/"}\n')
+    world.write(
+        b'{"type":"thinking","subtype":"delta","text":"a","session_id":"a","timestamp_ms":1600000000000}\n'
+    )
+    world.end()
+    world.ship()
+    changed_ms = world.files.recording.stat().st_mtime_ns // 1_000_000
+    assert orjson.loads(engine.cards[-1])["seen_ms"] == changed_ms
+
+
 def test_a_recording_that_the_engine_has_is_complete_at_once(world: World, engine: Engine) -> None:
     """Shipping an ended session again sends nothing."""
     world.write(b"one\n")

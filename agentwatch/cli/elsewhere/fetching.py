@@ -34,6 +34,8 @@ def fetched(words: str) -> Path:
     copying = open_copy(words, read_machines(), os.environ)
     try:
         wait_for(copying)
+        if copying.size == 0 and not copying.is_complete:  # an empty copy is removed when it is closed
+            raise Fault(f"{words}: {copying.problem or 'there are no bytes of it yet'}", USAGE)
         report(copying)
     finally:
         copying.close()

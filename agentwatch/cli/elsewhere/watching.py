@@ -11,9 +11,13 @@ from agentwatch.cli.elsewhere.fetching import report, wait_for
 from agentwatch.cli.front import watch
 from agentwatch.cli.machines.login import log_in
 from agentwatch.cli.options import Options
-from agentwatch.faults import USAGE, Fault
+from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault
 from agentwatch.remote.opening import open_copy, source_of
 from agentwatch.sources.open import create_log
+
+_FIRST_SECONDS = 1.0
+"""How long printing waits for what there is. By then it is known if the copy begins again, because of bytes
+that are no longer kept."""
 
 
 def watch_elsewhere(words: str, moment: Moment | None, options: Options) -> int:
@@ -25,7 +29,7 @@ def watch_elsewhere(words: str, moment: Moment | None, options: Options) -> int:
         options: The options of the command line.
 
     Returns:
-        The exit code.
+        The exit code; 74 if a printed session misses bytes that are not expected any more.
 
     Raises:
         Fault: The session cannot be read, it has no such moment, or an option does not apply to it.
@@ -38,10 +42,13 @@ def watch_elsewhere(words: str, moment: Moment | None, options: Options) -> int:
     try:
         if moment is not None:
             wait_for(copying)
-            check_part(copying.path, options.asked(), options.agent())
+            check_part(copying.path, options.asked(), options.agent(), words)
+        elif options.prints():
+            copying.wait_until_read(_FIRST_SECONDS)
         log_fd = None if options.log is None else create_log(options.log)
-        code = watch(source_of(copying, log_fd), options)
+        code = watch(source_of(copying, log_fd, waits=not options.prints()), options)
         report(copying)
+        is_cut_short = options.prints() and copying.is_cut_short
     finally:
         copying.close()
-    return code
+    return INCOMPLETE_RECORDING if is_cut_short else code

@@ -9,7 +9,7 @@ from agentwatch.byte_size import byte_size
 from agentwatch.cli.engine.opening import Asked, administrator, login
 from agentwatch.cli.printing import print_lines
 from agentwatch.engine.engine import EngineError, Trouble
-from agentwatch.engine.limits import CARD_BYTES, CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
+from agentwatch.engine.limits import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
 from agentwatch.engine.names import CARD_STREAM, STREAM
 from agentwatch.faults import USAGE, Fault
 from agentwatch.plurals import plural
@@ -67,7 +67,7 @@ def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
     if age_ms is not None and age_ms < _HOUR * 1000:
         raise Fault("--age: less than 1h deletes what a running session wrote before a pause", USAGE)
     if age_ms is not None and age_ms > _LONGEST_DAYS * _DAY * 1000:
-        raise Fault(f"--age: more than {_LONGEST_DAYS}d; an engine is no archive", USAGE)
+        raise Fault(f"--age: more than {_LONGEST_DAYS}d; an engine is not an archive", USAGE)
 
 
 def check_size(max_bytes: int, chunks: Stream) -> None:
@@ -99,7 +99,8 @@ def lines_of(chunks: Stream, cards: Stream) -> Iterator[str]:
     yield f"cards             {_until(cards.max_age, CARD_DAYS)} the session is not listed any more"
     if chunks.max_message_bytes is not None:
         yield f"a message         {byte_size(chunks.max_message_bytes)}"
-    yield f"a card            {byte_size(CARD_BYTES)}"
+    if cards.max_message_bytes is not None:
+        yield f"a card            {byte_size(cards.max_message_bytes)}"
 
 
 def _until(age: int | None, days: int) -> str:

@@ -53,10 +53,14 @@ def engine() -> None:
 )
 @_max_bytes
 @click.option(
-    "--publisher", "publishers", multiple=True, metavar="NAME", help="Print the permissions of this user."
+    "--publisher",
+    "publishers",
+    multiple=True,
+    metavar="NAME",
+    help="Print the permissions of this publisher.",
 )
 @click.option(
-    "--watcher", "watchers", multiple=True, metavar="NAME", help="Print the permissions of this user."
+    "--watcher", "watchers", multiple=True, metavar="NAME", help="Print the permissions of this watcher."
 )
 def init(
     address: str,

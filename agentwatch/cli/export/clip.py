@@ -84,7 +84,9 @@ def parse_range(words: str) -> tuple[Address, Range]:
     address = parse_address(words)
     if isinstance(address.moment, CallEnd):
         return address, Range(address.moment, address.moment)
-    raise Fault(f"{words}: name a part, such as {address.path}#3..#5 or {address.path}@+10s..+95s", USAGE)
+    raise Fault(
+        f"{words}: name a part, such as {address.session}#3..#5 or {address.session}@+10s..+95s", USAGE
+    )
 
 
 def _pieces(made: Clip) -> Iterator[bytes]:

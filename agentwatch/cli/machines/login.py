@@ -15,7 +15,7 @@ def log_in(words: Iterable[str]) -> None:
         words: Addresses of any kind.
 
     Raises:
-        Fault: One of them begins like that of a host, and is none.
+        Fault: One of them begins like the address of a host, and is not one.
     """
     hosts = [each.rstrip("/") for each in words if each.startswith(SSH)]
     if hosts and os.isatty(0) and os.isatty(2):

@@ -187,7 +187,7 @@ class _Reported:
         """Return what is to be reported now; empty if nothing."""
         if shipped.problem != self._problem:
             self._problem = shipped.problem
-            return shipped.problem or ("goes on" if has_terminal else "")
+            return shipped.problem or ("continues" if has_terminal else "")
         left, now = shipped.bytes - shipped.shipped, time.monotonic()
         if not has_terminal or left < _PROGRESS_BYTES or now < self._due:
             return ""

@@ -15,31 +15,36 @@ _ENGINE = "ENGINE"
 WAIT_SECONDS = 10.0
 
 _logging_in = together(
-    click.option("--publish-as", metavar="NAME", help="The publisher (default: the user, or the host)."),
+    click.option("--publish-as", metavar="NAME", help="Publish as NAME (default: the user, or the host)."),
     click.option("--publish-ca", type=_PATH, metavar="FILE", help="Trust the certificates in FILE."),
     click.option("--publish-plaintext", is_flag=True, help="Allow a connection without TLS."),
     click.option("--credentials", type=_PATH, metavar="FILE", help="Log in with the credentials in FILE."),
 )
 publishing = together(
     click.option(
-        "--publish", metavar=_ENGINE, help="Publish the session: nats://HOST, or a name of the settings."
+        "--publish",
+        metavar=_ENGINE,
+        help="Publish the session to nats://HOST, or to an engine that the settings name.",
     ),
-    click.option("--no-publish", is_flag=True, help="Do not publish it, whatever the settings say."),
+    click.option("--no-publish", is_flag=True, help="Do not publish the session, even if the settings do."),
     click.option(
         "--publish-wait",
         type=click.FloatRange(0, 3600),
         default=WAIT_SECONDS,
         metavar="SECONDS",
-        help="Wait so long at the end for the engine (default: 10).",
+        help="Wait at the end until the engine has everything, at most SECONDS (default: 10).",
     ),
     _logging_in,
 )
 
 
 @click.command(cls=HelpfulCommand)
-@click.option("--to", metavar=_ENGINE, help="The engine: nats://HOST, or a name of the settings.")
+@click.option("--to", metavar=_ENGINE, help="The engine: nats://HOST, or its name in the settings.")
 @click.option(
-    "--all", "ships_all", is_flag=True, help="Ship all that is incomplete; with --to, all that runs."
+    "--all",
+    "ships_all",
+    is_flag=True,
+    help="Ship every session that was published in part; with --to, every one that runs.",
 )
 @_logging_in
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")

@@ -46,9 +46,9 @@ class NatsArchive:
         consumer.last = max(sequence - 1, 0)
         return NatsPieces(consumer)
 
-    def cards(self, publisher: str = "*") -> NatsCards:
-        """Return a reader of the cards of a publisher, or of all publishers."""
-        return NatsCards(Consumer(self._link, CARD_STREAM, cards_of(publisher), _CARDS, newest_only=True))
+    def cards(self, whose: str = "*") -> NatsCards:
+        """Return a reader of the cards of a publisher, of all publishers, or of one session."""
+        return NatsCards(Consumer(self._link, CARD_STREAM, cards_of(whose), _CARDS, newest_only=True))
 
     def close(self) -> None:
         """Close the connection and all readers."""

@@ -21,7 +21,7 @@ _ALL_BYTES = 2 << 30
 _FREE_BYTES = 1 << 30
 """A copy never takes the last GiB of a disk."""
 _MOST_COPIES = 2000
-"""Finding a copy reads the origins of all: 30 ms for so many."""
+"""The most copies. Finding one reads the origins of all: 30 ms for this number."""
 
 
 class Limits(NamedTuple):
@@ -72,7 +72,7 @@ class Copies:
         found = [
             (origin.is_complete, _size(path), path)
             for path, origin in self.known()
-            if (origin.address, origin.session) == (address, session) and not origin.differs
+            if origin.is_of(address, session)
         ]
         for _, _, path in sorted(found, reverse=True):
             if (copy := used_copy(path)) is not None:

@@ -7,10 +7,12 @@
 | `base` | the offset of the copy's first byte in the recording; null until there is one |
 | `is_complete` | whether the copy has all bytes of an ended recording |
 | `differs` | whether the bytes are not those of the recording, by its digest |
+| `is_left` | whether a newer copy has the rest of the session: what lies between is not kept any more |
+| `missing` | how many bytes are missing that are not expected any more; 0 if none are |
 | `sha256`, `exit_code` | the digest of the ended recording, and the agent's exit code |
 | `host` | the name of the machine |
 | `sequence` | the sequence of the last piece on the engine, from which reading may go on |
-| `seen_ms` | when the copy last had all that there was |
+| `seen_ms` | when the copy last had all that was there for it |
 
 The length never changes, so that a reader finds the old object or the new one, in one read.
 """
@@ -39,11 +41,19 @@ class Origin(NamedTuple):
     """The offset of its first byte in the recording; None while it has no byte."""
     is_complete: bool = False
     differs: bool = False
+    is_left: bool = False
+    """Whether a newer copy has the rest of the session."""
+    missing: int = 0
+    """How many bytes before the next piece are not expected any more."""
     sha256: str = ""
     exit_code: int | None = None
     host: str = ""
     seen_ms: int = 0
     sequence: int = 0
+
+    def is_of(self, address: str, session: str) -> bool:
+        """Return whether it is the copy in which a session can be read on."""
+        return (self.address, self.session) == (address, session) and not (self.differs or self.is_left)
 
 
 def write_origin(fd: int, origin: Origin) -> None:
@@ -77,6 +87,8 @@ def read_origin(fd: int) -> Origin | None:
         base=_number(given.get("base")),
         is_complete=given.get("is_complete") is True,
         differs=given.get("differs") is True,
+        is_left=given.get("is_left") is True,
+        missing=_number(given.get("missing")) or 0,
         exit_code=exit_code if type(exit_code) is int and 0 <= exit_code < 256 else None,
         seen_ms=_number(given.get("seen_ms")) or 0,
         sequence=_number(given.get("sequence")) or 0,

@@ -15,7 +15,7 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, UNKNOWN, Ground, Standing, State
 
 _EARLIEST_MS = 1_577_836_800_000
-"""2020-01-01: a claimed time before it is none."""
+"""2020-01-01: a claimed time before it is not taken."""
 _OUTCOMES = {
     "running": State.WORKING,
     "succeeded": State.SUCCEEDED,

@@ -69,7 +69,7 @@ def parse_ssh(words: str) -> tuple[SshAddress, str]:
     ):
         raise Fault("the address of a host is ssh://HOST or ssh://USER@HOST:PORT", USAGE)
     if session and not is_session(session):
-        raise Fault(f"{SCHEME}{place}/…: this can be no id of a session", USAGE)
+        raise Fault(f"{SCHEME}{place}/…: this is not an id of a session", USAGE)
     return SshAddress(host.strip("[]"), user, None if port is None else int(port)), session
 
 

@@ -122,7 +122,7 @@ class Connection:
                 return
             errors.seek(0)
             said = errors.read(_MOST_STDERR)
-        raise _cannot_connect(self.address, said)
+        raise _cannot_connect(said)
 
     def _run(self, argv: list[str], errors: IO[bytes] | None) -> int:
         """Run ssh until it has logged in, and return its exit code."""
@@ -138,6 +138,8 @@ class Connection:
         except OSError as error:
             reason = (error.strerror or "").lower()
             raise EngineError(f"ssh cannot be started: {reason}", Trouble.REFUSED) from None
+        if self._is_closed:  # meanwhile: `close` did not see the login yet
+            login.terminate()
         try:
             return login.wait(None if errors is None else _LOGIN_SECONDS)
         except subprocess.TimeoutExpired:
@@ -235,7 +237,7 @@ def _private_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="aw-", dir="/tmp" if len(folder) > _LONGEST_FOLDER else folder))  # noqa: S108 - the path of a socket must be short
 
 
-def _cannot_connect(address: SshAddress, said: bytes) -> EngineError:
+def _cannot_connect(said: bytes) -> EngineError:
     message = safe_message(said)
     trouble = Trouble.REFUSED if _REFUSED.search(message) else Trouble.AWAY
-    return EngineError(f"cannot connect to {address}" + (f": {message}" if message else ""), trouble)
+    return EngineError("cannot connect" + (f": {message}" if message else ""), trouble)

@@ -1,4 +1,4 @@
-"""How the bytes of a session travel: a line of JSON, and behind it so many bytes.
+"""How the bytes of a session travel: a line of JSON, and behind it the number of bytes that it names.
 
 The keys of the line are the headers of a piece on an engine (`agentwatch.engine.chunk`), and these:
 

@@ -57,7 +57,7 @@ class ChannelLines:
             self._held += data
 
     def take(self, count: int, seconds: float) -> bytes:
-        """Return the next bytes, exactly so many.
+        """Return the next bytes, exactly the number asked for.
 
         Raises:
             EngineError: The command has ended before, or they do not arrive within the time.

@@ -65,7 +65,7 @@ choose() { # the newest file with the id, its folder and its size
   set -- "$2" `below "$@" | newest 1`
   test -n "$3" && test "$3" -gt "$time" && folder=$1 time=$3 size=$4 file=$5
 }
-beginning() { # AGENT ID: print the length of the beginning of a file, and exactly so many bytes
+beginning() { # AGENT ID: print the length of the beginning of a file, and exactly that number of bytes
   size=0; agent=$1 time=-1
   case $2 in ''|*[!A-Za-z0-9._-]*) ;; *) each_folder choose "*$2";; esac
   test "$size" -gt 32768 && size=32768

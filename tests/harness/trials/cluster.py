@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import Server, nats_server
 from tests.harness.processes import until
-from tests.harness.trials.stored import stream_leader
+from tests.harness.trials.stored import group_of
 from tests.harness.trials.streams import prepare
 
 NODES = 3
@@ -33,7 +33,7 @@ class Cluster:
 
     def leader(self) -> str:
         """Return the name of the server that leads the stream of bytes; empty while there is none."""
-        return stream_leader(self.alive.port)
+        return group_of(self.alive.port).leader
 
     def kill_leader(self) -> str:
         """Kill the server that leads the stream of bytes, and return its name."""
@@ -45,9 +45,10 @@ class Cluster:
         return name
 
     def restart(self) -> None:
-        """Start the server again that was killed."""
+        """Start the server again that was killed, and wait until it has what the others have."""
         self.servers[self.dead].restart()
         self.dead = ""
+        until(lambda: group_of(self.alive.port).is_whole, _LEADER_SECONDS)
 
 
 @contextmanager

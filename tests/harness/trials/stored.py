@@ -66,17 +66,28 @@ async def _read(port: int, subject: str) -> Stored:
     return Stored(bytes(data), messages, passed, ahead, end)
 
 
-def stream_leader(port: int, stream: str = "AW") -> str:
-    """Return the name of the server that leads a stream; empty while there is none."""
+class Group(NamedTuple):
+    """The servers of a cluster that have a stream."""
 
-    async def ask() -> str:
+    leader: str
+    """The name of the one that leads; empty while there is none."""
+    is_whole: bool
+    """Whether all others have what the leader has."""
+
+
+def group_of(port: int, stream: str = "AW") -> Group:
+    """Return which servers have a stream, as the server on a loopback port knows it."""
+
+    async def ask() -> Group:
         client = await PlainClient.connect(port)
         try:
             info = await asyncio.wait_for(client.request(f"$JS.API.STREAM.INFO.{stream}"), 3)
-            found = json.loads(info.data) if info.data else {}
-            return str(found.get("cluster", {}).get("leader", ""))
+            found = json.loads(info.data).get("cluster", {}) if info.data else {}
+            others = found.get("replicas", [])
+            is_whole = bool(others) and all(each["current"] and not each.get("offline") for each in others)
+            return Group(str(found.get("leader", "")), is_whole)
         except (TimeoutError, Refused):
-            return ""
+            return Group("", is_whole=False)
         finally:
             client.close()
 

@@ -70,9 +70,9 @@ class MadeArchive:
         time.sleep(min(seconds, 0.005))
         return []
 
-    def cards(self, publisher: str = "*") -> MadeArchive:
+    def cards(self, whose: str = "*") -> MadeArchive:
         """Return the reader of cards."""
-        assert publisher == "*"
+        assert whose == "*"
         return self
 
     def pieces(self, session: SessionName, sequence: int = 0) -> StreamPieces:

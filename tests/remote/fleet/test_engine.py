@@ -161,20 +161,26 @@ def test_sessions_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) 
     fleet.close()
 
 
-def test_a_burst_makes_few_mappings() -> None:
-    """However fast cards change, the rows are replaced about twice a second while more wait."""
+def test_a_burst_makes_few_mappings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While more cards wait than a step can take, the rows are replaced after half a second, not before."""
     archive = MadeArchive()
     fleet = fleet_of(archive)
-    until, number, mappings, before = time.monotonic() + 1.2, 0, 0, None
-    while time.monotonic() < until:
-        number += 1
-        archive.put(*(StoredCard(named(each), card(calls=number), 0.0) for each in range(200)))
-        fleet.step(time.time_ns() // 10**6)
-        mappings += fleet.rows is not before
-        before = fleet.rows
+    archive.put(StoredCard(named(0), card(), 0.0))
+    step_until(fleet, lambda: fleet.rows)
+    archive.put(*(StoredCard(named(each), card(title="Later"), 0.0) for each in range(3000)))
+    bound = time.monotonic() + 20
+    while len(fleet._waiting) < 3000:
+        assert time.monotonic() < bound
         time.sleep(0.002)
-    assert number > 20
-    assert mappings <= min(8, number)
+    before, published, clock = fleet.rows, fleet._published, [fleet._published]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(engine, "_STEP_SECONDS", 0.0)  # a step takes one card
+    for after, is_new in ((0.0, False), (0.49, False), (0.51, True), (0.9, False), (1.02, True)):
+        clock[0] = published + after
+        assert fleet.step(time.time_ns() // 10**6)
+        assert (fleet.rows is not before) == is_new, after
+        before = fleet.rows
+    monkeypatch.undo()
     fleet.close()
 
 

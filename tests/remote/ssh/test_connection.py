@@ -9,7 +9,6 @@ import stat
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -160,11 +159,11 @@ def test_leaving_ends_a_login_that_hangs(host: Sshd) -> None:
         thread = threading.Thread(target=log_in)
         thread.start()
         with silent.accept()[0]:
-            began = time.monotonic()
             close_all()
-            thread.join(5)
-        assert failed
-        assert time.monotonic() - began < 5
+            thread.join(60)
+    (error,) = failed
+    assert "timed out" not in str(error)  # ssh itself gives up after 10 s, and says so
+    assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("shell", ["bash --posix", "zsh --emulate sh", "dash"])

@@ -158,7 +158,7 @@ def test_a_host_that_cannot_be_reached_is_a_problem_in_one_line(host: Sshd) -> N
         until(watched, lambda: watched.is_found)
         assert watched.rows == {}
         (note,) = watched.notes
-        assert note.startswith("testhost: cannot connect to ssh://testhost: ")
+        assert note.startswith("testhost: cannot connect: ")
         assert f"port {port}: Connection refused" in note
 
 

@@ -118,11 +118,33 @@ def test_a_beginning_that_is_not_kept_is_reported(server: Server, publisher: Pub
     assert b"the beginning is no longer kept: " in done.stderr
 
 
-@pytest.mark.parametrize("words", ["#999", "@nonsense!", "#x"])
-def test_a_moment_that_does_not_exist_is_a_fault(address: str, words: str) -> None:
-    """A call or a moment that the session does not have is a fault of one line."""
-    done = watch("show", f"{address}{words}")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(("show", f"{{}}{words}") for words in ("#999", "@nonsense!", "#x")),
+        ("replay", "--print", "--from", "#999", "{}"),
+        ("replay", "--print", "{}#999"),
+        ("log", "{}#2"),
+        ("clip", "{}", "-o", "-"),
+        ("clip", "{}#2..#999", "-o", "-"),
+    ],
+    ids=" ".join,
+)
+def test_a_moment_that_does_not_exist_is_a_fault(address: str, arguments: tuple[str, ...]) -> None:
+    """A moment that the session does not have is a fault of one line, which names the address."""
+    done = watch(*(each.format(address) for each in arguments))
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert address.encode() in done.stderr
+    assert b"copies" not in done.stderr
+
+
+def test_a_session_without_bytes_is_a_fault(server: Server, publisher: Publisher) -> None:
+    """Of a session that has a card and no byte yet, a command says so, and leaves no copy."""
+    publisher.card()
+    done = watch("log", f"{server.address}/{SESSION}")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == f"agentwatch: {server.address}/{SESSION}: there are no bytes of it yet\n".encode()
+    assert not [*Path(os.environ["AGENTWATCH_HOME"], "copies").iterdir()]
 
 
 def test_the_exit_code_of_an_agent_that_died_is_reported(
