@@ -1,4 +1,7 @@
-"""The shipper and a real server while either of them is killed, cut off or refuses."""
+"""The shipper and a real server while either of them is killed, cut off or refuses.
+
+The same with a watcher, and a hundred times, is in `tests/engine/long`.
+"""
 
 from __future__ import annotations
 
@@ -121,11 +124,10 @@ def check_whole(growing: Growing, server: Server, seconds: float = 30) -> None:
     assert found.end.size == len(growing.content)
 
 
-@pytest.mark.parametrize("kills", [8, pytest.param(100, marks=pytest.mark.long)])
-def test_a_killed_publisher_goes_on(growing: Growing, server: Server, start: Start, kills: int) -> None:
+def test_a_killed_publisher_goes_on(growing: Growing, server: Server, start: Start) -> None:
     """After each SIGKILL another process continues the same session; the bytes are identical."""
     session = None
-    for _ in range(kills):
+    for _ in range(8):
         shipper = start(growing.files.recording, server.address)
         growing.await_progress()
         kill(shipper)
@@ -135,22 +137,20 @@ def test_a_killed_publisher_goes_on(growing: Growing, server: Server, start: Sta
     check_whole(growing, server)
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(30, marks=pytest.mark.long)])
-def test_a_killed_server_loses_nothing(growing: Growing, server: Server, start: Start, kills: int) -> None:
+def test_a_killed_server_loses_nothing(growing: Growing, server: Server, start: Start) -> None:
     """After each SIGKILL and restart of the server the shipper goes on; the bytes are identical."""
     start(growing.files.recording, server.address)
-    for _ in range(kills):
+    for _ in range(4):
         growing.await_progress()
         server.restart()
     check_whole(growing, server)
 
 
-@pytest.mark.parametrize("cuts", [20, pytest.param(100, marks=pytest.mark.long)])
-def test_cut_connections_lose_nothing(growing: Growing, server: Server, start: Start, cuts: int) -> None:
+def test_cut_connections_lose_nothing(growing: Growing, server: Server, start: Start) -> None:
     """After each reset connection the shipper goes on; the bytes are identical."""
     with Proxy(server.port) as proxy:
         start(growing.files.recording, proxy.address)
-        for _ in range(cuts):
+        for _ in range(20):
             growing.await_progress()
             proxy.cut()
         check_whole(growing, server)

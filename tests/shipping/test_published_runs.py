@@ -182,3 +182,18 @@ def test_the_settings_publish_each_run(server: Server, tmp_path: Path) -> None:
     done = watch(*run, "--no-record", "--", *fake_agent.command(PLAIN), AGENTWATCH_CONFIG=config)
     assert b"agentwatch: not published: no recording is kept" in done.stderr
     assert len(cards(server)) == 1
+
+
+def test_broken_settings_stop_a_run_before_the_agent_starts(tmp_path: Path) -> None:
+    """What may say where to publish must be readable; with --no-publish, and for a file, it is not read."""
+    settings, made = tmp_path / "config.toml", tmp_path / "made"
+    settings.write_text("[machines\n")
+    config = str(settings)
+    done = watch("run", "-p", "--", "touch", made, AGENTWATCH_CONFIG=config)
+    (line,) = done.stderr.decode().splitlines()
+    assert (done.returncode, made.exists()) == (2, False)
+    assert line.startswith(f"agentwatch: {settings}: not valid TOML")
+    watch("run", "-p", "--no-publish", "--", "touch", made, AGENTWATCH_CONFIG=config)
+    assert made.exists()
+    printed = watch("-p", PLAIN, AGENTWATCH_CONFIG=config)
+    assert (printed.returncode, printed.stderr) == (0, b"")
