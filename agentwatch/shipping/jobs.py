@@ -53,7 +53,7 @@ def ship(
             report(state)
 
         sidecar.write(shipped)
-        reaching = Reaching(job.target.login, job.target.publisher)
+        reaching = Reaching(job.target)
         return Shipper(recorded, shipped, reaching.open, wait, note).run()
     finally:
         sidecar.close()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import socket
 
+from agentwatch.engine.credentials import credentials
 from agentwatch.engine.engine import EngineError, Sink, Trouble
-from agentwatch.engine.opening import Login, open_sink
+from agentwatch.engine.opening import open_sink
+from agentwatch.shipping.target import Target
 
 _SECONDS = 5.0
 
@@ -17,28 +19,28 @@ class Reaching:
     of CPU, and the client with its loop and threads 1.5 ms; there are 160 attempts in 10 minutes.
     """
 
-    def __init__(self, login: Login, publisher: str) -> None:
+    def __init__(self, target: Target) -> None:
         """Connect to nothing yet.
 
         Args:
-            login: The engine.
-            publisher: The publisher's token.
+            target: The engine, and the publisher's token.
         """
-        self._login = login
-        self._publisher = publisher
+        self._target = target
         self._failure = ""
         """What the client has said if nothing could be reached; empty if something could."""
 
     def open(self) -> Sink:
-        """Connect.
+        """Connect, with the credentials that the file has now: short-lived ones are renewed there.
 
         Raises:
             EngineError: The engine cannot be reached, or refuses the login.
+            Fault: The file with the credentials cannot be used.
         """
         if self._failure:
             self._check()
         try:
-            sink = open_sink(self._login, self._publisher)
+            login = self._target.login._replace(credentials=credentials(self._target.environ))
+            sink = open_sink(login, self._target.publisher)
         except EngineError as error:
             self._failure = str(error) if error.trouble is Trouble.AWAY else ""
             raise
@@ -51,7 +53,7 @@ class Reaching:
         Raises:
             EngineError: Nothing does.
         """
-        address = self._login.address
+        address = self._target.login.address
         try:
             socket.create_connection((address.host, address.port), _SECONDS).close()
         except OSError:

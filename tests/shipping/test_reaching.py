@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from agentwatch.engine.address import EngineAddress, parse_engine
-from agentwatch.engine.engine import EngineError, Sink
+from agentwatch.engine.engine import EngineError, Sink, Trouble
 from agentwatch.engine.opening import Login, open_sink
 from agentwatch.shipping import reaching
 from agentwatch.shipping.reaching import Reaching
+from agentwatch.shipping.target import Given, Target, target_of
 from tests.harness.engine.server import nats_server
 
 
@@ -32,7 +33,7 @@ def test_no_client_is_made_again_where_nothing_listens(clients: list[str]) -> No
     """After the first failure, an attempt costs a bare connection, and fails with the same words."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    away = Reaching(Login(EngineAddress("127.0.0.1", port)), "ci")
+    away = Reaching(Target(Login(EngineAddress("127.0.0.1", port)), "ci", {}))
     said = set()
     for _ in range(3):
         with pytest.raises(EngineError) as failed:
@@ -45,7 +46,7 @@ def test_no_client_is_made_again_where_nothing_listens(clients: list[str]) -> No
 def test_an_engine_that_is_back_is_reached(tmp_path: Path, clients: list[str]) -> None:
     """The next attempt after the return of an engine connects."""
     with nats_server(tmp_path) as server:
-        back = Reaching(Login(parse_engine(server.address)[0]), "ci")
+        back = Reaching(Target(Login(parse_engine(server.address)[0]), "ci", {}))
         server.kill()
         for _ in range(2):
             with pytest.raises(EngineError):
@@ -53,3 +54,17 @@ def test_an_engine_that_is_back_is_reached(tmp_path: Path, clients: list[str]) -
         server.restart()
         back.open().close()
     assert clients == ["ci", "ci"]
+
+
+def test_a_renewed_password_is_used(tmp_path: Path) -> None:
+    """The file with the credentials is read for each connection: a new password needs no new process."""
+    file = tmp_path / "login.txt"
+    file.touch(0o600)
+    file.write_text("user: ci\npassword: old\n")
+    with nats_server(tmp_path, 'authorization { user: "ci", password: "new" }') as server:
+        renewed = Reaching(target_of(server.address, {}, {}, Given(credentials=file)))
+        with pytest.raises(EngineError) as refused:
+            renewed.open()
+        file.write_text("user: ci\npassword: new\n")
+        renewed.open().close()
+    assert refused.value.trouble is Trouble.REFUSED

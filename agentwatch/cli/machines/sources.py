@@ -52,6 +52,8 @@ def check_sources(words: Sequence[str]) -> None:
 def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str], home: Path) -> Several:
     """Return the sessions of machines as one list; nothing is connected yet.
 
+    If the extra of engines is not installed, a list with this machine says so in a line.
+
     Args:
         words: The machines; a name of an engine in the settings is one too. What is named twice is listed
             once.
@@ -60,7 +62,8 @@ def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str]
         home: The user's home folder.
 
     Raises:
-        Fault: An address or the credentials of an engine are wrong, or the extra is not installed.
+        Fault: An address or the credentials of an engine are wrong, or a list without this machine
+            needs an extra that is not installed.
     """
     from agentwatch.machine.machine import Machine
     from agentwatch.recording import sessions_folder
@@ -71,7 +74,7 @@ def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str]
         if each.startswith(SSH):
             _add_host(elsewhere, each)
         elif each != HERE:
-            _add_engine(elsewhere, each, machines, environ)
+            _add_engine(elsewhere, each, machines, environ, is_alone=HERE not in words)
     here = Machine(environ, home) if HERE in words else None
     return Several(here, [*elsewhere.values()], sessions_folder())
 
@@ -86,13 +89,19 @@ def _add_host(elsewhere: dict[str, Elsewhere], words: str) -> None:
 
 
 def _add_engine(
-    elsewhere: dict[str, Elsewhere], words: str, machines: Machines, environ: Mapping[str, str]
+    elsewhere: dict[str, Elsewhere],
+    words: str,
+    machines: Machines,
+    environ: Mapping[str, str],
+    *,
+    is_alone: bool,
 ) -> None:
     from agentwatch.engine.logins import login_of
     from agentwatch.engine.opening import check_extra
     from agentwatch.remote.fleet.engine import EngineFleet
 
-    check_extra()
+    if is_alone:
+        check_extra()
     login, _ = login_of(words, machines.engines, environ)
     if (address := str(login.address)) not in elsewhere:
         elsewhere[address] = EngineFleet(words.rstrip("/"), login)

@@ -188,7 +188,10 @@ class EngineFleet:
         """Keep in words why the engine does not answer, and return after how many seconds to try again."""
         self._has_failed = True
         reason = unnamed(str(self._login.address), str(error))[:_MOST_WORDS]
-        if isinstance(error, Fault) or error.trouble is Trouble.REFUSED:
+        if isinstance(error, Fault):
+            self.problem = safe_line(reason)
+            return _REFUSED_PAUSE
+        if error.trouble is Trouble.REFUSED:
             self.problem = safe_line(f"refused: {reason}")
             return _REFUSED_PAUSE
         self._answered_ms = self._answered_ms or clock_ms()

@@ -69,6 +69,16 @@ def test_without_the_extra_the_way_to_it_is_named(tmp_path: Path, monkeypatch: p
     assert found.value.exit_code == USAGE
 
 
+def test_without_the_extra_this_machine_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list with this machine works, and has the line that says how to install the client."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    listed = several([".", "nats://team"], Machines(), {}, tmp_path)
+    listed.settle(5)
+    listed.close()
+    (note,) = listed.notes
+    assert note.startswith("nats://team: engines need an extra that is not installed: pip install")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

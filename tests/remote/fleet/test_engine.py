@@ -117,7 +117,7 @@ def test_credentials_that_are_gone_are_named() -> None:
 
     fleet = EngineFleet("team", LOGIN, connect)
     step_until(fleet, lambda: fleet.is_found)
-    assert fleet.notes == ("team: refused: cannot open /x: no such file",)
+    assert fleet.notes == ("team: cannot open /x: no such file",)
     fleet.close()
 
 
