@@ -186,12 +186,13 @@ def test_a_reader_cannot_deliver_into_a_session(server: Server) -> None:
 
 def test_logins_are_checked(server: Server, tmp_path: Path) -> None:
     """A wrong password, and no password, are refused by the server in one line, which does not repeat it."""
-    for env in (
-        {},
-        {"AGENTWATCH_NATS_USER": "anna", "AGENTWATCH_NATS_PASSWORD": "secret-of-evil"},
-        {"AGENTWATCH_NATS_TOKEN": "secret-token"},
+    refused = b"the engine refuses the login"
+    for env, said in (
+        ({}, b"the engine wants a login; set AGENTWATCH_NATS_USER and AGENTWATCH_NATS_PASSWORD"),
+        ({"AGENTWATCH_NATS_USER": "anna", "AGENTWATCH_NATS_PASSWORD": "secret-of-evil"}, refused),
+        ({"AGENTWATCH_NATS_TOKEN": "secret-token"}, refused),
     ):
         done = engine("status", server.address, AGENTWATCH_HOME=str(tmp_path), **env)
         assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-        assert b"refuses the login" in done.stderr
+        assert said in done.stderr
         assert b"secret" not in done.stderr
