@@ -35,7 +35,7 @@ def test_a_card_is_a_row() -> None:
     row = row_of(
         card(
             model="Opus",
-            cwd="/work/api",
+            cwd="/srv/api",
             branch="main",
             title="Fix it",
             prompt="Please fix it",
@@ -61,7 +61,7 @@ def test_a_card_is_a_row() -> None:
         "api",
         "main",
     )
-    assert (row.title, row.prompts, row.cwd) == ("Fix it", "Please fix it", "/work/api")
+    assert (row.title, row.prompts, row.cwd) == ("Fix it", "Please fix it", "/srv/api")
     assert row.standing == (State.ASKS, Ground.SAID, NOW_MS - 5, "rm -rf build", None, True)
     assert (row.calls, row.open_calls, row.failed, row.size) == (7, 1, 2, 123)
     assert (row.context_used, row.context_size, row.began_ms, row.seen_ms) == (

@@ -111,7 +111,7 @@ def printed(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_the_sessions_of_an_engine_are_printed(server: Server, tmp_path: Path) -> None:
     """Their ids are addresses, and what does not answer is named on stderr; the exit code is 0."""
     sink = NatsSink(login_of(server), "ci")
-    sink.put_card(named(1), card(title="One", cwd="/work/api", branch="main"))
+    sink.put_card(named(1), card(title="One", cwd="/srv/api", branch="main"))
     sink.close()
     done = printed(tmp_path, "--json", server.address, "nats://127.0.0.1:1")
     assert done.returncode == 0
