@@ -22,7 +22,9 @@ from tests.remote.ssh.sessions import ID, LINE, reading, save, until, watching, 
 from tests.remote.ssh.sshd import Sshd
 
 FAKE = """#!/bin/sh
-{ for word; do printf '%s\\n' "$word"; done; echo; } >>"$FAKE_SSH_OUT"
+call=$(printf '%s\\n' "$@")
+printf '%s\\n\\n' "$call" >>"$FAKE_SSH_OUT" # in one write: several are called at once
+for word; do :; done
 env >>"$FAKE_SSH_OUT.env"
 test "$word" = refuses && echo 'Permission denied (publickey).' >&2
 exit 255
