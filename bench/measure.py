@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 AGENTWATCH = (sys.executable, "-m", "agentwatch")
 BARE_LOOP = "import sys, orjson\nfor line in open(sys.argv[1], 'rb'):\n    orjson.loads(line)"
 MILLISECONDS = 1000.0
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(NamedTuple):
@@ -93,6 +94,14 @@ def run(argv: Sequence[str], *, keep_output: bool = False) -> Cost:
     if child.returncode:
         raise SystemExit(f"exit {child.returncode}: {' '.join(argv)}")
     return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, output)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process so far: exact, or to 10 ms if one of its threads has ended."""
+    process = Path(f"/proc/{pid}")
+    fields = (process / "stat").read_text().rpartition(")")[2].split()
+    threads = (int(one.read_text().split()[0]) for one in process.glob("task/*/schedstat"))
+    return max(sum(map(int, fields[11:13])) / _TICKS, sum(threads) / 1e9)
 
 
 def interleaved(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[Cost]]:

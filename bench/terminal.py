@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from measure import environment
+from measure import cpu_seconds, environment
 
 ESCAPES = re.compile(
     rb"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
@@ -25,7 +25,6 @@ ESCAPES = re.compile(
 GLYPH = re.compile(rb"[^\x00-\x20\x1b]")
 
 _READ_BYTES = 1 << 18
-_TICKS = os.sysconf("SC_CLK_TCK")
 _OVERLAP_BYTES = 256
 """The number of bytes that are searched again with the next read: a pattern may span two reads."""
 
@@ -179,11 +178,8 @@ class Terminal:
         return now
 
     def cpu_seconds(self) -> float:
-        """Return the CPU time of the command so far: exact, or to 10 ms if one of its threads has ended."""
-        process = Path(f"/proc/{self.pid}")
-        fields = (process / "stat").read_text().rpartition(")")[2].split()
-        threads = (int(one.read_text().split()[0]) for one in process.glob("task/*/schedstat"))
-        return max(sum(map(int, fields[11:13])) / _TICKS, sum(threads) / 1e9)
+        """Return the CPU time of the command so far."""
+        return cpu_seconds(self.pid)
 
     def resident_bytes(self) -> int:
         """Return the present size of its resident set."""

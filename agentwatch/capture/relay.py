@@ -18,6 +18,7 @@ import time
 from agentwatch.capture.appender import Appender
 from agentwatch.capture.clock import EPOCH_NS, now_ms
 from agentwatch.capture.pipe_buffer import BURST_BYTES, PIPE_BYTES, READ_BYTES
+from agentwatch.capture.process_name import take_name
 from agentwatch.capture.times_file import TimesFile
 
 _GATHER_SECONDS = 0.01
@@ -132,19 +133,10 @@ def main(arguments: list[str]) -> None:
     Args:
         arguments: The clock of the monitor, then the descriptors.
     """
-    _take_name()
+    take_name(b"agentwatch-pipe")
     _ignore_signals()
     epoch_ns, *fds = map(int, arguments)
     Relay(tuple(fds), epoch_ns).run()
-
-
-def _take_name() -> None:
-    """Name the process, for `ps` and `top`; Linux only. A name has at most 15 bytes."""
-    try:
-        with open("/proc/self/comm", "wb") as comm:
-            comm.write(b"agentwatch-pipe")
-    except OSError:
-        return
 
 
 def _ignore_signals() -> None:

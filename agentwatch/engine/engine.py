@@ -1,7 +1,7 @@
 """The calls of an engine. NATS JetStream is the only one; its client stays inside `agentwatch.engine.nats`.
 
-All calls block, and each is used by one thread. An engine is only a copy on the way: a publisher asks for the
-tail after each fault and goes on from there, a watcher's local copy knows by its size what it has.
+All calls block. One thread uses each object. An engine is only a copy on the way. After a fault, a publisher
+asks for the newest piece and continues behind it. A watcher continues at the size of its local copy.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class TailPiece(NamedTuple):
     end: int
     """How many bytes of the recording the engine has: the offset after the piece."""
     sequence: int
-    """The sequence of its message in the stream; 0 if there is none."""
+    """The sequence of its message in the stream; 0 without a message."""
     has_ended: bool = False
     """Whether the piece is the end of the recording."""
 

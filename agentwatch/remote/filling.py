@@ -22,7 +22,7 @@ WAIT_SECONDS = 0.2
 AGAIN_SECONDS = 10.0
 """How long to wait for missing bytes, or for room on the disk."""
 _MOST_RETRIES = 2
-"""After so many retries, missing bytes of a session that has ended are not expected any more."""
+"""The retries after which the missing bytes of an ended session are given up."""
 LOST_SECONDS = 3600.0
 """A running session that was not heard of for this time is not followed any more; its end stays unknown."""
 _MIDDLE_SECONDS = 1.0

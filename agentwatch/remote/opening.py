@@ -50,7 +50,7 @@ def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Cop
 
 
 def known_copy(words: str, environ: Mapping[str, str]) -> Path | None:
-    """Return the recording of the local copy of a session; None if there is none. Nothing is connected.
+    """Return the path of the local copy of a session, or None without a copy. Nothing is connected.
 
     Args:
         words: The address of the session, with its whole name.
@@ -147,7 +147,7 @@ def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionN
     """Return the session that words name among those of which there is a copy.
 
     Raises:
-        Fault: There is none; the message says why the engine cannot be asked.
+        Fault: No copy has this name. The message says why the engine cannot be asked.
     """
     found = [parse_session(origin.session) for _, origin in copies.known() if origin.address == engine]
     with suppress(Fault):

@@ -12,6 +12,7 @@ import signal
 import time
 from pathlib import Path
 
+from agentwatch.capture.process_name import take_name
 from agentwatch.recording import SessionFiles
 from agentwatch.shipping.jobs import Job, ship
 from agentwatch.shipping.sidecar import ShipState, Sidecar
@@ -25,7 +26,7 @@ def main(arguments: list[str]) -> None:
         arguments: The address, the publisher's token, whether plain text is allowed, and the recording.
     """
     address, publisher, transport, recording = arguments
-    _take_name()
+    take_name(b"agentwatch-ship")
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)  # SIGTERM ends it: where it was is known
     gc.freeze()
@@ -50,12 +51,3 @@ def _note_end(recording: Path, error: Exception) -> None:
         problem = f"internal error: {type(error).__name__}"
         sidecar.write(sidecar.before._replace(state=ShipState.STOPPED, problem=problem))
     sidecar.close()
-
-
-def _take_name() -> None:
-    """Name the process, for `ps` and `top`; Linux only. A name has at most 15 bytes."""
-    try:
-        with open("/proc/self/comm", "wb") as comm:
-            comm.write(b"agentwatch-ship")
-    except OSError:
-        return

@@ -118,7 +118,7 @@ class Shipper:
             sink.close()
 
     def _begin(self, sink: Sink) -> None:
-        """Ask the engine what it has; then the card, which may have to say why there is no more."""
+        """Continue behind the newest piece of the engine, and write the card."""
         self._cards.hurry()
         try:
             tail = sink.tail(self.shipped.session)
@@ -264,7 +264,7 @@ class Shipper:
             self._note(ShipState.WAITING, str(error))
 
     def _note(self, state: ShipState, problem: str = "") -> None:
-        """Note the state. Before the engine was asked, what it has is what it had."""
+        """Note the state. Until the engine has answered, the number of its bytes is the last known one."""
         recorded = self._recorded
         shipped = recorded.offset if recorded.has_begun else self.shipped.shipped
         self.shipped = self.shipped._replace(

@@ -6,8 +6,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from measure import cpu_seconds
+
 from engines.figure import Figure, at_most, known
-from engines.server import cpu_seconds, engine, resident_bytes
+from engines.server import engine, resident_bytes
 from tests.harness.processes import until
 from tests.harness.trials.trial import Trial
 

@@ -15,13 +15,13 @@ from bisect import bisect_left
 from contextlib import suppress
 from pathlib import Path
 
-from measure import AGENTWATCH, MILLISECONDS, environment, percentile
+from measure import AGENTWATCH, MILLISECONDS, cpu_seconds, environment, percentile
 
 from agentwatch.engine.chunk import Chunk
 from agentwatch.engine.names import new_session
 from agentwatch.engine.opening import open_archive, open_sink
 from engines.figure import Figure, at_most, known, milliseconds
-from engines.server import cpu_seconds, engine, login
+from engines.server import engine, login
 from tests.harness.trials.growing import LINE_BYTES, line_of
 from tests.harness.trials.trial import Trial
 

@@ -13,12 +13,12 @@ import sys
 import time
 from collections.abc import Iterator
 
-from measure import percentile, run
+from measure import cpu_seconds, percentile, run
 
 from agentwatch.engine.card import Card, encode
 from engines.figure import Figure, at_most, known
 from engines.many import drive
-from engines.server import cpu_seconds, engine, resident_bytes
+from engines.server import engine, resident_bytes
 from tests.harness.engine.server import Server
 from tests.harness.trials.growing import LINE_BYTES, line_of
 from tests.harness.trials.plain_client import Message, PlainClient

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from measure import percentile
+from measure import cpu_seconds, percentile
 
 from engines.figure import Figure, at_most, known, milliseconds
-from engines.server import cpu_seconds, engine, resident_bytes
+from engines.server import engine, resident_bytes
 from tests.harness.engine.server import Server
 from tests.harness.trials.load import LINES_A_SECOND, Load, end_load, read_kept, start_load
 

@@ -14,8 +14,6 @@ from agentwatch.engine.opening import Login
 from tests.harness.engine.server import Server, nats_server
 from tests.harness.trials.streams import prepare
 
-_TICKS = os.sysconf("SC_CLK_TCK")
-
 
 def is_installed() -> bool:
     """Return whether there is a server to measure; Debian installs it where most users have no PATH."""
@@ -33,12 +31,6 @@ def engine(config: str = "") -> Iterator[Server]:
 def login(address: str) -> Login:
     """Return the login of a server without users."""
     return Login(parse_engine(address)[0])
-
-
-def cpu_seconds(pid: int) -> float:
-    """Return the CPU time that a process has used, its ended threads included."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def resident_bytes(pid: int) -> int:

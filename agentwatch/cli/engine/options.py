@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.engine.sizes import size
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.ages import age
+from agentwatch.cli.parameters.sizes import size
 
 
 class _HelpfulGroup(HelpfulCommand, click.Group):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-import click
+from agentwatch.cli.parameters import number_in
 
 _UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _MOST_DIGITS = 6
@@ -41,23 +41,10 @@ def time_ms(words: str, now_ms: int) -> int | None:
         return None
 
 
-def age(_ctx: click.Context, option: click.Parameter, words: str | None) -> int | None:
-    """Return the age that an option has, in milliseconds."""
-    if words is None:
-        return None
-    found = age_ms(words)
-    if found is None:
-        raise click.UsageError(f"{option.opts[0]}: {words!r} is no age; {AGE_HINT}")
-    return found
-
-
-def since(_ctx: click.Context, option: click.Parameter, words: str | None) -> int | None:
-    """Return the time that an option has, in milliseconds since the epoch."""
-    if words is None:
-        return None
-    found = time_ms(words, time.time_ns() // 10**6)
-    if found is None:
-        raise click.UsageError(
-            f"{option.opts[0]}: {words!r} is neither an age nor a date; {AGE_HINT}, a date is 2026-11-20"
-        )
-    return found
+age = number_in(age_ms, f"is no age; {AGE_HINT}")
+"""The callback of an option that is an age, in milliseconds."""
+since = number_in(
+    lambda words: time_ms(words, time.time_ns() // 10**6),
+    f"is neither an age nor a date; {AGE_HINT}, a date is 2026-11-20",
+)
+"""The callback of an option that is a time, in milliseconds since the epoch."""

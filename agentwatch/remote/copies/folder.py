@@ -63,7 +63,7 @@ class Copies:
         return found
 
     def find(self, address: str, session: str) -> LocalCopy | None:
-        """Use the copy of a session: a complete one, or else the largest; None if there is none.
+        """Open the copy of a session, a complete one before the largest; return None without a copy.
 
         Args:
             address: The engine or the host.

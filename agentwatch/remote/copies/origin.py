@@ -33,7 +33,7 @@ _LARGEST = 1 << 53
 
 
 class Origin(NamedTuple):
-    """Where a copy is from, and what it has."""
+    """The origin of a copy, and which bytes of the session are in it."""
 
     address: str
     session: str

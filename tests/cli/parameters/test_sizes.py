@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.cli.engine.sizes import byte_count
+from agentwatch.cli.parameters.sizes import byte_count
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import click
+from agentwatch.cli.parameters import number_in
 
 _SIZE = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,3}))?([kKMGT]?)(i?)[bB]?")
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -27,11 +27,5 @@ def byte_count(words: str) -> int | None:
     return int(whole) * scale + int((part or "0").ljust(3, "0")) * scale // 1000
 
 
-def size(_ctx: click.Context, option: click.Parameter, words: str | None) -> int | None:
-    """Return the size that an option has, in bytes."""
-    if words is None:
-        return None
-    found = byte_count(words)
-    if found is None:
-        raise click.UsageError(f"{option.opts[0]}: {words!r} is no size; a size is 500MB, 50GB or 2GiB")
-    return found
+size = number_in(byte_count, "is no size; a size is 500MB, 50GB or 2GiB")
+"""The callback of an option that is a size, in bytes."""
