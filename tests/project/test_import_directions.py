@@ -36,10 +36,20 @@ ALLOWED = {
     | {"state_folder"},
     "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
-    "engine": {"config", "faults", "safe_text"},
+    "engine": {"config", "faults", "host_place", "safe_text"},
     "shipping": {"capture", "config", "engine", "events", "faults", "machine", "recording", "state_folder"}
     | WORDS,
-    "remote": {"capture", "config", "engine", "events", "faults", "machine", "recording", "sources"}
+    "remote": {
+        "capture",
+        "config",
+        "engine",
+        "events",
+        "faults",
+        "host_place",
+        "machine",
+        "recording",
+        "sources",
+    }
     | {"state_folder"}
     | WORDS,
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
@@ -52,6 +62,7 @@ ALLOWED = {
             "config",
             "events",
             "faults",
+            "host_place",
             "paths",
             "plurals",
             "resources",
