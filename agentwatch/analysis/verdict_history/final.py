@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
-from agentwatch.analysis.verdict_history.calls import call_verdict, may_have_verdict
+from agentwatch.analysis.verdict_history.calls import call_verdict
 from agentwatch.analysis.verdict_history.commands import command_key
 from agentwatch.analysis.verdicts import Verdict
+from agentwatch.analysis.verdicts.programs import only_reads, parts_of
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.feed import Feed
 from agentwatch.session import Call, Session
 
 MOST_READ = 300
-"""Outputs that are read, from the newest: 0.1 ms each, for a line of 1 MiB 4 ms."""
+"""Calls whose output is read, from the newest: 0.1 ms each, for a line of 1 MiB 4 ms."""
 _MOST_EARLIER = 2
 """Calls of a command that are read besides its last, if that has no verdict."""
+_MOST_KEYS = 512
+"""Commands whose keys are kept: to make a key takes 20 µs, and agents repeat their commands."""
 _CALLS_AT_ONCE = 500
 _CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 _DONE = (Outcome.SUCCEEDED, Outcome.RETURNED, Outcome.UNFINISHED)
@@ -105,6 +109,7 @@ def final_verdicts(feed: Feed) -> FinalVerdicts:
     If the last call of a command has no verdict, the two calls before it are read: if one of them has a
     verdict, the command runs tests whose last result is unknown.
     """
+    key_of = lru_cache(_MOST_KEYS)(_key)
     found: dict[int, CommandVerdict] = {}
     commands: dict[str, _Sought | None] = {}
     changed_by: int | None = None
@@ -112,15 +117,15 @@ def final_verdicts(feed: Feed) -> FinalVerdicts:
     for call in _newest_first(feed.session):
         if call.kind in _CHANGES and call.outcome in _DONE:
             changed_by = call.number
-        if not may_have_verdict(call):
+        if call.kind is not ToolKind.EXECUTE or call.outcome is Outcome.REJECTED:
             continue
-        key = command_key(call.target or "", feed.session.runs[call.run - 1].cwd)
+        key = key_of(call.target or "", feed.session.runs[call.run - 1].cwd)
         sought = commands.get(key)
-        if key in commands and sought is None:
+        if not key or (key in commands and sought is None):
             continue
         if reads >= MOST_READ:
             return FinalVerdicts(_in_order(found), is_complete=False)
-        reads += call.ended is not None
+        reads += 1
         verdict = call_verdict(feed, call)
         last = sought or _Sought(call, changed_by, len(commands), _MOST_EARLIER + 1)
         if verdict is None and last.left > 1:
@@ -133,6 +138,11 @@ def final_verdicts(feed: Feed) -> FinalVerdicts:
                 key, last.call, own, verdict.tool, verdict.is_of_tests, last.changed_by
             )
     return FinalVerdicts(_in_order(found), is_complete=True)
+
+
+def _key(command: str, cwd: str | None) -> str:
+    """Return the key of a command; empty for one that only prints what exists already."""
+    return "" if only_reads(parts_of(command)) else command_key(command, cwd)
 
 
 def _in_order(found: dict[int, CommandVerdict]) -> list[CommandVerdict]:
