@@ -22,7 +22,9 @@ ALLOWED = {
     "session": {"events", "plurals"},
     "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
-    "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
+    "rules": NOTHING,
+    "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "rules"}
+    | {"session"}
     | WORDS,
     "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
     | {"recording", "session", "sources", "state_folder", "wire"}
