@@ -280,9 +280,9 @@ def _print_end(feed: Feed, output_format: str) -> None:
     run, has_result = feed.session.run, feed.session.traits.has_result
     is_good = run.outcome is Outcome.SUCCEEDED or (run.outcome is Outcome.UNFINISHED and not has_result)
     if output_format == "summary":
-        from agentwatch.outputs.summary import summary
+        from agentwatch.outputs.summary import whole_summary
 
-        _print_pieces(summary(feed.session))
+        _print_pieces(whole_summary(feed))
     elif output_format == "final" and is_good:
         _print_final(feed.session)
     elif output_format == "json" and has_result and is_good and run.ended is not None:

@@ -17,7 +17,7 @@ _WRAPPERS = frozenset(
     )
 )
 """Words before the program proper: `uv run`, `python -m`, `npx`."""
-_READERS = frozenset(
+READERS = frozenset(
     (
         *("cat", "head", "tail", "less", "more", "bat", "grep", "rg", "ag", "sed", "awk", "cut", "sort"),
         *("ls", "find", "fd", "wc", "diff", "echo", "printf", "jq", "git", "gh", "cd", "true", "tee"),
@@ -34,6 +34,8 @@ class Part(NamedTuple):
     """The operator before it; empty for the first program."""
     after: str
     """The operator after it; empty for the last program."""
+    words: str
+    """The program and its arguments, with one blank between two words."""
 
 
 def parts_of(command: str) -> list[Part]:
@@ -46,23 +48,37 @@ def parts_of(command: str) -> list[Part]:
         ['cd', 'tsc', 'tail']
     """
     parts: list[Part] = []
+    for part in segments_of(command):
+        if part.program:
+            parts.append(part)
+        elif parts:
+            parts[-1] = parts[-1]._replace(after=part.after)
+    return parts
+
+
+def segments_of(command: str) -> list[Part]:
+    """Return the parts of a command as `parts_of` does, also those that name no program, such as `CI=1`."""
+    segments: list[Part] = []
     program, before = "", ""
     word = ""
+    words: list[str] = []
     for token in [*_TOKEN.findall(command[:_MOST_CHARACTERS]), ";"]:
         if not (token in _OPERATORS or token.isspace()):
             word += token
             continue
         program = program or _program(word)
+        words.append(word)
         word = ""
         if token in _OPERATORS:
-            if program:
-                parts.append(Part(program, before, token))
+            if said := " ".join(filter(None, words)):
+                segments.append(Part(program, before, token, said))
                 program, before = "", token
-            elif parts:
-                parts[-1], before = parts[-1]._replace(after=token), token
-    if parts:
-        parts[-1] = parts[-1]._replace(after="")
-    return parts
+            elif not token.isspace() and segments:
+                segments[-1], before = segments[-1]._replace(after=token), token
+            words.clear()
+    if segments:
+        segments[-1] = segments[-1]._replace(after="")
+    return segments
 
 
 def main_program(command: str) -> str:
@@ -73,12 +89,12 @@ def main_program(command: str) -> str:
         ('tsc', 'ls')
     """
     programs = [part.program for part in parts_of(command)]
-    return next((each for each in programs if each not in _READERS), programs[0] if programs else "")
+    return next((each for each in programs if each not in READERS), programs[0] if programs else "")
 
 
 def only_reads(parts: list[Part]) -> bool:
     """Return whether all programs of a command only print text that exists already."""
-    return bool(parts) and all(part.program in _READERS for part in parts)
+    return bool(parts) and all(part.program in READERS for part in parts)
 
 
 def decides_exit(parts: list[Part], programs: frozenset[str]) -> str | None:
