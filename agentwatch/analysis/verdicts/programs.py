@@ -10,14 +10,14 @@ _TOKEN = re.compile(
     r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[0-9]?[<>]&[0-9-]|&>|&&|\|\||[;|&\n]|[^\s'"\\;|&<>]+|\s+|.""", re.DOTALL
 )
 _OPERATORS = frozenset({"&&", "||", ";", "|", "&", "\n"})
-_WRAPPERS = frozenset(
+WRAPPERS = frozenset(
     (
         *("npx", "npm", "pnpm", "yarn", "bun", "bunx", "uv", "poetry", "pipenv", "hatch", "pdm"),
         *("env", "time", "command", "exec", "nice", "sudo", "run", "dlx", "python", "python3", "-m"),
     )
 )
 """Words before the program proper: `uv run`, `python -m`, `npx`."""
-_READERS = frozenset(
+READERS = frozenset(
     (
         *("cat", "head", "tail", "less", "more", "bat", "grep", "rg", "ag", "sed", "awk", "cut", "sort"),
         *("ls", "find", "fd", "wc", "diff", "echo", "printf", "jq", "git", "gh", "cd", "true", "tee"),
@@ -73,12 +73,12 @@ def main_program(command: str) -> str:
         ('tsc', 'ls')
     """
     programs = [part.program for part in parts_of(command)]
-    return next((each for each in programs if each not in _READERS), programs[0] if programs else "")
+    return next((each for each in programs if each not in READERS), programs[0] if programs else "")
 
 
 def only_reads(parts: list[Part]) -> bool:
     """Return whether all programs of a command only print text that exists already."""
-    return bool(parts) and all(part.program in _READERS for part in parts)
+    return bool(parts) and all(part.program in READERS for part in parts)
 
 
 def decides_exit(parts: list[Part], programs: frozenset[str]) -> str | None:
@@ -96,5 +96,5 @@ def decides_exit(parts: list[Part], programs: frozenset[str]) -> str | None:
 def _program(word: str) -> str:
     """Return the program that a word names; empty for a wrapper, an option or an assignment."""
     name = word.strip("'\"()").rpartition("/")[2]
-    is_other = word.startswith("-") or "=" in word or name in _WRAPPERS or word[:1] in "<>&"
+    is_other = word.startswith("-") or "=" in word or name in WRAPPERS or word[:1] in "<>&"
     return "" if is_other else name
