@@ -1,0 +1,58 @@
+"""Edit, test, fail: how often in a row files were changed and the tests failed again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """Cycles in a row."""
+
+    first: int
+    """The number of the first change."""
+    last: int
+    """The number of the last test run."""
+    cycles: int
+    is_green: bool = False
+    """Whether the last test run passed."""
+
+
+class Cycles:
+    """Counts cycles: at least one file was changed, then the tests failed. A green test run ends the row."""
+
+    def __init__(self) -> None:
+        self.row: Row | None = None
+        """The row that has not ended; None if there is no completed cycle."""
+        self._changed = 0
+        """The number of the first change since the last test run; 0 if no file was changed."""
+
+    @property
+    def needs_verdict(self) -> bool:
+        """Whether the result of a test run matters."""
+        return self._changed > 0 or self.row is not None
+
+    @property
+    def count(self) -> int:
+        """The number of cycles in a row that are completed."""
+        return 0 if self.row is None else self.row.cycles
+
+    def changed(self, number: int) -> None:
+        """Note that a call changed a file."""
+        self._changed = self._changed or number
+
+    def tested(self, number: int, is_red: bool) -> Row | None:
+        """Note the result of a test run; return the row that it ends."""
+        changed, self._changed = self._changed, 0
+        row = self.row
+        if not is_red:
+            self.row = None
+            if row is not None:
+                row.last, row.is_green = number, True
+            return row
+        if row is not None:
+            row.last = number
+            row.cycles += changed > 0
+        elif changed:
+            self.row = Row(changed, number, 1)
+        return None

@@ -1,0 +1,273 @@
+"""The trouble of a session, updated one ended call at a time."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Sequence
+
+from agentwatch.actions import shown_target, target
+from agentwatch.analysis.episodes.commands import same_command, test_command
+from agentwatch.analysis.episodes.cycles import Cycles, Row
+from agentwatch.analysis.episodes.episode import Episode, EpisodeKind, duration_ms
+from agentwatch.analysis.episodes.repeats import Repeats
+from agentwatch.analysis.episodes.rereads import Reading, Rereads
+from agentwatch.analysis.episodes.touched import Files
+from agentwatch.analysis.episodes.tries import Failing, Tries
+from agentwatch.analysis.verdict_history import call_verdict
+from agentwatch.analysis.verdicts.programs import only_reads, parts_of
+from agentwatch.events import Outcome, ToolKind
+from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.session import Call
+
+LEAST_TRIES = 3
+"""A failure that is fixed on the second try is ordinary work: a test is written, fails, and passes."""
+LEAST_CYCLES = 3
+_MOST_KEPT = 500
+_MOST_COUNT = 65535
+_READ_COST = 25
+"""Reading an output takes as long as reading 25 calls."""
+_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
+_NOT_RUN = (126, 127)
+"""The exit codes of a shell that could not run the command."""
+
+
+class Episodes:
+    """Finds trouble in the calls of a session, and counts per call how often it was tried.
+
+    `update` reads calls in the order in which they ended, at 2 to 3 µs each. It reads the output of a call
+    only if its command runs tests and its exit code does not say whether they passed: `pytest | tail -3`.
+    """
+
+    def __init__(self, feed: Feed) -> None:
+        """Create a reader that has read no call.
+
+        Args:
+            feed: The feed of the session. It may still grow.
+        """
+        self._feed = feed
+        self._session = feed.session
+        self._calls_read = 0
+        self._started = 0
+        self._tries = array("H")
+        self._cycle = array("H")
+        self._reread = array("H")
+        self._repeat = array("H")
+        self._failures = Tries()
+        self._cycles = Cycles()
+        self._repeats = Repeats(feed)
+        self._rereads = Rereads(feed)
+        self._files = Files(feed.session)
+        self._over: deque[Failing | Row] = deque(maxlen=_MOST_KEPT)
+        self._reads = 0
+
+    def update(self, most: int = 200) -> bool:
+        """Read at most `most` newly ended calls; fewer if outputs have to be read for them.
+
+        Returns:
+            Whether there are more.
+        """
+        ended = self._session.ended_calls
+        end = min(self._calls_read + most, len(ended))
+        while self._calls_read + self._reads * _READ_COST < end:
+            self._add(ended[self._calls_read])
+            self._calls_read += 1
+        self._reads = 0
+        return self._calls_read < len(ended)
+
+    def tries(self, number: int) -> int:
+        """Return which try of the same thing a call is: 1 if no earlier try of it has failed.
+
+        The same thing is the same file for edits, the same command for shells (see `same_command`), and the
+        same tool and target for other calls. A try after the first starts after the last one has ended.
+
+        Args:
+            number: The number of a call.
+
+        Returns:
+            0 if the call was not read yet, which is so until it has ended.
+        """
+        return self._tries[number - 1] if 0 < number <= len(self._tries) else 0
+
+    def cycle(self, number: int) -> int:
+        """Return how many edit-test-fail cycles in a row were completed when a call had ended.
+
+        Args:
+            number: The number of a call.
+        """
+        return self._cycle[number - 1] if 0 < number <= len(self._cycle) else 0
+
+    def reread(self, number: int) -> int:
+        """Return how often the part of the file that a call reads was read in its run without a change.
+
+        Args:
+            number: The number of a call.
+
+        Returns:
+            1 for the first time, 0 for a call that does not read a file or was not read yet.
+        """
+        if not 0 < number <= len(self._reread):
+            return 0
+        if self._reread[number - 1] > 1 and self._rereads.is_pending(number):
+            self._count_rereads()
+        return self._reread[number - 1]
+
+    def repeat(self, number: int) -> int:
+        """Return how often in a row the identical call was made, in the order in which calls started.
+
+        Args:
+            number: The number of a call.
+
+        Returns:
+            1 for the first time, 0 if the call was not read yet.
+        """
+        return self._repeat[number - 1] if 0 < number <= len(self._repeat) else 0
+
+    def episodes(self) -> Sequence[Episode]:
+        """Return the newest 500 episodes; the one with the newest call is the last."""
+        if self._rereads.may_have_news:
+            self._count_rereads()
+        found = [
+            self._failure(each, True) if isinstance(each, Failing) else self._row(each) for each in self._over
+        ]
+        found += [self._failure(each, False) for each in self._failures if each.tries >= LEAST_TRIES]
+        row = self._cycles.row
+        if row is not None and row.cycles >= LEAST_CYCLES:
+            found.append(self._row(row))
+        found += [self._reading(each) for each in self._rereads.episodes()]
+        return sorted(found, key=lambda each: (each.last, each.first))[-_MOST_KEPT:]
+
+    def _add(self, call: Call) -> None:
+        number, kind = call.number, call.kind
+        while self._started < number:
+            self._grow()
+        tried, failed = 1, call.outcome is Outcome.FAILED
+        if kind is ToolKind.EXECUTE:
+            tried = self._run(call)
+        else:
+            if failed or self._failures:
+                key = hash((kind, call.path)) if kind in _CHANGES else hash((kind, call.tool, call.target))
+                has_failed = True if failed else (False if call.outcome is Outcome.SUCCEEDED else None)
+                tried = self._try(call, key, has_failed)
+            if call.outcome is Outcome.SUCCEEDED and call.path:
+                if kind is ToolKind.READ:
+                    self._read(call, call.path)
+                elif kind in _CHANGES:
+                    self._change(call)
+        self._tries[number - 1] = min(tried, _MOST_COUNT)
+        if (cycles := self._cycles.count) and number <= len(self._cycle):
+            self._cycle[number - 1] = min(cycles, _MOST_COUNT)
+
+    def _grow(self) -> None:
+        """Add the next call that has started."""
+        call = self._session.calls[self._started]
+        self._started += 1
+        for counts in (self._tries, self._cycle, self._reread):
+            counts.append(0)
+        self._repeat.append(min(self._repeats.add(call), _MOST_COUNT))
+
+    def _run(self, call: Call) -> int:
+        """Add a shell command; return which try it is."""
+        command, outcome = call.target or "", call.outcome
+        failed = outcome is Outcome.FAILED
+        is_red: bool | None = None
+        if (tests := test_command(command)) is not None:
+            if outcome is Outcome.SUCCEEDED and tests.zero_is_green:
+                is_red = False
+            elif failed and tests.other_is_red:
+                is_red = call.exit_code not in _NOT_RUN or None
+            else:
+                self._reads += 1
+                found = call_verdict(self._feed, call)
+                is_red = found.is_red if found is not None and found.is_of_tests else None
+            if is_red is not None and (row := self._cycles.tested(call.number, is_red)) is not None:
+                self._end(row)
+        if not (failed or is_red or self._failures):
+            return 1
+        same = same_command(command, self._session.runs[call.run - 1].cwd)
+        if same is None:
+            return 1
+        has_failed: bool | None = None
+        if is_red is not None:
+            has_failed = is_red
+        elif failed:
+            has_failed = not (call.exit_code in (1, None) and only_reads(parts_of(command))) or None
+        elif outcome is Outcome.SUCCEEDED and tests is None:
+            has_failed = None if "|" in command or ";" in command else False
+        return self._try(call, hash((ToolKind.EXECUTE, same)), has_failed)
+
+    def _try(self, call: Call, key: int, has_failed: bool | None) -> int:
+        tried, fixed = self._failures.add(call, key, has_failed)
+        if fixed is not None and tried >= LEAST_TRIES:
+            self._over.append(fixed)
+        return tried
+
+    def _read(self, call: Call, path: str) -> None:
+        file = self._files.of(call, path)
+        file.know(call)
+        first, times = file.read(call)
+        self._reread[call.number - 1] = min(times, _MOST_COUNT)
+        if times > 1:
+            self._rereads.add(call.number, first, times)
+
+    def _change(self, call: Call) -> None:
+        self._cycles.changed(call.number)
+        for path in (call.path, *call.more_paths):
+            if path:
+                self._files.of(call, path).change(call.number)
+
+    def _end(self, row: Row) -> None:
+        if row.cycles >= LEAST_CYCLES:
+            self._over.append(row)
+
+    def _count_rereads(self) -> None:
+        for number, times in self._rereads.counts():
+            self._reread[number - 1] = min(times, _MOST_COUNT)
+
+    def _failure(self, failing: Failing, is_fixed: bool) -> Episode:
+        first, last = self._call(failing.first), self._call(failing.last)
+        return Episode(
+            EpisodeKind.FAILURE,
+            failing.first,
+            failing.last,
+            failing.tries,
+            duration_ms(first, last),
+            is_fixed or self._is_over,
+            is_fixed,
+            _subject(first),
+        )
+
+    def _row(self, row: Row) -> Episode:
+        first, last = self._call(row.first), self._call(row.last)
+        took = duration_ms(first, last)
+        is_over = row.is_green or self._is_over
+        subject = _subject(last)
+        return Episode(
+            EpisodeKind.CYCLES, row.first, row.last, row.cycles, took, is_over, row.is_green, subject
+        )
+
+    def _reading(self, reading: Reading) -> Episode:
+        first = self._call(reading.first)
+        subject = safe_line(first.target or first.path or "")
+        return Episode(
+            EpisodeKind.REREAD,
+            reading.first,
+            reading.last,
+            reading.times,
+            None,
+            self._is_over,
+            False,
+            subject,
+        )
+
+    def _call(self, number: int) -> Call:
+        return self._session.calls[number - 1]
+
+    @property
+    def _is_over(self) -> bool:
+        return self._session.outcome is not Outcome.RUNNING
+
+
+def _subject(call: Call) -> SafeText:
+    return shown_target(call) or target(call) or safe_line(call.path or call.tool)
