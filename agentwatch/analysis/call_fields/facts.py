@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+from agentwatch.analysis.episodes import Episodes
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
@@ -22,6 +23,7 @@ class CallFacts:
         self._feed = feed
         self.now_ms: int | None = None
         """The present time, for how long a call has been running; None for a session that is not live."""
+        self._episodes: Episodes | None = None
         self._idle = array("q")
         """The silence before each call in milliseconds; -1 if it is unknown."""
         self._entries = 0
@@ -57,6 +59,16 @@ class CallFacts:
         if call.number > len(self._idle) or self._idle[call.number - 1] == _UNKNOWN:
             return None
         return self._idle[call.number - 1]
+
+    def counts(self, call: Call) -> Episodes | None:
+        """Return the counts of tries, cycles, rereads and repeats; None while the call runs."""
+        if call.ended is None:
+            return None
+        if self._episodes is None:
+            self._episodes = Episodes(self._feed)
+        while self._episodes.update():
+            pass
+        return self._episodes
 
     def text(self, call: Call) -> str | None:
         """Return the end of what a call printed; None if it has printed nothing that is known."""

@@ -54,6 +54,10 @@ CALL_FIELDS = (
     ),
     Field("program", Measure.NAME, "a program of its command", cost=_COMMANDS, example="program:git"),
     Field("idle", Measure.DURATION, "the silence before it", cost=_DERIVED, example="idle>5m"),
+    Field("repeat", Measure.COUNT, "how often in a row it was made", cost=_DERIVED, example="repeat>=4"),
+    Field("tries", Measure.COUNT, "which try of the same thing it is", cost=_DERIVED, example="tries>3"),
+    Field("cycle", Measure.COUNT, "the edit-test-fail cycles up to it", cost=_DERIVED, example="cycle>=5"),
+    Field("reread", Measure.COUNT, "how often it has read this", cost=_DERIVED, example="reread>=4"),
     Field(
         "verdict",
         Measure.NAME,

@@ -8,6 +8,7 @@ from agentwatch.analysis.call_fields.commands import read_command
 from agentwatch.analysis.call_fields.facts import CallFacts
 from agentwatch.analysis.call_fields.fields import CREATES, NAMES_OF_KINDS
 from agentwatch.analysis.call_fields.paths import is_outside, paths_of
+from agentwatch.analysis.episodes import Episodes
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.rules import Readers, Test, Value
 from agentwatch.rules.globs import text_matcher
@@ -46,6 +47,7 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "idle": facts.idle_ms,
         "verdict": facts.verdict,
         "text": facts.text,
+        **_count_values(facts),
         **_run_values(facts),
     }
     return Readers(values, word_test, {"agent": lambda wanted: _agent_test(wanted.lower(), facts)})
@@ -65,6 +67,24 @@ def word_test(word: str) -> Test[Call]:
         return begins_outcome and call.outcome.startswith(word)
 
     return test if word not in list(Outcome) else lambda call: call.outcome.value == word
+
+
+def _count_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
+    """Return the readers of the fields that count how often something was done."""
+
+    def counted(count: Callable[[Episodes, int], int]) -> Callable[[Call], Value]:
+        def read(call: Call) -> Value:
+            counts = facts.counts(call)
+            return None if counts is None else count(counts, call.number)
+
+        return read
+
+    return {
+        "repeat": counted(Episodes.repeat),
+        "tries": counted(Episodes.tries),
+        "cycle": counted(Episodes.cycle),
+        "reread": counted(Episodes.reread),
+    }
 
 
 def _run_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
