@@ -58,9 +58,7 @@ class CommandVerdict(NamedTuple):
     @property
     def colour(self) -> str:
         """The verdict in one word: `red`, `green`, or `none` if there is none or nothing ran."""
-        if self.verdict is None:
-            return "none"
-        return "red" if self.verdict.is_red else "green" if self.verdict.is_green else "none"
+        return "none" if self.verdict is None else self.verdict.colour
 
     @property
     def state(self) -> State:

@@ -65,6 +65,15 @@ async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
         assert [text for text, name in verdicts.heading(60) if name == "chosen"] == ["✗1"]
 
 
+async def test_a_wide_row_has_the_source(recording: Saver) -> None:
+    """With room for it, a verdict has its source."""
+    async with shown(recording(STORY), (120, 30)) as (app, _):
+        assert [row.split(" pytest")[0] for row in rows(app, "verdicts")] == [
+            *("#8 ✓ 20 passed (pattern)", "#7 ✗ 1 failed, 19 passed (pattern)"),
+            "#2 ✗ 12 failed, 8 passed (pattern)",
+        ]
+
+
 async def test_the_files_before_a_test_run(recording: Saver) -> None:
     """Below are the files that changed since the test run before, the first ones since the beginning."""
     async with shown(recording(STORY)) as (app, pilot):
