@@ -6,7 +6,7 @@ from array import array
 from collections import deque
 from collections.abc import Sequence
 
-from agentwatch.analysis.episodes.commands import same_command, test_command
+from agentwatch.analysis.episodes.commands import finds_nothing, same_command, test_command
 from agentwatch.analysis.episodes.cycles import Cycles, Row
 from agentwatch.analysis.episodes.episode import Episode, EpisodeKind
 from agentwatch.analysis.episodes.listed import failures_and_cycles, of_file, reading
@@ -16,7 +16,6 @@ from agentwatch.analysis.episodes.rereads import Rereads
 from agentwatch.analysis.episodes.touched import File, Files
 from agentwatch.analysis.episodes.tries import Failing, Tries
 from agentwatch.analysis.verdict_history import call_verdict
-from agentwatch.analysis.verdicts.programs import only_reads, parts_of
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.feed import Feed
 from agentwatch.session import Call
@@ -25,9 +24,10 @@ LEAST_TRIES = 3
 """A failure that is fixed on the second try is ordinary work: a test is written, fails, and passes."""
 LEAST_CYCLES = 3
 _MOST_KEPT = 500
-_MOST_COUNT = 65535
-_READ_COST = 25
+_MORE_COUNTS = 1024
+_OUTPUT_COST = 25
 """Reading an output takes as long as reading 25 calls."""
+_HAS_FAILED = {Outcome.FAILED: True, Outcome.SUCCEEDED: False}
 _CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 _NOT_RUN = (126, 127)
 """The exit codes of a shell that could not run the command."""
@@ -50,10 +50,10 @@ class Episodes:
         self._session = feed.session
         self._calls_read = 0
         self._started = 0
-        self._tries = array("H")
-        self._cycle = array("H")
-        self._reread = array("H")
-        self._repeat = array("H")
+        self._tries = array("I")
+        self._cycle = array("I")
+        self._reread = array("I")
+        self._repeat = array("I")
         self._failures = Tries()
         self._cycles = Cycles()
         self._repeats = Repeats(feed)
@@ -67,7 +67,7 @@ class Episodes:
         self._uncompared: dict[File, None] = {}
         """Files that were edited again since their contents were compared."""
         self._back: dict[File, None] = {}
-        self._reads = 0
+        self._outputs_read = 0
 
     def update(self, most: int = 200) -> bool:
         """Read at most `most` newly ended calls; fewer if outputs have to be read for them.
@@ -75,12 +75,13 @@ class Episodes:
         Returns:
             Whether there are more.
         """
-        ended = self._session.ended_calls
-        end = min(self._calls_read + most, len(ended))
-        while self._calls_read + self._reads * _READ_COST < end:
-            self._add(ended[self._calls_read])
+        ended, first = self._session.ended_calls, self._calls_read
+        for call in ended[first : first + most]:
+            self._add(call)
             self._calls_read += 1
-        self._reads = 0
+            if self._outputs_read and self._calls_read - first + self._outputs_read * _OUTPUT_COST >= most:
+                break
+        self._outputs_read = 0
         return self._calls_read < len(ended)
 
     def tries(self, number: int) -> int:
@@ -161,34 +162,37 @@ class Episodes:
         return sorted(found, key=lambda each: (each.last, each.first))[-_MOST_KEPT:]
 
     def _add(self, call: Call) -> None:
-        number, kind = call.number, call.kind
-        while self._started < number:
-            self._grow()
-        tried, failed = 1, call.outcome is Outcome.FAILED
+        """Add a call that has ended."""
+        number, kind, outcome = call.number, call.kind, call.outcome
+        if self._started < number:
+            self._start(call)
         if kind is ToolKind.EXECUTE:
             tried = self._run(call)
         else:
-            if failed or self._failures:
+            tried = 1
+            if outcome is Outcome.FAILED or self._failures:
                 key = hash((kind, call.path)) if kind in _CHANGES else hash((kind, call.tool, call.target))
-                has_failed = True if failed else (False if call.outcome is Outcome.SUCCEEDED else None)
+                has_failed = _HAS_FAILED.get(outcome)
                 tried = self._try(call, key, has_failed)
             if kind in _CHANGES:
                 self._change(call)
             elif kind is not ToolKind.READ:
                 self._mentions.add(number)
-            elif call.path and call.outcome is Outcome.SUCCEEDED:
+            elif outcome is Outcome.SUCCEEDED and call.path:
                 self._read(call, call.path)
-        self._tries[number - 1] = min(tried, _MOST_COUNT)
-        if (cycles := self._cycles.count) and number <= len(self._cycle):
-            self._cycle[number - 1] = min(cycles, _MOST_COUNT)
+        self._tries[number - 1] = tried
+        self._cycle[number - 1] = self._cycles.count
 
-    def _grow(self) -> None:
-        """Add the next call that has started."""
-        call = self._session.calls[self._started]
-        self._started += 1
-        for counts in (self._tries, self._cycle, self._reread):
-            counts.append(0)
-        self._repeat.append(min(self._repeats.add(call), _MOST_COUNT))
+    def _start(self, last: Call) -> None:
+        """Add the calls up to this one in the order in which they have started."""
+        if last.number > len(self._tries):
+            more = last.number + _MORE_COUNTS - len(self._tries)
+            for counts in (self._tries, self._cycle, self._reread, self._repeat):
+                counts.frombytes(bytes(more * counts.itemsize))
+        while self._started < last.number:
+            call = last if self._started + 1 == last.number else self._session.calls[self._started]
+            self._repeat[self._started] = self._repeats.add(call)
+            self._started += 1
 
     def _run(self, call: Call) -> int:
         """Add a shell command; return which try it is."""
@@ -202,7 +206,7 @@ class Episodes:
             elif failed and tests.other_is_red:
                 is_red = call.exit_code not in _NOT_RUN or None
             else:
-                self._reads += 1
+                self._outputs_read += 1
                 found = call_verdict(self._feed, call)
                 is_red = found.is_red if found is not None and found.is_of_tests else None
         if not (failed or is_red is not None or self._failures):
@@ -219,7 +223,7 @@ class Episodes:
         if is_red is not None:
             has_failed = is_red
         elif failed:
-            has_failed = not (call.exit_code in (1, None) and only_reads(parts_of(command))) or None
+            has_failed = None if call.exit_code in (1, None) and finds_nothing(command) else True
         elif outcome is Outcome.SUCCEEDED and tests is None:
             has_failed = None if "|" in command or ";" in command else False
         return self._try(call, key, has_failed)
@@ -234,7 +238,7 @@ class Episodes:
         file = self._files.of(call, path)
         file.know(call)
         first, times = file.read(call)
-        self._reread[call.number - 1] = min(times, _MOST_COUNT)
+        self._reread[call.number - 1] = times
         if times > 1:
             self._rereads.add(call.number, first, times)
 
@@ -265,7 +269,7 @@ class Episodes:
 
     def _count_rereads(self) -> None:
         for number, times in self._rereads.counts():
-            self._reread[number - 1] = min(times, _MOST_COUNT)
+            self._reread[number - 1] = times
 
 
 def _is_edit_of_a_file(call: Call) -> bool:

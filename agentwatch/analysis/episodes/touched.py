@@ -57,7 +57,7 @@ class File:
         """
         calls = feed.session.calls
         first, last = calls[self.first_change - 1], calls[self.last_change - 1]
-        if first is last or first.is_new_file or not first.kind is last.kind is ToolKind.EDIT:
+        if first is last or not first.kind is last.kind is ToolKind.EDIT:
             return False
         file = TouchedFile(self.shown, first_change=first, last_change=last)
         file.may_be_changed = self.may_be_changed
