@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentwatch.analysis.verdict_history import State
 from agentwatch.comparing import Aspect, Comparison, Lines, Match, Part, Row, compare
 from tests.builders.comparing.runs import Did, Run, compared, edit, read, run_tests, shell, side_at
 from tests.builders.stories.any_story import STORIES
@@ -78,7 +79,7 @@ def test_another_outcome_is_found_with_exit_code_and_verdict(tmp_path: Path) -> 
     assert (row.match, row.a, row.b) == (Match.EQUAL, 6, 6)
     assert set(aspects) <= set(row.aspects) <= {*aspects, Aspect.OUTCOME}
     assert comparison.first_divergence == 5
-    assert (comparison.a.totals.tests_green, comparison.b.totals.tests_green) == (True, False)
+    assert (comparison.a.totals.tests, comparison.b.totals.tests) == (State.GREEN, State.RED)
 
 
 def test_a_call_that_failed_has_another_outcome(tmp_path: Path) -> None:
@@ -138,7 +139,7 @@ def test_the_last_verdict_of_each_command_is_compared(tmp_path: Path) -> None:
     (row,) = comparison.commands
     assert row.a is not None
     assert row.b is not None
-    assert (row.command, row.a.is_green, row.b.is_green) == ("pytest -q", True, False)
+    assert (row.command, row.a.state, row.b.state) == ("pytest -q", State.GREEN, State.RED)
 
 
 def test_a_call_that_only_one_recording_knows_the_outcome_of_is_no_difference(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ ALLOWED = {
     "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}
     | {"plugins", "recording", "redaction", "resources", "session", "wire"}
     | WORDS,
-    "comparing": {"analysis", "events", "feed", "outputs", "paths", "session"} | WORDS,
+    "comparing": {"actions", "analysis", "events", "exports", "feed", "outputs", "paths", "session"} | WORDS,
     "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
     "session_index": {"analysis", "events", "faults", "feed", "machine", "recording", "session", "sources"}
     | {"state_folder"},
