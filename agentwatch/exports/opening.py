@@ -14,6 +14,7 @@ from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.recording import LineReader
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+from agentwatch.redaction.mask import Masks
 from agentwatch.redaction.recording import Progress, redacted
 from agentwatch.wire import Agent
 
@@ -27,6 +28,8 @@ class Wanted(NamedTuple):
     """Words that select calls, as in the filter of the screen; empty for everything."""
     is_raw: bool = False
     """Whether secrets and personal data stay in."""
+    masks: Masks | None = None
+    """What makes the masks, if several sessions must have the same; None for those of one session."""
 
 
 def exported(
@@ -53,7 +56,7 @@ def exported(
     by_name = Bookmarks(bookmarks_path, partial(ends_a_line, reader.line_at)).by_name()
     report, modified_ms = None, os.fstat(reader.fd).st_mtime_ns // 1_000_000
     if not wanted.is_raw:
-        copy = redacted(reader, progress)
+        copy = redacted(reader, progress, wanted.masks)
         reader, report = copy.reader, copy.report
         by_name = {each: copy.offset_of(offset) for each, offset in by_name.items()}
     feed = Feed(reader, agent)

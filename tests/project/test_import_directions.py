@@ -22,7 +22,9 @@ ALLOWED = {
     "session": {"events", "plurals"},
     "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
-    "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
+    "rules": NOTHING,
+    "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "rules"}
+    | {"session"}
     | WORDS,
     "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
     | {"recording", "session", "sources", "state_folder", "wire"}
@@ -31,6 +33,8 @@ ALLOWED = {
     "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}
     | {"plugins", "recording", "redaction", "resources", "session", "wire"}
     | WORDS,
+    "comparing": {"actions", "analysis", "events", "exports", "feed", "outputs", "paths", "session"} | WORDS,
+    "checking": {"actions", "analysis", "events", "faults", "feed", "rules", "session", "wire"} | WORDS,
     "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
     "session_index": {"analysis", "events", "faults", "feed", "machine", "recording", "session", "sources"}
     | {"state_folder"},

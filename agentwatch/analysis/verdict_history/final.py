@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -95,7 +95,7 @@ class _Sought(NamedTuple):
     """The number of calls that may be read, this one included."""
 
 
-def final_verdicts(feed: Feed) -> FinalVerdicts:
+def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | None = None) -> FinalVerdicts:
     """Return the last verdict of each command, at the moment that a feed shows.
 
     A file counts as changed if a call edited, created, deleted or moved it, wherever the file is. What a
@@ -104,6 +104,10 @@ def final_verdicts(feed: Feed) -> FinalVerdicts:
 
     If the last call of a command has no verdict, the two calls before it are read: if one of them has a
     verdict, the command runs tests whose last result is unknown.
+
+    Args:
+        feed: The feed.
+        verdict_of: Returns the verdict on a call, if it was read before; None to read it.
     """
     key_of = lru_cache(_MOST_KEYS)(_key)
     found: dict[int, CommandVerdict] = {}
@@ -122,7 +126,7 @@ def final_verdicts(feed: Feed) -> FinalVerdicts:
         if reads >= MOST_READ:
             return FinalVerdicts(_in_order(found), is_complete=False)
         reads += 1
-        verdict = call_verdict(feed, call)
+        verdict = call_verdict(feed, call) if verdict_of is None else verdict_of(call)
         last = sought or _Sought(call, changed_by, len(commands), _MOST_EARLIER + 1)
         if verdict is None and last.left > 1:
             commands[key] = last._replace(left=last.left - 1)

@@ -10,7 +10,7 @@ _TOKEN = re.compile(
     r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[0-9]?[<>]&[0-9-]|&>|&&|\|\||[;|&\n]|[^\s'"\\;|&<>]+|\s+|.""", re.DOTALL
 )
 _OPERATORS = frozenset({"&&", "||", ";", "|", "&", "\n"})
-_WRAPPERS = frozenset(
+WRAPPERS = frozenset(
     (
         *("npx", "npm", "pnpm", "yarn", "bun", "bunx", "uv", "poetry", "pipenv", "hatch", "pdm"),
         *("env", "time", "command", "exec", "nice", "sudo", "run", "dlx", "python", "python3", "-m"),
@@ -125,6 +125,6 @@ def decides_exit(parts: list[Part], programs: frozenset[str]) -> str | None:
 def _program(word: str) -> str:
     """Return the program that a word names; empty for a wrapper, an option or an assignment."""
     name = word.strip("'\"()").rpartition("/")[2]
-    is_other = word.startswith("-") or "=" in word or name in _WRAPPERS or word[:1] in "<>&"
+    is_other = word.startswith("-") or "=" in word or name in WRAPPERS or word[:1] in "<>&"
     is_other = is_other or _NUMBER.match(name) is not None
     return "" if is_other else name

@@ -1,0 +1,9 @@
+"""Trouble in episodes: failures with their retries, edit-test-fail cycles, files read again and again.
+
+No agent reports these. They are read from the calls as they end, and count per call how often it was tried.
+"""
+
+from agentwatch.analysis.episodes.episode import Episode, EpisodeKind
+from agentwatch.analysis.episodes.episodes import Episodes
+
+__all__ = ["Episode", "EpisodeKind", "Episodes"]
