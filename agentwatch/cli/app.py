@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentwatch.cli.check.options import check
 from agentwatch.cli.compare.options import compare
 from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
@@ -213,7 +214,19 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
-for _command in (compare, completion, export, clip, doctor, sessions, engine, host_rows, host_pieces, ship):
+for _command in (
+    check,
+    compare,
+    completion,
+    export,
+    clip,
+    doctor,
+    sessions,
+    engine,
+    host_rows,
+    host_pieces,
+    ship,
+):
     agentwatch.add_command(_command)
 
 

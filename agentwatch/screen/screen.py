@@ -295,6 +295,6 @@ class WatchScreen(Screen[None]):
 
     def action_time(self) -> None:
         """Show the time breakdown; if a call is selected there, go to it."""
-        session = self._moment.shown.session
-        spent = TimeBreakdown(session) if self.is_earlier else self._spent
-        self.app.push_screen(TimeScreen(session, spent), self.go_to_call)
+        shown = self._moment.shown
+        spent = TimeBreakdown(shown.session) if self.is_earlier else self._spent
+        self.app.push_screen(TimeScreen(shown, spent), self.go_to_call)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-
+from agentwatch.analysis.call_fields.silences import Silences
 from agentwatch.analysis.episodes import Episodes
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.events import Outcome
@@ -12,7 +11,6 @@ from agentwatch.feed.output_tail import output_tail
 from agentwatch.session import Call, Session
 
 _MOST_TEXT = 4096
-_UNKNOWN = -1
 
 
 class CallFacts:
@@ -24,11 +22,8 @@ class CallFacts:
         self.now_ms: int | None = None
         """The present time, for how long a call has been running; None for a session that is not live."""
         self._episodes: Episodes | None = None
-        self._idle = array("q")
-        """The silence before each call in milliseconds; -1 if it is unknown."""
-        self._entries = 0
-        self._quiet_since: int | None = None
-        """The end of the last activity that was read."""
+        self._silences = Silences(feed.session)
+        self._first_started_ms: int | None = None
 
     @property
     def session(self) -> Session:
@@ -47,18 +42,16 @@ class CallFacts:
 
     def started_ms(self, call: Call) -> int | None:
         """Return when a call started, from the first call or line with a time of the same clock."""
-        calls = self.session.calls
-        if call.started_ms is not None and calls[0].started_ms is not None:
-            return max(call.started_ms - calls[0].started_ms, 0)
+        if self._first_started_ms is None:
+            self._first_started_ms = self.session.calls[0].started_ms
+        if call.started_ms is not None and self._first_started_ms is not None:
+            return max(call.started_ms - self._first_started_ms, 0)
         began, seen = self.session.runs[0].began_seen_ms, call.started.seen_ms if call.started else None
         return None if began is None or seen is None else max(seen - began, 0)
 
     def idle_ms(self, call: Call) -> int | None:
         """Return the silence before a call that no running call explains; None if unknown."""
-        self._read_entries()
-        if call.number > len(self._idle) or self._idle[call.number - 1] == _UNKNOWN:
-            return None
-        return self._idle[call.number - 1]
+        return self._silences.before(call)
 
     def counts(self, call: Call) -> Episodes | None:
         """Return the counts of tries, cycles, rereads and repeats; None while the call runs."""
@@ -92,21 +85,3 @@ class CallFacts:
     def cwd(self, call: Call) -> str | None:
         """Return the folder of the run of a call; None if unknown."""
         return self.session.runs[call.run - 1].cwd
-
-    def _read_entries(self) -> None:
-        """Read the silences before the calls of the transcript that are new."""
-        transcript = self.session.transcript
-        for index in range(self._entries, len(transcript)):
-            entry = transcript[index]
-            call = entry.call
-            start, end = entry.started_ms, entry.ended_ms
-            if call is not None:
-                start, end = call.started_ms, call.ended_ms
-                while len(self._idle) < call.number:
-                    self._idle.append(_UNKNOWN)
-                if start is not None and self._quiet_since is not None:
-                    self._idle[call.number - 1] = max(start - self._quiet_since, 0)
-            latest = end if end is not None else start
-            if latest is not None:
-                self._quiet_since = max(latest, self._quiet_since or latest)
-        self._entries = len(transcript)

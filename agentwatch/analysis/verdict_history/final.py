@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
 from agentwatch.analysis.verdict_history.calls import call_verdict
+from agentwatch.analysis.verdict_history.changes import may_have_changed
 from agentwatch.analysis.verdict_history.commands import command_key
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.analysis.verdicts.programs import only_reads, parts_of
@@ -22,9 +23,6 @@ _MOST_EARLIER = 2
 _MOST_KEYS = 512
 """Commands whose keys are kept: to make a key takes 20 µs, and agents repeat their commands."""
 _CALLS_AT_ONCE = 500
-_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
-_DONE = (Outcome.SUCCEEDED, Outcome.RETURNED, Outcome.UNFINISHED)
-"""What a change of a file counts with. One that never completed may have changed the file."""
 
 
 class State(StrEnum):
@@ -58,9 +56,7 @@ class CommandVerdict(NamedTuple):
     @property
     def colour(self) -> str:
         """The verdict in one word: `red`, `green`, or `none` if there is none or nothing ran."""
-        if self.verdict is None:
-            return "none"
-        return "red" if self.verdict.is_red else "green" if self.verdict.is_green else "none"
+        return "none" if self.verdict is None else self.verdict.colour
 
     @property
     def state(self) -> State:
@@ -99,7 +95,7 @@ class _Sought(NamedTuple):
     """The number of calls that may be read, this one included."""
 
 
-def final_verdicts(feed: Feed) -> FinalVerdicts:
+def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | None = None) -> FinalVerdicts:
     """Return the last verdict of each command, at the moment that a feed shows.
 
     A file counts as changed if a call edited, created, deleted or moved it, wherever the file is. What a
@@ -108,6 +104,10 @@ def final_verdicts(feed: Feed) -> FinalVerdicts:
 
     If the last call of a command has no verdict, the two calls before it are read: if one of them has a
     verdict, the command runs tests whose last result is unknown.
+
+    Args:
+        feed: The feed.
+        verdict_of: Returns the verdict on a call, if it was read before; None to read it.
     """
     key_of = lru_cache(_MOST_KEYS)(_key)
     found: dict[int, CommandVerdict] = {}
@@ -115,7 +115,7 @@ def final_verdicts(feed: Feed) -> FinalVerdicts:
     changed_by: int | None = None
     reads = 0
     for call in _newest_first(feed.session):
-        if call.kind in _CHANGES and call.outcome in _DONE:
+        if may_have_changed(call):
             changed_by = call.number
         if call.kind is not ToolKind.EXECUTE or call.outcome is Outcome.REJECTED:
             continue
@@ -126,7 +126,7 @@ def final_verdicts(feed: Feed) -> FinalVerdicts:
         if reads >= MOST_READ:
             return FinalVerdicts(_in_order(found), is_complete=False)
         reads += 1
-        verdict = call_verdict(feed, call)
+        verdict = call_verdict(feed, call) if verdict_of is None else verdict_of(call)
         last = sought or _Sought(call, changed_by, len(commands), _MOST_EARLIER + 1)
         if verdict is None and last.left > 1:
             commands[key] = last._replace(left=last.left - 1)
