@@ -17,7 +17,7 @@ from agentwatch.events import Outcome
 from agentwatch.session import Call
 
 MOST_CALLS = 100_000
-"""The calls of each run that are aligned, from the first: 1.5 s. Those after them count in the totals only."""
+"""The calls of each run that are aligned, from the first: 1.5 s. Later ones count in the totals only."""
 SLOWER = 2
 """A duration differs if it is at least this many times the other,"""
 SLOWER_MS = 1000
