@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 WILDCARDS = frozenset("*?[")
 _MOST_TEXT = 4096
 """Characters of a value that are compared. The session keeps no longer ones either."""
+_MOST_REMEMBERED, _MOST_REMEMBERED_TEXT = 2048, 300
+"""Paths whose result a glob keeps, and their longest length: 1 MB at most."""
 
 Matcher = Callable[[str], bool]
 
@@ -64,14 +66,31 @@ def path_matcher(glob: str) -> Matcher:
     lowered = glob.lower().replace("\\", "/")
     if "/" not in lowered:
         matches = name_matcher(lowered)
-        return lambda path: matches(_parts(path)[-1])
+        return _remembering(lambda path: matches(_parts(path)[-1]))
     groups: list[list[Matcher]] = [[]]
     for part in lowered.split("/"):
         if part == "**":
             groups.append([])
         else:
             groups[-1].append(name_matcher(part))
-    return lambda path: _matches_parts(_parts(path), groups)
+    return _remembering(lambda path: _matches_parts(_parts(path), groups))
+
+
+def _remembering(matches: Matcher) -> Matcher:
+    """Return a matcher that compares a path once: agents read and edit the same files many times."""
+    found: dict[str, bool] = {}
+
+    def remembered(path: str) -> bool:
+        result = found.get(path)
+        if result is None:
+            result = matches(path)
+            if len(path) <= _MOST_REMEMBERED_TEXT:
+                if len(found) >= _MOST_REMEMBERED:
+                    found.clear()
+                found[path] = result
+        return result
+
+    return remembered
 
 
 def _parts(path: str) -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from array import array
 
+from agentwatch.analysis.call_fields.paths import paths_of
 from agentwatch.analysis.episodes import Episodes
+from agentwatch.analysis.episodes.repeats import Repeats
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
@@ -13,6 +15,7 @@ from agentwatch.session import Call, Session
 
 _MOST_TEXT = 4096
 _UNKNOWN = -1
+_MOST_COUNT = 65535
 
 
 class CallFacts:
@@ -24,6 +27,10 @@ class CallFacts:
         self.now_ms: int | None = None
         """The present time, for how long a call has been running; None for a session that is not live."""
         self._episodes: Episodes | None = None
+        self._repeats = Repeats(feed)
+        self._repeat = array("H")
+        self._paths: tuple[tuple[object, ...], tuple[str, ...] | None] = ((), None)
+        """The paths of the last call, which several terms of a rule ask for."""
         self._idle = array("q")
         """The silence before each call in milliseconds; -1 if it is unknown."""
         self._entries = 0
@@ -69,6 +76,25 @@ class CallFacts:
         while self._episodes.update():
             pass
         return self._episodes
+
+    def repeat(self, call: Call) -> int | None:
+        """Return how often in a row the identical call was made; None while the call runs.
+
+        `Episodes` has this count too, and reads the outputs of test runs for the others.
+        """
+        if call.ended is None:
+            return None
+        calls = self.session.calls
+        while len(self._repeat) < call.number:
+            self._repeat.append(min(self._repeats.add(calls[len(self._repeat)]), _MOST_COUNT))
+        return self._repeat[call.number - 1]
+
+    def paths(self, call: Call) -> tuple[str, ...] | None:
+        """Return the paths of a call, as `paths_of` does."""
+        key = (call.number, call.path, call.target, call.kind, len(call.more_paths))
+        if self._paths[0] != key:
+            self._paths = key, paths_of(call, self.cwd(call))
+        return self._paths[1]
 
     def text(self, call: Call) -> str | None:
         """Return the end of what a call printed; None if it has printed nothing that is known."""

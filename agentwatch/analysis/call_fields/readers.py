@@ -7,7 +7,7 @@ from collections.abc import Callable
 from agentwatch.analysis.call_fields.commands import read_command
 from agentwatch.analysis.call_fields.facts import CallFacts
 from agentwatch.analysis.call_fields.fields import CREATES, NAMES_OF_KINDS
-from agentwatch.analysis.call_fields.paths import is_outside, paths_of
+from agentwatch.analysis.call_fields.paths import is_outside
 from agentwatch.analysis.episodes import Episodes
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.rules import Readers, Test, Value
@@ -41,7 +41,7 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "target": lambda call: call.target or _NO_NAMES,
         "error": lambda call: call.error or _NO_NAMES,
         "command": _command,
-        "path": lambda call: paths_of(call, facts.cwd(call)),
+        "path": facts.paths,
         "outside": lambda call: _outside(call, facts.cwd(call)),
         "program": _programs,
         "idle": facts.idle_ms,
@@ -80,7 +80,7 @@ def _count_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
         return read
 
     return {
-        "repeat": counted(Episodes.repeat),
+        "repeat": facts.repeat,
         "tries": counted(Episodes.tries),
         "cycle": counted(Episodes.cycle),
         "reread": counted(Episodes.reread),
