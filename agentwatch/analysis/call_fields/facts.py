@@ -65,8 +65,8 @@ class CallFacts:
             return None
         if self._episodes is None:
             self._episodes = Episodes(self._feed)
-        while self._episodes.update():
-            pass
+        while not self._episodes.tries(call.number) and self._episodes.update():
+            pass  # no further than the call, so that the cost is spread over the calls of a list
         return self._episodes
 
     def repeat(self, call: Call) -> int | None:

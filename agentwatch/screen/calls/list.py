@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from agentwatch.analysis.call_filter import call_filter
+from agentwatch.analysis.call_fields import CallFacts
+from agentwatch.analysis.call_filter import filter_offers, usable_filter
 from agentwatch.events import Outcome
 from agentwatch.outputs.shown.tool_names import ToolNames
+from agentwatch.rules import RuleError
+from agentwatch.rules.completion import Offer
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.row_list import Row
@@ -73,8 +76,15 @@ class CallChanges:
 class CallList:
     """The rows that are shown, and the rows being built to replace them."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, facts: CallFacts) -> None:
+        """Create the list of the calls of a session.
+
+        Args:
+            session: The session, perhaps at an earlier moment.
+            facts: The facts about its calls that filters use.
+        """
         self._session = session
+        self._facts = facts
         self._changes = CallChanges(session)
         self._rows: Rows = RowsByTime(session.calls)
         self._next: Rows | None = None
@@ -99,10 +109,10 @@ class CallList:
     def at(self, session: Session) -> CallList:
         """Return the list at an earlier moment of the same session, with the same filter and order."""
         calls, count = session.calls, min(len(session.calls), self._changes.count)
-        earlier = CallList(session)
+        earlier = CallList(session, self._facts)
         earlier._requested, earlier.filter = (self.filter, self.is_by_duration), self.filter
         earlier.is_by_duration = self.is_by_duration
-        earlier._rows = self._rows.prefix(calls, call_filter(self.filter, calls))
+        earlier._rows = self._rows.prefix(calls, usable_filter(self.filter, self._facts).matches)
         earlier._changes.skip(count)
         earlier.strip, earlier.tools = self.strip.prefix(len(calls)), self.tools.prefix(len(calls))
         earlier._parents = {parent: first for parent, first in self._parents.items() if first <= len(calls)}
@@ -180,21 +190,25 @@ class CallList:
         hidden = f' · {self.hidden:,} hidden by "{self.filter}"' if self.filter else ""
         return safe_line(name + order + hidden)
 
-    def request(self, words: str | None = None, *, by_duration: bool | None = None) -> None:
+    def request(self, words: str | None = None, *, by_duration: bool | None = None) -> RuleError | None:
         """Request another filter or order; `build` builds the rows.
 
         Args:
-            words: The words of the new filter; None keeps the filter requested last.
+            words: The words of the new filter, used up to the first mistake; None keeps the filter requested
+                last.
             by_duration: Whether to order by duration; None keeps the order requested last.
+
+        Returns:
+            What is wrong with the words.
         """
         before = self._requested
-        words = before[0] if words is None else " ".join(words.split())
+        found = usable_filter(before[0] if words is None else words.strip(), self._facts)
         by_duration = before[1] if by_duration is None else by_duration
-        self._requested = (words, by_duration)
+        self._requested = (found.words, by_duration)
         if self._requested != before:
-            calls = self._session.calls
-            matches = call_filter(words, calls)
+            calls, matches = self._session.calls, found.matches
             self._next = RowsByDuration(calls, matches) if by_duration else RowsByTime(calls, matches)
+        return found.problem
 
     def build(self, seconds: float | None) -> bool:
         """Build the requested rows for about `seconds` (None: all); return whether they are now shown."""
@@ -224,6 +238,10 @@ class CallList:
     def delegating(self) -> Sequence[Call]:
         """Return the calls whose subagents made calls, in order."""
         return CallOrder(self._session.calls, (number - 1 for number in sorted(self._parents)))
+
+    def offers(self, words: str) -> list[Offer]:
+        """Return how the last word of a filter can continue."""
+        return filter_offers(words, self._facts, self.tools, self.delegating)
 
     def failures(self) -> list[int]:
         """Return the rows of the failed and rejected calls, from the top; a fold of them is one row."""
