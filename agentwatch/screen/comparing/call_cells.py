@@ -52,7 +52,7 @@ def cells_in(width: int, calls: int, tool: int) -> Cells:
 
 
 def call_spans(
-    call: Call, other: Call | None, verdict: Verdict | None, cells: Cells, *, is_equal: bool
+    call: Call, other: Call | None, verdict: Verdict | None, cells: Cells, style: str, clock_style: str
 ) -> Spans:
     """Return a call as cells.
 
@@ -61,9 +61,9 @@ def call_spans(
         other: The call of the other run, from which a cut target has to differ; None without one.
         verdict: The verdict on the call.
         cells: The widths of the cells.
-        is_equal: Whether the call differs in nothing from the other.
+        style: The name of the style of the target.
+        clock_style: The name of the style of the clock.
     """
-    style = "muted" if is_equal else "plain"
     shown = shown_target(call)
     note = _note(call, verdict, cells.target - columns(shown)) if cells.has_note else SafeText("")
     room = cells.target - (columns(note) + _NOTE_GAP if note else 0)
@@ -78,7 +78,7 @@ def call_spans(
         (fitted(safe_line(call.tool), cells.tool), "muted"),
         (SafeText(f" {fitted(shown, room)}"), style),
         (SafeText(f"{' ' * _NOTE_GAP}{note}" if note else ""), "failed" if is_red else "muted"),
-        (SafeText(f"{call_clock(call, None):>{_CLOCK}}" if cells.clock else ""), "muted"),
+        (SafeText(f"{call_clock(call, None):>{_CLOCK}}" if cells.clock else ""), clock_style),
     ]
 
 

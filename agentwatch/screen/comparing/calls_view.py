@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from agentwatch.comparing import Comparison, Part, Row
+from agentwatch.comparing import Aspect, Comparison, Part, Row
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.comparing.call_cells import Cells, call_spans, cells_in
@@ -146,7 +146,8 @@ class CallsView(DifferencesView):
     def _call(self, row: Row, call: Call, other: Call | None, nth: int, cells: Cells) -> Spans:
         side = (self._comparison.a, self._comparison.b)[nth]
         verdict = side.verdicts.get(call.number)
-        return call_spans(call, other, verdict, cells, is_equal=row.is_equal)
+        clock = "accent" if Aspect.DURATION in row.aspects else "muted"
+        return call_spans(call, other, verdict, cells, "muted" if row.is_equal else "plain", clock)
 
     def _unified(self, line: Line, width: int) -> Spans:
         """Return a call in one column, after its sign and the number of the equal call of the other run."""
@@ -157,9 +158,10 @@ class CallsView(DifferencesView):
         assert call is not None
         cells = cells_in(width - 4, self._most_calls, self._tool)
         side = "  " if line.part is Part.BOTH else f"{'AB'[nth]} "
-        style = {Part.ONLY_A: "removed", Part.ONLY_B: "added"}.get(line.part, "muted")
+        style = {Part.ONLY_A: "failed", Part.ONLY_B: "succeeded"}.get(line.part, "muted")
         spans = self._call(row, call, calls[1 - nth], nth, cells)
         if row.a is None or row.b is None:
+            style = kind.style
             spans = [(text, style) for text, _ in spans]
         return [(SafeText(f"{kind.sign} "), kind.style), (SafeText(side), style), *spans]
 

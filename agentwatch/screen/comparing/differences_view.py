@@ -47,8 +47,8 @@ class DifferencesView(RowView):
         if not step.of:
             self.notify("no difference", markup=False)
         elif step.is_around:
-            end = "last" if direction > 0 else "first"
-            self.notify(f"after the {end} difference: {step.number} of {step.of}", markup=False)
+            words = "after the last difference: the first" if direction > 0 else "before the first: the last"
+            self.notify(f"{words}, {step.number} of {step.of}", markup=False)
 
     def step(self, direction: int) -> Step:
         """Select the next (1) or previous (-1) difference; after the last comes the first."""

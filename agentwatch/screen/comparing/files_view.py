@@ -70,7 +70,7 @@ class FilesView(DifferencesView):
         line = self._lines[self.cursor] if self._lines else None
         if not isinstance(line, _Item):
             return SafeText("")
-        return SafeText(f"A: {line.a} · B: {line.b} · {line.name}")
+        return SafeText(f"{line.name} · A: {line.a} · B: {line.b}")
 
     def row(self, y: int, width: int) -> Spans:
         """Return a heading, or a line with a cell for each run."""

@@ -52,7 +52,7 @@ def kind_of(comparison: Comparison, row: Row) -> Kind:
 
 
 def what_differs(comparison: Comparison, row: Row) -> SafeText:
-    """Return everything that differs in a row, in words: `exit 0 → 1 · 1.2 s → 9.0 s`."""
+    """Return everything that differs in a row, in words: `outcome: succeeded → failed · 1.2 s → 9.0 s`."""
     words = [str(each) for each in aspect_words(comparison, row)]
     match row.match:
         case Match.ONLY_A:
@@ -65,5 +65,6 @@ def what_differs(comparison: Comparison, row: Row) -> SafeText:
             targets = [shown_target(call) for call in comparison.calls(row) if call is not None]
             words = [f"another target: {' → '.join(targets)}"]
         case _:
-            words = words or ["the same in both"]
+            kind = kind_of(comparison, row)
+            return SafeText(f"{kind.word}: {' · '.join(words)}" if words else "the same in both")
     return SafeText(" · ".join(words))

@@ -36,9 +36,9 @@ async def test_n_goes_to_the_next_difference(tmp_path: Path) -> None:
         assert "- only A" in stage.chosen
         await stage.press("n")
         assert "src/new.py" in stage.chosen
-        await stage.shows("after the last difference: 1 of 3")
+        await stage.shows("after the last difference: the first, 1 of 3")
         await stage.press("N")
-        await stage.shows("after the first difference: 3 of 3")
+        await stage.shows("before the first: the last, 3 of 3")
         await stage.press("N")
         assert "make" in stage.chosen
 
@@ -63,8 +63,13 @@ async def test_the_equal_calls_are_shown_and_folded_again(tmp_path: Path) -> Non
         assert len(stage.shown) == 13
         await stage.press("equals_sign")
         assert (stage.chosen, stage.shown) == (before, folded)
-        await stage.press("equals_sign", "g", "j", "equals_sign")
-        assert stage.calls.cursor == 1
+
+
+async def test_a_call_that_is_folded_again_leaves_its_line_selected(tmp_path: Path) -> None:
+    """The line counts the selected call among others."""
+    async with opened(tmp_path, A, A.with_call(9, shell("make"))) as stage:
+        await stage.press("equals_sign", "g", "j", "j", "equals_sign")
+        assert stage.chosen == "  · 8 equal calls"
 
 
 async def test_the_line_before_the_divergence_is_skipped(tmp_path: Path) -> None:
@@ -85,11 +90,21 @@ async def test_the_line_before_the_divergence_is_skipped(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("before", "after", "sign", "words"),
     [
-        (run_tests(), run_tests(failed=3), "~ outcome", "20 passed → 3 failed, 17 passed"),
-        (run_tests(failed=2), run_tests(failed=3), "~ verdict", "2 failed, 18 passed → 3 failed, 17 passed"),
-        (edit("src/x.py"), edit("src/x.py", 9), "~ lines", "+4 -2 → +9 -2"),
-        (shell("make"), shell("make", took_ms=4000), "~ slower", "0.1 s → 4.0 s"),
-        (shell("make", took_ms=4000), shell("make"), "~ faster", "4.0 s → 0.1 s"),
+        (
+            run_tests(),
+            run_tests(failed=3),
+            "~ outcome",
+            "outcome: succeeded → failed: exit 1 · exit 0 → exit 1",
+        ),
+        (
+            run_tests(failed=2),
+            run_tests(failed=3),
+            "~ verdict",
+            "verdict: 2 failed, 18 passed → 3 failed, 17 passed",
+        ),
+        (edit("src/x.py"), edit("src/x.py", 9), "~ lines", "lines: +4 -2 → +9 -2"),
+        (shell("make"), shell("make", took_ms=4000), "~ slower", "slower: 0.1 s → 4.0 s"),
+        (shell("make", took_ms=4000), shell("make"), "~ faster", "faster: 4.0 s → 0.1 s"),
         (read("src/x.py"), read("src/y.py"), "! target", "another target: "),
     ],
 )
@@ -101,7 +116,7 @@ async def test_each_kind_of_difference_has_a_sign_and_a_word(
     async with opened(tmp_path, a, a.changed(2, after)) as stage:  # type: ignore[arg-type]
         (line,) = [line for line in stage.shown if sign in line]
         assert line == stage.chosen
-        await stage.shows(f"difference 1 of 1 · {words}" if "exit" not in stage.rows[-2] else words)
+        await stage.shows(f"difference 1 of 1 · {words}")
 
 
 async def test_a_moved_call_names_both_places(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from agentwatch.comparing import Comparison
-from agentwatch.safe_text import columns, cut
+from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.comparing.calls_view import CallsView
 from agentwatch.screen.comparing.keys import STEP_KEYS
 from agentwatch.screen.comparing.pair.rows import pair_rows
@@ -50,7 +50,7 @@ class PairScreen(ModalScreen[None]):
         row = self._calls.chosen
         if row is None:
             return
-        words = self._calls.words()
+        words = SafeText(" · ".join(filter(None, (self._calls.position(), self._calls.words()))))
         room = max(self.app.size.width - 20, 20)
         self._view.border_title = Content(cut(words, room) if columns(words) > room else words)
         self._view.show_rows(pair_rows(self._comparison, row), is_alone=row.a is None or row.b is None)
