@@ -1,6 +1,6 @@
 """How much more than its summary does it cost to check a recording by fifteen rules?
 
-The CPU time of `agentwatch check FILE --rules fifteen_rules.toml` is compared with that of `agentwatch --print
+The CPU time of `agentwatch check FILE --rules fifteen_rules.toml` is compared with that of `agentwatch -p
 --output-format summary FILE`. Both are whole processes, rounds are interleaved, and the minimum is compared
 with the minimum. Some of the rules are broken in a generated session, so that `check` may exit with 1.
 """

@@ -75,7 +75,7 @@ def test_annotations_are_escaped(tmp_path: Path) -> None:
 
 
 def test_ten_annotations_of_a_kind_the_worst_first() -> None:
-    """Ten errors and ten warnings are printed, those with the most hits first; then how many more there are."""
+    """Ten errors and ten warnings are printed, those with the most hits first, and then how many more."""
     found = [broken(f"e{number}", number) for number in range(1, 14)]
     found += [broken(f"w{number}", number, Severity.WARNING) for number in range(1, 13)]
     lines = list(github.commands([Checked("a", found, 3, "cursor", 0.1)]))
