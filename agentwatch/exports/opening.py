@@ -19,6 +19,9 @@ from agentwatch.redaction.mask import Masks
 from agentwatch.redaction.recording import Progress, redacted
 from agentwatch.wire import Agent
 
+_STEP_SECONDS = 0.1
+"""The time after which the progress of reading is reported again."""
+
 
 class Wanted(NamedTuple):
     """Which part of a session is exported, and how."""
@@ -49,19 +52,22 @@ def exported(
         wanted: Which part is exported, and how.
         agent: The agent that wrote the recording; None to detect it.
         bookmarks_path: Where its bookmarks are kept; None if nowhere.
-        progress: Is called while the recording is redacted.
+        progress: Is called while the recording is redacted, or read if nothing is redacted.
 
     Raises:
         OSError: The redacted copy cannot be written.
     """
     by_name = Bookmarks(bookmarks_path, partial(ends_a_line, reader.line_at)).by_name()
     report, modified_ms = None, os.fstat(reader.fd).st_mtime_ns // 1_000_000
+    shown = progress if wanted.is_raw else None
     if not wanted.is_raw:
         copy = redacted(reader, progress, wanted.masks)
         reader, report = copy.reader, copy.report
         by_name = {each: copy.offset_of(offset) for each, offset in by_name.items()}
     feed = Feed(reader, agent)
     history = History(feed, reader)
+    while feed.advance(_STEP_SECONDS) and shown is not None:
+        shown(feed.offset, reader.growth.size())
     feed.advance()
     part = part_of(wanted.asked, feed.session, history.timeline, by_name)
     if isinstance(part, Problem):

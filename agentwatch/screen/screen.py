@@ -91,7 +91,7 @@ class WatchScreen(Screen[None]):
         *,
         config: Config,
         write: Callable[[str], None],
-        is_from_list: bool = False,
+        back_to: str = "",
     ) -> None:
         """Create the screen.
 
@@ -102,14 +102,14 @@ class WatchScreen(Screen[None]):
             asked: What the command line asks of the moment.
             config: The user's configuration.
             write: Writes a control sequence to the terminal.
-            is_from_list: Whether the session was opened from the list of sessions, to which `esc` returns.
+            back_to: Where `esc` leads in the end, such as `Sessions`; empty if it leads nowhere.
         """
         super().__init__()
         prepare(self)
         feed, loading, kept = first
         self._swap = None if loading is None else PreviewSwap(loading, kept, shows_thinking=config.thinking)
         self._source = source
-        self._hints_of = partial(KeyHints, config.keys, is_from_list=is_from_list, elsewhere=source.elsewhere)
+        self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)

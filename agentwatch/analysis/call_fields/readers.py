@@ -86,7 +86,7 @@ def _count_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
         return read
 
     return {
-        "repeat": counted(Episodes.repeat),
+        "repeat": facts.repeat,
         "tries": counted(Episodes.tries),
         "cycle": counted(Episodes.cycle),
         "reread": counted(Episodes.reread),

@@ -11,6 +11,7 @@ from agentwatch.cli.export.command import open_session
 from agentwatch.cli.export.output import STDOUT, write_file
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import say
+from agentwatch.cli.options import Options
 from agentwatch.cli.printing import print_json, print_lines
 from agentwatch.comparing import Side, compare, compare_several, side_of
 from agentwatch.comparing.reports.members import json_pieces
@@ -23,6 +24,8 @@ from agentwatch.faults import USAGE, Fault
 from agentwatch.redaction.mask import Masks
 from agentwatch.wire import Agent
 
+SCREEN = "screen"
+"""The output format that is no report: the comparison is shown on the screen."""
 _REDACTED = ("markdown", "html")
 """The formats that are made to be given away."""
 _BROKEN_PIPE = 141
@@ -36,6 +39,7 @@ class Request(NamedTuple):
     b: tuple[str, ...]
     """The addresses of the second side."""
     output_format: str
+    """`text`, `json`, `markdown`, `html`, or `SCREEN`."""
     output: Path | None
     """The file; `-` or None for stdout."""
     every: bool
@@ -49,21 +53,28 @@ class _Opened(NamedTuple):
 
     a: list[Side]
     b: list[Side]
+    addresses: list[Address]
+    """Their addresses, in the same order."""
     masked: list[str]
     """What was masked in each of them."""
 
 
-def run_compare(request: Request, agent: Agent | None) -> int:
-    """Write the comparison, and return the exit code: 0 whether or not the sessions differ.
+def run_compare(request: Request, options: Options) -> int:
+    """Write or show the comparison, and return the exit code: 0 whether or not the sessions differ.
 
     Raises:
         Fault: An address names a moment, or a session cannot be opened or is of no known agent.
     """
-    opened = _open(request, agent)
+    opened = _open(request, options.agent())
     if isinstance(opened, int):
         return opened
     if len(opened.a) == len(opened.b) == 1:
         comparison = compare(opened.a[0], opened.b[0])
+        if request.output_format == SCREEN:
+            from agentwatch.cli.compare.screen import show
+
+            a, b = opened.addresses
+            return show(comparison, a, b, options)
         if request.output_format == "json":
             return _write(request, json_pieces(comparison, every=request.every))
         report = report_of(comparison, every=request.every)
@@ -119,13 +130,14 @@ def _open(request: Request, agent: Agent | None) -> _Opened | int:
     if sum(address.path == STDIN for side in addresses for address in side) > 1:
         raise Fault("only one session can be read from stdin", USAGE)
     is_raw = request.is_raw or request.output_format not in _REDACTED
-    opened, masks = _Opened([], [], []), Masks()
+    opened, masks = _Opened([], [], [], []), Masks()
     for letter, each, sides in (("A", addresses[0], opened.a), ("B", addresses[1], opened.b)):
         for nth, address in enumerate(each, 1):
             session = open_session(address, Wanted(is_raw=is_raw, masks=masks), agent, ShownProgress())
             if isinstance(session, int):
                 return session
             sides.append(side_of(session.name, session.feed))
+            opened.addresses.append(address)
             if request.output_format in _REDACTED:
                 name = f"{letter}{nth}" if len(each) > 1 else letter
                 opened.masked.append(f"{name}: {session.masked or 'nothing was redacted (--raw)'}")

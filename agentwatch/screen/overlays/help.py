@@ -157,6 +157,25 @@ LIST_KEYS: tuple[tuple[str, Rows], ...] = (
 )
 """The help text of each key of the list of sessions."""
 
+COMPARISON_KEYS: tuple[tuple[str, Rows], ...] = (
+    (
+        "Differences",
+        (
+            ("{next-difference}, {previous-difference}", "next difference; previous difference"),
+            ("{open-pair}", "show both calls in full, or unfold equal calls"),
+            ("{next-view}, {previous-view}", "calls, files and tests, final texts; the other way round"),
+            ("{equal-calls}", "show or fold all equal calls (toggle)"),
+            ("{open-a}, {open-b}", "open the session of A or of B at the selected call"),
+            ("{back}", "in a session: return to the comparison; in a comparison: return to the calls"),
+            ("{copy-addresses}", "copy the addresses of the selected calls, one a line"),
+            ("ctrl+p", "command palette: every command with its keys, themes"),
+        ),
+    ),
+    ("Moving", (*_MOVING, ("{top}, {bottom}", "first line; last line"))),
+    ("Quit", (("{leave} ctrl+c", "quit"), *_QUIT)),
+)
+"""The help text of each key of a comparison."""
+
 
 class Help(ModalScreen[None]):
     """Every key and what it does."""

@@ -100,6 +100,7 @@ class VerdictsView(RowView, HeadedView):
         sign = SIGNS[Outcome.FAILED if each.is_red else Outcome.SUCCEEDED]
         is_wide = width >= _LEAST_WITH_TIME
         said = each.verdict.words_and_source if is_wide else each.verdict.words
+        said += ", changed since" if each.is_stale else ""
         words, room = safe_line(f"{sign} {said}"), _WORDS + (_SOURCE if is_wide else 0)
         number = f"{f'#{each.number}':<{_NUMBER}}"
         if width < _LEAST_WITH_COMMAND:
