@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from agentwatch.actions import target
 from agentwatch.analysis.call_fields import CALLS, MAIN, CallFacts, call_readers, paths_of, programs_of
-from agentwatch.rules import RuleError, parse
+from agentwatch.rules import Condition, RuleError, parse
 from agentwatch.rules.completion import Offer, Value, offers
+from agentwatch.rules.typed import typed
 from agentwatch.safe_text import safe_line
 from agentwatch.session import Call
 
 Matches = Callable[[Call], bool]
 """Returns whether a filter selects a call. If a value that decides it is unknown, it does not."""
-_MOST_MISTAKES = 20
 _MOST_READ = 256
 """The newest calls whose programs and paths are offered: reading their commands takes 8 ms."""
 
@@ -44,24 +44,19 @@ def call_filter(text: str, facts: CallFacts) -> Matches | None:
     Raises:
         RuleError: The words are no rule.
     """
-    if not text.strip():
-        return None
-    test = parse(text, CALLS).bind(call_readers(facts))
-    return lambda call: test(call) is True
+    return _selecting(parse(text, CALLS), facts) if text.strip() else None
 
 
 def usable_filter(text: str, facts: CallFacts) -> Filter:
-    """Return the filter of the words before the first mistake, and the mistake.
+    """Return the filter of the words before the first mistake, and the mistake."""
+    words, condition, problem = typed(text, CALLS)
+    matches = None if condition is None else _selecting(condition, facts)
+    return Filter(words, matches, problem)
 
-    While `failed duration>5` is being typed, which has no unit yet, `failed` selects the calls.
-    """
-    problem, words = None, text
-    for _ in range(_MOST_MISTAKES):
-        try:
-            return Filter(words, call_filter(words, facts), problem)
-        except RuleError as error:
-            problem, words = problem or error, words[: error.at].rstrip()
-    return Filter("", None, problem)
+
+def _selecting(condition: Condition, facts: CallFacts) -> Matches:
+    test = condition.bind(call_readers(facts))
+    return lambda call: test(call) is True
 
 
 def filter_offers(

@@ -98,12 +98,12 @@ def _sign(field: Field) -> str:
 
 def _values(before: str, typed: str, field: Field, values: Values) -> list[Offer]:
     known = {each.word: each for each in (*values(field.name), *map(Value, field.values)) if each.word}
-    begin = [each for each in known.values() if each.word.lower().startswith(typed)]
-    contain = [
-        each
-        for each in known.values()
-        if each not in begin and len(typed) >= _LEAST_WITHIN and typed in f"{each.word} {each.about}".lower()
-    ]
+    begin, contain = list[Value](), list[Value]()
+    for each in known.values():
+        if each.word.lower().startswith(typed):
+            begin.append(each)
+        elif len(typed) >= _LEAST_WITHIN and typed in f"{each.word} {each.about}".lower():
+            contain.append(each)
     return [
         Offer(before + _quoted(each.word), each.word, each.about, field.name)
         for each in [*begin, *contain][:_MOST_OFFERED]

@@ -27,7 +27,7 @@ ALLOWED = {
     | {"session"}
     | WORDS,
     "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
-    | {"recording", "session", "sources", "state_folder", "wire"}
+    | {"recording", "rules", "session", "sources", "state_folder", "wire"}
     | WORDS,
     "redaction": {"events", "feed", "outputs", "recording", "wire"} | WORDS,
     "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}

@@ -67,8 +67,9 @@ KEYS: tuple[tuple[str, Rows], ...] = (
             ),
             (
                 "{filter-calls}, {drop-filter}",
-                "filter calls (tool, failed, agent:2, part of the target); show all",
+                "filter calls (failed, tool:edit, path:*.py, duration>50s, OR, -term); show all",
             ),
+            ("{complete}", "while typing a filter: complete the word"),
             ("{slowest-calls}", "sort calls by duration, slowest first (toggle)"),
         ),
     ),
@@ -143,7 +144,8 @@ LIST_KEYS: tuple[tuple[str, Rows], ...] = (
             *_MOVING,
             ("{top}, {bottom}", "first session; last session"),
             ("{find-session}", "search titles and prompts; enter: the contents of all sessions too"),
-            ("{filter-sessions}", "filter (agent:codex, failed, repo:api, part of the title)"),
+            ("{filter-sessions}", "filter (failed, agent:codex, repo:api, age<2h, OR, -term)"),
+            ("{complete}", "while typing a filter: complete the word"),
             (
                 "{clear-search}, {drop-words}",
                 "clear the search and the filter; while typing: clear the words",
