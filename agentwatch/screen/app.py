@@ -87,7 +87,7 @@ class AgentwatchApp(SessionApp[Leave]):
         survivors = self._source.survivors()
         rule = "" if self._source.pausing is None else self._source.pausing.rule
         if rule:
-            headline = SafeText(f"The agent is paused by {rule_words(rule)}. Without the screen it goes on.")
+            headline = SafeText(f"The agent is paused by {rule_words(rule)}. If you leave it, it goes on.")
             self.push_screen(LeaveDialog(headline), self._leave_agent)
         elif self._source.runs_agent:
             self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)

@@ -86,3 +86,16 @@ def test_a_rule_stops_the_agent(home: Path) -> None:
         terminal.send("q")
         assert terminal.wait_exit() == 143
         assert 'stopped by rule "tool:read"' in terminal.screen_text()
+
+
+def test_an_agent_is_not_left_paused_by_a_monitor_that_is_killed(home: Path) -> None:
+    """SIGKILL leaves no time for a word; the relay lets the agent go on."""
+    agent = command(PLAIN, "--cut", "2500", "--hang")
+    with in_terminal("run", "--on", "tool:read", "pause", "--", *agent) as terminal:
+        terminal.wait_for('paused by rule "tool:read"')
+        pid = pid_of(home)
+        until(lambda: state_of(pid) == "T")
+        os.kill(terminal.pid, signal.SIGKILL)
+        until(lambda: state_of(pid) != "T")
+        os.kill(pid, signal.SIGTERM)
+        until(lambda: not is_alive(pid))
