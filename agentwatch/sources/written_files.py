@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from agentwatch.recording import DiskSync, LineReader, SessionFiles, is_at
@@ -41,7 +41,7 @@ class Judge(Protocol):
         """The rules that were hit so far."""
 
     @property
-    def faults(self) -> dict[str, OSError | None]:
+    def faults(self) -> Mapping[str, OSError | None]:
         """What does not work: a message for each, with its error if it occurred."""
 
     @property
