@@ -16,6 +16,8 @@ from agentwatch.session import Call
 class Forbidden:
     """A rule about calls, bound to one session."""
 
+    needs_calls = True
+
     def __init__(self, rule: Forbid, readers: Readers[Call]) -> None:
         self._rule = rule
         self._test = rule.condition.bind(readers)

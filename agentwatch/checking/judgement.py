@@ -51,6 +51,8 @@ class Judgement(NamedTuple):
     """The number of calls about which a value that decides is unknown."""
     unknown: Mapping[str, int] = MappingProxyType({})
     """For each field, the number of those calls of which it is unknown."""
+    value: float | None = None
+    """Of a limit, the amount: a number, milliseconds, US dollars or a share of 100; None if unknown."""
 
     @property
     def is_error(self) -> bool:

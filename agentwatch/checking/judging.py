@@ -44,6 +44,7 @@ class Judge:
             elif isinstance(rule, Limit):
                 is_idle = rule.amount is Amount.IDLE
                 self._by_calls[index] = Limited(rule, facts, self._silences if is_idle else None)
+        self._judges = [each.judge for each in self._by_calls.values() if each.needs_calls]
         feed.takes_agent_times = True
         feed.observer = self
 
@@ -72,6 +73,6 @@ class Judge:
         ended = self._feed.session.ended_calls
         for index in range(self._judged, len(ended)):
             call = ended[index]
-            for each in self._by_calls.values():
-                each.judge(call)
+            for judge in self._judges:
+                judge(call)
         self._judged = len(ended)

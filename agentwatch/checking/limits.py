@@ -16,6 +16,7 @@ from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Session, calls_by_outcome
 
 _OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
+_OF_CALLS = (Amount.CALLS, Amount.FAILED, Amount.REJECTED, Amount.CALL, Amount.CONTEXT)
 _SAYS_NOTHING = (Outcome.RETURNED, Outcome.UNFINISHED)
 _NO_TIMES = "no line has a time"
 _NOT_SAID = {
@@ -42,6 +43,8 @@ class Limited:
         self._facts = facts
         self._silences = silences
         self._amount = rule.amount
+        self.needs_calls = rule.amount in _OF_CALLS
+        """Whether it must see each call when it ends."""
         self._calls = self._known = self._hits = 0
         self._places: list[Hit] = []
         self._most: float | None = None
@@ -73,13 +76,13 @@ class Limited:
             )
         words = SafeText(_words(self._amount, value))
         if value <= self._rule.most:
-            return Judgement(self._rule, State.HOLDS, words, 1)
+            return Judgement(self._rule, State.HOLDS, words, 1, value=value)
         is_count = self._amount in _OUTCOMES or self._amount is Amount.CALLS
         places: Sequence[Hit] = self._places
         hits = int(value) if is_count else self._hits
         if self._silences is not None:
             places, hits = self._silences.hits, self._silences.count
-        return Judgement(self._rule, State.BROKEN, words, 1, max(hits, 1), places)
+        return Judgement(self._rule, State.BROKEN, words, 1, max(hits, 1), places, value=value)
 
     def _value(self, session: Session) -> tuple[float | None, str]:
         """Return the amount, or None and why it is unknown."""

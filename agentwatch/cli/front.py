@@ -18,6 +18,7 @@ from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, USAGE, Fault
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.outputs.played import replayed
+from agentwatch.recording.alarms import alarms_of
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session import calls_by_outcome
 from agentwatch.sources.source import Source
@@ -65,11 +66,16 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     reads stdout, so that its log reads the recording itself.
     """
     log_fd, agent = source.written.log_fd, options.agent()
+    if options.tripwires:
+        from agentwatch.cli.tripwires.watching import judged
+
+        judged(source, options)
+        return Feed(source.reader, agent)
     if options.prints():
         if log_fd is not None:
             from agentwatch.outputs.log_writer import LogWriter
 
-            source.written.log = LogWriter(source.reader, log_fd, agent=agent)
+            source.written.log = LogWriter(source.reader, log_fd, agent=agent, alarms=alarms_of(source.path))
         if replay is None:
             return Feed(source.reader, agent)
         played = replayed(source, replay, options.asked(), agent)
@@ -80,7 +86,7 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
         return Feed(source.reader, agent)
     from agentwatch.outputs.log_writer import LoggedFeed
 
-    feed = LoggedFeed(source.reader, log_fd, agent)
+    feed = LoggedFeed(source.reader, log_fd, agent, alarms_of(source.path))
     source.written.log = feed.log
     return feed
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.analysis.call_fields import CallFacts
 from agentwatch.analysis.call_filter import call_filter
 from agentwatch.analysis.moments import Asked, Problem, part_of
 from agentwatch.exports.exported import Exported
@@ -81,6 +82,6 @@ def exported(
         start=part.start,
         is_whole=part.start == 0 and feed is history.feed and not wanted.words,
         filter_words=wanted.words,
-        matches=call_filter(wanted.words, feed.session.calls),
+        matches=call_filter(wanted.words, CallFacts(feed)),
         report=report,
     )

@@ -50,6 +50,13 @@ def test_a_long_part_that_differs_is_paired_in_pieces() -> None:
     assert [(step.a, step.b) for step in found] == [(number, number) for number in range(200)]
 
 
+def test_a_call_is_paired_with_one_of_the_same_fifty() -> None:
+    """Of 50 reads before an edit and 50 reads after one, 49 are paired: the bound on the time costs one."""
+    reads = [[f"read {side}{number}" for number in range(50)] for side in "ab"]
+    found = steps(", ".join((*reads[0], "edit x")), ", ".join(("edit y", *reads[1])))
+    assert [step.match for step in found].count(Match.REPLACED) == 49
+
+
 def test_an_empty_run_has_no_partner() -> None:
     """All calls of the other run are only there."""
     assert aligned([], [key("read a")]).steps == [Step(Match.ONLY_B, None, 0)]

@@ -20,7 +20,7 @@ ALLOWED = {
     "plugins": NOTHING,
     "wire": {"blocks", "events", "paths", "plugins"} | WORDS,
     "session": {"events", "plurals"},
-    "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording"},
+    "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording", "safe_text"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
     "rules": NOTHING,
     "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "rules"}
@@ -55,6 +55,9 @@ ALLOWED = {
         "sources",
     }
     | {"state_folder"}
+    | WORDS,
+    "tripwires": {"actions", "agent_facts", "analysis", "events", "feed", "outputs", "recording", "rules"}
+    | {"session"}
     | WORDS,
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,

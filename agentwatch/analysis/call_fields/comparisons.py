@@ -15,8 +15,8 @@ from agentwatch.rules.globs import literal_of, name_matcher, path_matcher, text_
 from agentwatch.session import Call
 
 MAIN = "main"
-_QUOTES = frozenset("'\"\\$`")
-"""Signs of a shell after which a word may differ from the text of the command."""
+_QUOTES = ("'", '"', "\\\n", "\\", "$")
+"""Signs of a shell that are not in the word: `r''m` is `rm`."""
 
 
 def path_test(glob: str, facts: CallFacts) -> Test[Call]:
@@ -72,4 +72,11 @@ def agent_test(wanted: str, facts: CallFacts) -> Test[Call]:
 
 def _may_contain(command: str | None, literal: str) -> bool:
     """Return whether a word of a command may contain a text in lower case."""
-    return command is not None and (literal in command.lower() or not _QUOTES.isdisjoint(command))
+    if command is None:
+        return False
+    lowered = command.lower()
+    if literal in lowered or "~" in literal:  # $HOME is ~
+        return True
+    for sign in _QUOTES:
+        lowered = lowered.replace(sign, "")
+    return literal in lowered

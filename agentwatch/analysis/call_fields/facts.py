@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
+
 from agentwatch.analysis.call_fields.silences import Silences
 from agentwatch.analysis.episodes import Episodes
+from agentwatch.analysis.episodes.repeats import Repeats
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
@@ -11,6 +14,7 @@ from agentwatch.feed.output_tail import output_tail
 from agentwatch.session import Call, Session
 
 _MOST_TEXT = 4096
+_MOST_COUNT = 65535
 
 
 class CallFacts:
@@ -22,6 +26,8 @@ class CallFacts:
         self.now_ms: int | None = None
         """The present time, for how long a call has been running; None for a session that is not live."""
         self._episodes: Episodes | None = None
+        self._repeats = Repeats(feed)
+        self._repeat = array("H")
         self._silences = Silences(feed.session)
         self._first_started_ms: int | None = None
 
@@ -59,9 +65,21 @@ class CallFacts:
             return None
         if self._episodes is None:
             self._episodes = Episodes(self._feed)
-        while self._episodes.update():
-            pass
+        while not self._episodes.tries(call.number) and self._episodes.update():
+            pass  # no further than the call, so that the cost is spread over the calls of a list
         return self._episodes
+
+    def repeat(self, call: Call) -> int | None:
+        """Return how often in a row the identical call was made; None while the call runs.
+
+        `Episodes` has this count too, and reads the outputs of test runs for the others.
+        """
+        if call.ended is None:
+            return None
+        calls = self.session.calls
+        while len(self._repeat) < call.number:
+            self._repeat.append(min(self._repeats.add(calls[len(self._repeat)]), _MOST_COUNT))
+        return self._repeat[call.number - 1]
 
     def text(self, call: Call) -> str | None:
         """Return the end of what a call printed; None if it has printed nothing that is known."""

@@ -43,7 +43,7 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "command": _command,
         "path": lambda call: paths_of(call, facts.cwd(call)),
         "outside": lambda call: _outside(call, facts.cwd(call)),
-        "program": _programs,
+        "program": lambda call: None if _is_unknown_command(call) else programs_of(call),
         "idle": facts.idle_ms,
         "verdict": facts.verdict,
         "text": facts.text,
@@ -86,7 +86,7 @@ def _count_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
         return read
 
     return {
-        "repeat": counted(Episodes.repeat),
+        "repeat": facts.repeat,
         "tries": counted(Episodes.tries),
         "cycle": counted(Episodes.cycle),
         "reread": counted(Episodes.reread),
@@ -141,14 +141,17 @@ def _command(call: Call) -> Value:
     return call.target
 
 
-def _programs(call: Call) -> Value:
-    if call.kind is not ToolKind.EXECUTE:
-        return _NO_NAMES
-    return None if call.target is None else read_command(call.target).programs
-
-
 def _outside(call: Call, cwd: str | None) -> Value:
     found = is_outside(call, cwd)
     if found is None:
         return None
     return ("cwd",) if found else _NO_NAMES
+
+
+def programs_of(call: Call) -> tuple[str, ...]:
+    """Return the programs in the command of a call; none if it is no shell call."""
+    return read_command(call.target or "").programs if call.kind is ToolKind.EXECUTE else _NO_NAMES
+
+
+def _is_unknown_command(call: Call) -> bool:
+    return call.kind is ToolKind.EXECUTE and call.target is None

@@ -49,6 +49,7 @@ def _rule(checked: Checked, judgement: Judgement) -> dict[str, object]:
         "severity": rule.severity,
         "state": judgement.state,
         "reason": judgement.words,
+        "value": judgement.value,
         "looked_at": judgement.looked_at,
         "hits": judgement.hits,
         "not_judged": judgement.not_judged,

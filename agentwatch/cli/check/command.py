@@ -78,7 +78,7 @@ def run_check(
     progress = ShownProgress()
     for words in addresses:
         try:
-            address = _whole(words, waits=waits)
+            address = whole_address(words, waits=waits)
             checked.append(check(address, rules, agent, progress.step("checking"), waits=waits))
         except Fault as fault:
             progress.clear()
@@ -95,7 +95,7 @@ def run_check(
     return _print(checked, output_format, code, explains=explains) or code
 
 
-def _whole(words: str, *, waits: bool) -> Address:
+def whole_address(words: str, *, waits: bool = False) -> Address:
     """Return the address of a whole recording.
 
     Raises:

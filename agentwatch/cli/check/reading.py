@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.analysis.status.reasons import unknown_agent
@@ -60,6 +60,25 @@ def check(
         Fault: It cannot be read, or no known agent wrote it.
     """
     began = time.monotonic()
+    with judged(address, rules, agent, progress, waits=waits) as (feed, judge, is_live):
+        session, judgements = feed.session, judge.judgements()
+    seconds = time.monotonic() - began
+    return Checked(address.words, judgements, len(session.calls), session.format, seconds, is_live)
+
+
+@contextmanager
+def judged(
+    address: Address,
+    rules: Sequence[Rule],
+    agent: Agent | None,
+    progress: Callable[[int, int], None],
+    *,
+    waits: bool,
+) -> Iterator[tuple[Feed, Judge, bool]]:
+    """Return the feed of a recording that was read to its end, its judge, and whether it is still written.
+
+    The recording is open until the end of the block. Arguments and faults are those of `check`.
+    """
     found = _open(address, waits=waits)
     with nullcontext() if found.source is None else closing(found.source):
         feed = Feed(found.reader, agent)
@@ -67,12 +86,9 @@ def check(
         _read(feed, found, progress)
         if found.source is not None and (faults := _faults(found.source)):
             raise Fault(f"{address.session}: {faults}", USAGE)
-        session = feed.session
-        if session.outcome is None:
-            raise Fault(f"{address.session}: {unknown_agent(session)}", USAGE)
-        judgements = judge.judgements()
-    seconds = time.monotonic() - began
-    return Checked(address.words, judgements, len(session.calls), session.format, seconds, found.is_live)
+        if feed.session.outcome is None:
+            raise Fault(f"{address.session}: {unknown_agent(feed.session)}", USAGE)
+        yield feed, judge, found.is_live
 
 
 def _open(address: Address, *, waits: bool) -> _Opened:

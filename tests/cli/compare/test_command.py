@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def test_several_runs_a_side_follow_with(folder: Path) -> None:
 def test_what_is_given_away_is_redacted(folder: Path) -> None:
     """Equal secrets get equal masks in both runs, so they are no difference; `--raw` leaves them in."""
     for name in ("a", "b"):
-        run = A.with_call(0, shell(f"GH_TOKEN={SECRET} gh pr list"))
+        run = replace(A.with_call(0, shell(f"GH_TOKEN={SECRET} gh pr list")), text=f"Sent {SECRET}.")
         (folder / f"{name}.ndjson").write_bytes(run.lines())
     for output_format in ("markdown", "html"):
         arguments = ("compare", "a.ndjson", "b.ndjson", "--all", "--output-format", output_format)
@@ -84,6 +85,7 @@ def test_what_is_given_away_is_redacted(folder: Path) -> None:
         assert SECRET[4:].encode() not in done.stdout
         assert b"[secret:" in done.stdout or b"&#91;secret:" in done.stdout
         assert b"They do not part" in done.stdout
+        assert b"Both have the same words." in done.stdout
         assert b"A: masked " in done.stderr
         raw = watch(*arguments, "--raw", cwd=folder)
         assert SECRET[4:].encode() in raw.stdout

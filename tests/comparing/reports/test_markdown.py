@@ -56,4 +56,6 @@ def test_two_long_runs_fit_into_a_comment(tmp_path: Path, sign: str) -> None:
         tmp_path, replace(A, calls=long, text=sign * 40_000), replace(A, calls=other, text="no " * 20_000)
     )
     assert len(text.encode()) <= MOST_BYTES
+    code = "".join(token.content for token in tokens(text) if token.type == "fence")
+    assert 1_000 < len(code.encode()) <= 16_000
     assert "more rows left out: a comment has limited room." in text

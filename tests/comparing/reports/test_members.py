@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.comparing import compare_several
+from agentwatch.comparing import compare, compare_several
 from agentwatch.comparing.reports.members import json_pieces
 from agentwatch.comparing.reports.several_runs import several_json
 from tests.builders.comparing.runs import Run, compared, edit, read, run_tests
@@ -90,6 +90,13 @@ def test_a_hostile_text_is_escaped(tmp_path: Path, attack: str) -> None:
     data = b"".join(json_pieces(compared(tmp_path, A, hostile), every=True)).decode()
     assert CONTROL.search(data) is None
     json.loads(data)
+
+
+def test_a_name_that_is_no_text_is_written(tmp_path: Path) -> None:
+    """A file name may have bytes that are no UTF-8; each becomes a question mark."""
+    side = replace(A.side(tmp_path, "a"), name="half \udcff")
+    found = json.loads(b"".join(json_pieces(compare(side, side))))
+    assert found["a"]["name"] == "half ?"
 
 
 def test_the_documentation_names_every_key(tmp_path: Path) -> None:

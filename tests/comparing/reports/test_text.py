@@ -45,6 +45,14 @@ def test_equal_calls_are_counted_or_listed(tmp_path: Path) -> None:
     assert "  = #2     #2     Read file src/wheel.py" in text_of(tmp_path, A, B, every=True)
 
 
+def test_a_call_between_two_differences_is_listed_once(tmp_path: Path) -> None:
+    """The contexts of differences that are close to each other do not repeat calls."""
+    text = text_of(tmp_path, A, A.without(3).without(1))
+    listed = [text.count(f"\n  {sign} #{number} ") for number, sign in enumerate("=-=-==", 1)]
+    assert listed == [1, 1, 1, 1, 1, 0]
+    assert "  … 1 equal call\n" in text
+
+
 def test_equal_runs_have_no_list_of_calls(tmp_path: Path) -> None:
     """The report says that they do not part."""
     text = text_of(tmp_path, A, A)
