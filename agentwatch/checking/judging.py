@@ -43,7 +43,8 @@ class Judge:
                 self._by_calls[index] = Forbidden(rule, readers)
             elif isinstance(rule, Limit):
                 is_idle = rule.amount is Amount.IDLE
-                self._by_calls[index] = Limited(rule, facts, self._silences if is_idle else None)
+                silences = self._silences if is_idle else None
+                self._by_calls[index] = Limited(rule, facts, silences, lambda: self.began_ms)
         self._judges = [each.judge for each in self._by_calls.values() if each.needs_calls]
         feed.takes_agent_times = True
         feed.observer = self

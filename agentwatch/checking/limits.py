@@ -31,14 +31,22 @@ _NOT_SAID = {
 class Limited:
     """A limit of one session."""
 
-    def __init__(self, rule: Limit, facts: CallFacts, silences: Silences | None) -> None:
+    def __init__(
+        self,
+        rule: Limit,
+        facts: CallFacts,
+        silences: Silences | None,
+        began_ms: Callable[[], int | None],
+    ) -> None:
         """Create a limit.
 
         Args:
             rule: The limit.
             facts: The facts about the calls of the session.
             silences: The silences that are longer than the limit, of `idle`.
+            began_ms: Returns the time of the first line that has one.
         """
+        self._began_ms = began_ms
         self._rule = rule
         self._facts = facts
         self._silences = silences
@@ -99,7 +107,7 @@ class Limited:
         if self._amount is Amount.IDLE and self._silences is not None:
             return (self._silences.longest_ms, "") if self._silences.timed_lines > 1 else (None, not_said)
         if self._amount is Amount.ELAPSED:
-            began = session.runs[0].began_seen_ms if session.runs else None
+            began = self._began_ms()
             if began is None or session.last_seen_ms is None:
                 return None, not_said
             return max(session.last_seen_ms - began, 0), ""

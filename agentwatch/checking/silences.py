@@ -47,8 +47,11 @@ class Silences:
                 if pieces is not None:
                     self._note(pieces.longest_gap_ms, seen_ms)
             self._quiet_since = seen_ms
+        has_prompts = not session.traits.has_result  # the files of agents; streams may leave the prompt out
         if session.open_calls or session.asked or (session.runs and session.run.is_over):
             self._quiet_since = None
+        elif has_prompts and not session.run.turns:
+            self._quiet_since = None  # the user has not asked for anything yet
 
     def _note(self, silence_ms: int, until_ms: int) -> None:
         self.longest_ms = max(self.longest_ms, silence_ms)

@@ -48,7 +48,7 @@ class AgentSource:
         self.bookmarks_path = None if files is None else files.bookmarks
         self.wakeup = agent.wakeup
         self._process_fd = process_fd
-        self._pausing = Pausing(agent.pid, lambda: agent.exit_code is None)
+        self._pausing = Pausing(agent.pid, lambda: agent.exit_code is None, agent.output.note_pause)
         self.pausing: Pausing | None = self._pausing
         self._activity = Activity(agent.pid)
         self._facts_at_end: AgentFacts | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from agentwatch.recording import DiskSync, LineReader, SessionFiles, is_at
@@ -41,11 +41,18 @@ class Judge(Protocol):
         """The rules that were hit so far."""
 
     @property
-    def faults(self) -> dict[str, OSError | None]:
+    def faults(self) -> Mapping[str, OSError | None]:
         """What does not work: a message for each, with its error if it occurred."""
+
+    @property
+    def stopped_by(self) -> str:
+        """The rule that has stopped the agent; empty if none has."""
 
     def take_news(self) -> Sequence[News]:
         """Return the hits to announce since the last call."""
+
+    def announce_by(self, announce: Callable[[News], object]) -> None:
+        """Announce what is left and all later hits with this function, in another thread."""
 
 
 class Publication(Protocol):

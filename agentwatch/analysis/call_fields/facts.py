@@ -74,7 +74,7 @@ class CallFacts:
 
         `Episodes` has this count too, and reads the outputs of test runs for the others.
         """
-        if call.ended is None:
+        if call.outcome is Outcome.RUNNING:
             return None
         calls = self.session.calls
         while len(self._repeat) < call.number:

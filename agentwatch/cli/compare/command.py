@@ -65,11 +65,14 @@ def run_compare(request: Request, options: Options) -> int:
     Raises:
         Fault: An address names a moment, or a session cannot be opened or is of no known agent.
     """
-    opened = _open(request, options.agent())
+    progress = ShownProgress()
+    opened = _open(request, options.agent(), progress)
     if isinstance(opened, int):
         return opened
     if len(opened.a) == len(opened.b) == 1:
+        progress.step("aligning the calls").show("…")
         comparison = compare(opened.a[0], opened.b[0])
+        progress.clear()
         if request.output_format == SCREEN:
             from agentwatch.cli.compare.screen import show
 
@@ -124,7 +127,7 @@ def _write_file(request: Request, pieces: Iterable[bytes]) -> int:
     return 0
 
 
-def _open(request: Request, agent: Agent | None) -> _Opened | int:
+def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Opened | int:
     """Open all sessions; of a stream of no known agent, return the exit code."""
     addresses = [[_parsed(words) for words in side] for side in (request.a, request.b)]
     if sum(address.path == STDIN for side in addresses for address in side) > 1:
@@ -133,10 +136,12 @@ def _open(request: Request, agent: Agent | None) -> _Opened | int:
     opened, masks = _Opened([], [], [], []), Masks()
     for letter, each, sides in (("A", addresses[0], opened.a), ("B", addresses[1], opened.b)):
         for nth, address in enumerate(each, 1):
-            session = open_session(address, Wanted(is_raw=is_raw, masks=masks), agent, ShownProgress())
+            session = open_session(address, Wanted(is_raw=is_raw, masks=masks), agent, progress)
             if isinstance(session, int):
                 return session
+            progress.step(f"reading the verdicts of {letter}").show("…")
             sides.append(side_of(session.name, session.feed))
+            progress.clear()
             opened.addresses.append(address)
             if request.output_format in _REDACTED:
                 name = f"{letter}{nth}" if len(each) > 1 else letter

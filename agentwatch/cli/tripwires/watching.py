@@ -13,8 +13,9 @@ from agentwatch.faults import USAGE, Fault
 from agentwatch.rules import RuleError
 from agentwatch.safe_text import cut, safe_line
 from agentwatch.sources.source import Source
+from agentwatch.sources.written_files import News
 from agentwatch.tripwires import Action, Tripwire, tripwire
-from agentwatch.tripwires.judge import Judge, News
+from agentwatch.tripwires.judge import Judge
 
 _SHOWN_COLUMNS = 80
 _MOST_RULES = 100
@@ -77,14 +78,16 @@ def judged(source: Source, options: Options) -> Judge:
 def print_news(news: News, source: Source) -> None:
     """Print a hit on stderr; after a pause, with the command that lets the agent go on."""
     pausing = source.pausing
-    is_paused = news.action is Action.PAUSE and pausing is not None
-    say(f"{news.words} · to go on: kill -CONT -{pausing.agent}" if is_paused and pausing else news.words)
-    if news.action is Action.BELL and os.isatty(2):
+    is_paused = news.action == Action.PAUSE
+    say(f"{news.words} · to go on: kill -CONT -{pausing.agent}" if pausing and is_paused else news.words)
+    if news.action == Action.BELL and os.isatty(2):
         os.write(2, b"\a")
 
 
-def end_pause(source: Source) -> None:
-    """Let a paused agent go on, because nobody watches it any more, and say so; pause it no more."""
+def unattended(source: Source) -> None:
+    """Let a paused agent go on, because nobody watches it any more, and say so; print later hits."""
+    if source.written.judge is not None:
+        source.written.judge.announce_by(lambda news: print_news(news, source))
     if source.pausing is not None:
         source.pausing.is_attended = False
         if source.pausing.go_on():

@@ -55,6 +55,19 @@ class CallsView(DifferencesView):
         line = self.line
         return None if line is None or line.folded else self._comparison.rows[line.row]
 
+    def number_of(self, side: int) -> int | None:
+        """Return the number of the selected call in a run, or of the last call that it made before that.
+
+        Args:
+            side: 0 for the first run, 1 for the second.
+
+        Returns:
+            The number; None if the run made no call up to there.
+        """
+        rows = self._comparison.rows
+        earlier = range(-1 if self.line is None else self.line.row, -1, -1)
+        return next((number for row in earlier if (number := (rows[row].a, rows[row].b)[side])), None)
+
     def line_count(self) -> int:
         """Return the number of lines."""
         return len(self._lines)

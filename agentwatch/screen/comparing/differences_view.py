@@ -48,7 +48,7 @@ class DifferencesView(RowView):
             self.notify("no difference", markup=False)
         elif step.is_around:
             words = "after the last difference: the first" if direction > 0 else "before the first: the last"
-            self.notify(f"{words}, {step.number} of {step.of}", markup=False)
+            self.notify(f"{words}, {step.number:,} of {step.of:,}", markup=False)
 
     def step(self, direction: int) -> Step:
         """Select the next (1) or previous (-1) difference; after the last comes the first."""
@@ -67,7 +67,7 @@ class DifferencesView(RowView):
         lines = self.differing()
         at = bisect_left(lines, self.cursor)
         if at < len(lines) and lines[at] == self.cursor:
-            return SafeText(f"difference {at + 1} of {len(lines)}")
+            return SafeText(f"difference {at + 1:,} of {len(lines):,}")
         return SafeText("")
 
     def show_around(self) -> None:

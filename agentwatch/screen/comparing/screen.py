@@ -140,9 +140,8 @@ class ComparisonScreen(Screen[None]):
             self.notify("no call is selected", markup=False)
 
     def action_session(self, side: int) -> None:
-        """Open the session of a run, at the selected call if it has made it."""
-        row = self._calls.chosen if self._view is self._calls else None
-        number = None if row is None else (row.a, row.b)[side]
+        """Open the session of a run, at the selected call or at the last one that it made before that."""
+        number = self._calls.number_of(side) if self._view is self._calls else None
         self.post_message(self.SessionWanted(side, number))
 
     def _show(self, shown: DifferencesView) -> None:

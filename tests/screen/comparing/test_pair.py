@@ -26,7 +26,8 @@ async def test_enter_shows_both_calls(tmp_path: Path) -> None:
         assert row(stage.pair, "call") == "call A #3 B #3"
         assert row(stage.pair, "target") == "target pytest -q pytest -q"
         assert row(stage.pair, "verdict") == "verdict 2 failed, 18 passed ~ 5 failed, 15 passed"
-        assert "── arguments: the same in both" in stage.pair
+        headings = [line for line in stage.pair if line.startswith("── ")]
+        assert headings == ["── result", "── arguments: the same in both"]
         await stage.press("escape")
         assert not isinstance(stage.app.screen, PairScreen)
 

@@ -115,6 +115,17 @@ async def test_a_and_b_open_the_sessions_at_the_call(tmp_path: Path) -> None:
         await stage.until(lambda: stage.app._being_closed == 0, "the end of the sessions")
 
 
+async def test_a_session_without_the_call_opens_at_the_call_before(tmp_path: Path) -> None:
+    """A call that only B made is between two calls of A; the earlier one of them is shown."""
+    async with opened(tmp_path, A, B) as stage:
+        await stage.press("n")
+        assert "only B" in stage.chosen
+        assert (stage.calls.number_of(0), stage.calls.number_of(1)) == (4, 5)
+        await stage.press("a")
+        await stage.until(lambda: isinstance(stage.app.screen, WatchScreen), "the session")
+        await stage.until(lambda: "4 calls" in stage.text, "the calls up to then")
+
+
 async def test_a_session_that_is_gone_is_reported(tmp_path: Path) -> None:
     """The comparison stays."""
     async with opened(tmp_path, A, B) as stage:

@@ -42,7 +42,10 @@ class Pair(NamedTuple):
 
 
 def pair_rows(comparison: Comparison, row: Row) -> list[Heading | Pair]:
-    """Return the rows about the calls of a row; the lines of the recordings are read again."""
+    """Return the rows about the calls of a row; texts that differ come before those that do not.
+
+    The lines of the recordings are read again.
+    """
     sides = (comparison.a, comparison.b)
     calls = comparison.calls(row)
     facts = [
@@ -54,8 +57,9 @@ def pair_rows(comparison: Comparison, row: Row) -> list[Heading | Pair]:
         Pair(SafeText(name), facts[0].get(name), facts[1].get(name)) for name in names
     ]
     texts = [{} if call is None else _texts(side, call) for side, call in zip(sides, calls, strict=True)]
-    for name in dict.fromkeys((*texts[0], *texts[1])):
-        a, b = texts[0].get(name, ""), texts[1].get(name, "")
+    names = dict.fromkeys((*texts[0], *texts[1]))
+    pairs = [(name, texts[0].get(name, ""), texts[1].get(name, "")) for name in names]
+    for name, a, b in sorted(pairs, key=lambda pair: pair[1] == pair[2]):
         if a or b:
             rows += _text_rows(name, a, b)
     return rows

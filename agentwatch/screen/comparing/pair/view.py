@@ -102,6 +102,8 @@ def _side_by_side(row: Pair, width: int) -> Iterator[Spans]:
 def _half(row: Pair, cells: list[SafeText], nth: int, width: int, style: str) -> tuple[SafeText, str]:
     is_there = nth < len(cells)
     words = fitted(cells[nth] if is_there else SafeText(""), width)
+    if row.label:  # a value is no line that was removed or added
+        style = "strong"
     is_marked = row.differs and is_there and row.label not in _OWN
     return words, style if is_marked else "plain" if row.label else "muted"
 
