@@ -86,24 +86,6 @@ def _printed(print_all: Callable[[], object]) -> int:
     return 0
 
 
-def print_log(feed: Feed, *, addresses: bool = False) -> int:
-    """Print the action log of a complete recording, and return the exit code.
-
-    Args:
-        feed: The feed of the recording.
-        addresses: Whether each line of a call has its number: `#12`.
-    """
-    from agentwatch.outputs.action_log import follow_log
-
-    code = print_lines(follow_log(feed, addresses=addresses))
-    if code == 0 and feed.session.outcome is None:
-        from agentwatch.analysis.status.reasons import unknown_agent
-
-        say(unknown_agent(feed.session))
-        return USAGE
-    return code
-
-
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
     """Print the calls that end from now on, in the text format, and return the exit code."""
     lines = ActionLines(feed.session, action)
@@ -280,9 +262,9 @@ def _print_end(feed: Feed, output_format: str) -> None:
     run, has_result = feed.session.run, feed.session.traits.has_result
     is_good = run.outcome is Outcome.SUCCEEDED or (run.outcome is Outcome.UNFINISHED and not has_result)
     if output_format == "summary":
-        from agentwatch.outputs.summary import summary
+        from agentwatch.outputs.summary import whole_summary
 
-        _print_pieces(summary(feed.session))
+        _print_pieces(whole_summary(feed))
     elif output_format == "final" and is_good:
         _print_final(feed.session)
     elif output_format == "json" and has_result and is_good and run.ended is not None:

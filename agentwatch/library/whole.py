@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from agentwatch.feed import Feed
-from agentwatch.library.opening import opened
+from agentwatch.library.opening import Opened, opened
 from agentwatch.session import Session
 
 
@@ -38,13 +38,11 @@ def load(path: str | os.PathLike[str]) -> Session:
         ['src/blades.py']
     """
     with closing(opened(path)) as source:
-        feed = Feed(source.reader)
-        feed.takes_agent_times = True
-        feed.advance()
-    for run in feed.session.runs:
+        session = _read(source).session
+    for run in session.runs:
         if run.turn_result is not None:
             run.turn_result.settle()
-    return feed.session
+    return session
 
 
 def summary(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -61,8 +59,20 @@ def summary(path: str | os.PathLike[str]) -> dict[str, Any]:
         >>> found = agentwatch.summary("recordings/plain.ndjson")
         >>> found["outcome"], found["calls_by_outcome"], found["calls"][0]["action"]
         ('succeeded', {'succeeded': 2}, 'Read file lantern/settings.py (6 lines)')
+        >>> tests = agentwatch.summary("recordings/demo.ndjson")["tests"]
+        >>> tests["state"], [(each["command"], each["words"]) for each in tests["commands"]]
+        ('green', [('pytest -q', '17 passed')])
     """
-    from agentwatch.outputs.summary import summary as pieces
+    from agentwatch.outputs.summary import whole_summary
 
-    members: dict[str, Any] = orjson.loads(b"".join(pieces(load(path))))
+    with closing(opened(path)) as source:
+        members: dict[str, Any] = orjson.loads(b"".join(whole_summary(_read(source))))
     return members
+
+
+def _read(source: Opened) -> Feed:
+    """Return a feed that has read all of a source, which is open."""
+    feed = Feed(source.reader)
+    feed.takes_agent_times = True
+    feed.advance()
+    return feed

@@ -36,6 +36,8 @@ class _Place(NamedTuple):
     worktree: str
     head: str
     """The path of its file `HEAD`; empty for a folder without a repository."""
+    root: str
+    """The folder of its files; of a folder without a repository, the folder itself."""
 
 
 class Repositories:
@@ -58,30 +60,42 @@ class Repositories:
         Args:
             cwd: An absolute path. A relative one is not searched.
         """
-        place = self._places.get(cwd)
-        if place is None:
-            if len(self._places) >= _MOST_REMEMBERED:
-                self._places.clear()
-            place = self._places[cwd] = self._found(cwd)
+        place = self._place(cwd)
         return Repository(place.name, self._branch(place.head), place.worktree)
+
+    def root(self, cwd: str) -> str:
+        """Return the folder of the files of the repository, or of the worktree, that a folder is in.
+
+        Args:
+            cwd: An absolute path. Without a repository, it is returned as it is.
+        """
+        return self._place(cwd).root
 
     def forget(self) -> None:
         """Search every folder again: repositories are created and moved."""
         self._places.clear()
 
+    def _place(self, cwd: str) -> _Place:
+        place = self._places.get(cwd)
+        if place is None:
+            if len(self._places) >= _MOST_REMEMBERED:
+                self._places.clear()
+            place = self._places[cwd] = self._found(cwd)
+        return place
+
     def _found(self, cwd: str) -> _Place:
         folder = Path(cwd)
         name = folder.name or cwd
         if not folder.is_absolute() or "\0" in cwd:
-            return _Place(name, "", "")
+            return _Place(name, "", "", cwd)
         for each in [folder, *folder.parents][:_MOST_PARENTS]:
             git = each / ".git"
             if (git / "HEAD").is_file():
-                return _Place(each.name or name, "", str(git / "HEAD"))
+                return _Place(each.name or name, "", str(git / "HEAD"), str(each))
             link = self._read(str(git))
             if link.startswith(_LINK):
                 return self._linked(each, link.removeprefix(_LINK).strip())
-        return _Place(name, "", "")
+        return _Place(name, "", "", cwd)
 
     def _linked(self, folder: Path, target: str) -> _Place:
         """Return the place of a worktree or a submodule: its `.git` is a file that names a folder of git.
@@ -90,8 +104,9 @@ class Repositories:
         """
         git = Path(os.path.normpath(folder / target))
         if git.parent.name == "worktrees" and git.parent.parent.name == ".git":
-            return _Place(git.parent.parent.parent.name, folder.name, str(git / "HEAD"))
-        return _Place(folder.name, "", str(git / "HEAD"))
+            name = git.parent.parent.parent.name
+            return _Place(name, folder.name, str(git / "HEAD"), str(folder))
+        return _Place(folder.name, "", str(git / "HEAD"), str(folder))
 
     def _branch(self, head: str) -> str:
         """Return the branch that a `HEAD` names, or the beginning of its commit; empty if unreadable."""

@@ -8,15 +8,28 @@ import orjson
 
 from agentwatch.actions import action, target
 from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.verdict_history import final_verdicts
+from agentwatch.feed import Feed
 from agentwatch.outputs.safe_json import safe_json
+from agentwatch.outputs.tests_member import tests_members
 from agentwatch.session import Call, Run, Session, calls_by_outcome
 
 _CALLS_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 100
 
 
+def whole_summary(feed: Feed, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
+    """Yield the summary of the session that a feed shows, with the member `tests`, as `summary` does.
+
+    Args:
+        feed: Reads the session. The outputs of its tests are read from its recording, which must be open.
+        more: Members that follow those of the summary.
+    """
+    return summary(feed.session, {"tests": tests_members(final_verdicts(feed)), **(more or {})})
+
+
 def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
-    """Yield the summary of a session in pieces, without a line end.
+    """Yield what a session alone contains of its summary in pieces, without a line end.
 
     Characters that could control a terminal are written as JSON escapes, which leaves the values unchanged.
     The text of a session may be long, so it is never joined in memory.

@@ -13,6 +13,7 @@ from agentwatch.recording import create_file, open_regular, private_folder
 from agentwatch.session_index.rows import Rows
 from agentwatch.session_index.schema import (
     CALL_COLUMNS,
+    EDIT_COLUMNS,
     MARK_DUPLICATES,
     SCHEMA,
     SESSION_COLUMNS,
@@ -31,6 +32,10 @@ _INSERT_CALL = (
     f"INSERT INTO stored_call (session, {', '.join(CALL_COLUMNS)}) "  # noqa: S608 - constants
     f"VALUES (?, {', '.join('?' * len(CALL_COLUMNS))})"
 )
+_INSERT_EDIT = (
+    f"INSERT INTO stored_edit (session, {', '.join(EDIT_COLUMNS)}) "  # noqa: S608 - constants
+    f"VALUES (?, {', '.join('?' * len(EDIT_COLUMNS))})"
+)
 
 
 class Stamp(NamedTuple):
@@ -43,6 +48,16 @@ class Stamp(NamedTuple):
 def index_path() -> Path:
     """Return the path of the index, which may not exist yet."""
     return state_folder() / "index.db"
+
+
+def remove_index(path: Path) -> None:
+    """Remove the files of an index that is not open. It is built again when it is opened.
+
+    Raises:
+        OSError: A file cannot be removed.
+    """
+    for suffix in _SUFFIXES:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 class SessionIndex:
@@ -63,6 +78,9 @@ class SessionIndex:
             sqlite3.Error: The database cannot be used.
         """
         self._program = program
+        self.path = path
+        self.was_damaged = False
+        """Whether the file was no database, and was replaced."""
         private_folder(path.parent)
         connection = _connected(path)
         try:
@@ -71,29 +89,30 @@ class SessionIndex:
             connection.close()
             raise
         except sqlite3.DatabaseError:  # it is no database
-            is_ours = False
+            is_ours, self.was_damaged = False, True
         if not is_ours:
             connection.close()
-            for suffix in _SUFFIXES:
-                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            remove_index(path)
             connection = _connected(path)
-        self._connection = connection
+        self.connection = connection
+        """For queries. Only the index itself writes its tables."""
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         self._create()
 
     def stamps(self) -> dict[str, Stamp]:
         """Return the stamps of the sessions in the index, by their paths."""
-        found = self._connection.execute("SELECT path, size, changed_ns FROM stored_session")
+        found = self.connection.execute("SELECT path, size, changed_ns FROM stored_session")
         return {path: Stamp(size, changed_ns) for path, size, changed_ns in found}
 
     def replace(self, sessions: Sequence[Rows]) -> None:
         """Write sessions, in place of those with the same paths."""
         with self._transaction():
             self._remove(rows.session[0] for rows in sessions)
-            for session, calls in sessions:
-                key = self._connection.execute(_INSERT_SESSION, session).lastrowid
-                self._connection.executemany(_INSERT_CALL, ((key, *call) for call in calls))
+            for session, calls, edits in sessions:
+                key = self.connection.execute(_INSERT_SESSION, session).lastrowid
+                self.connection.executemany(_INSERT_CALL, ((key, *call) for call in calls))
+                self.connection.executemany(_INSERT_EDIT, ((key, *edit) for edit in edits))
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove the sessions with these paths."""
@@ -103,17 +122,18 @@ class SessionIndex:
     def mark_duplicates(self) -> None:
         """Find out which sessions are in the index twice: as our own recording, and as the agent's file."""
         with self._transaction():
-            self._connection.execute(MARK_DUPLICATES)
+            for statement in MARK_DUPLICATES:
+                self.connection.execute(statement)
 
     def counts(self) -> tuple[int, int]:
         """Return the number of sessions and the number of calls, without those that are there twice."""
         query = "SELECT count(*), coalesce(sum(calls), 0) FROM session"
-        sessions, calls = self._connection.execute(query).fetchone()
+        sessions, calls = self.connection.execute(query).fetchone()
         return sessions, calls
 
     def close(self) -> None:
         """Close the database."""
-        self._connection.close()
+        self.connection.close()
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
         """Return whether the database is empty, or was made by this version."""
@@ -129,30 +149,31 @@ class SessionIndex:
     def _create(self) -> None:
         """Create the tables, unless another process has done so in the meantime."""
         with self._transaction():
-            if self._connection.execute("PRAGMA user_version").fetchone() != (0,):
+            if self.connection.execute("PRAGMA user_version").fetchone() != (0,):
                 return
             for statement in SCHEMA.split(";\n"):
-                self._connection.execute(statement)
-            self._connection.execute("INSERT INTO made_by VALUES (?)", (self._program,))
-            self._connection.execute(f"PRAGMA user_version = {VERSION}")
+                self.connection.execute(statement)
+            self.connection.execute("INSERT INTO made_by VALUES (?)", (self._program,))
+            self.connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def _remove(self, paths: Iterable[str]) -> None:
         found = [(path,) for path in paths]
         where = "FROM stored_session WHERE path = ?"
-        execute = self._connection.executemany
-        execute(f"DELETE FROM stored_call WHERE session = (SELECT id {where})", found)  # noqa: S608 - a constant
+        execute = self.connection.executemany
+        for table in ("stored_call", "stored_edit"):
+            execute(f"DELETE FROM {table} WHERE session = (SELECT id {where})", found)  # noqa: S608 - constants
         execute(f"DELETE {where}", found)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
+        self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:  # also a signal: half of a session must not be committed; it is raised again
             with suppress(sqlite3.Error):  # a full disk has rolled back already
-                self._connection.execute("ROLLBACK")
+                self.connection.execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
+        self.connection.execute("COMMIT")
 
 
 def _connected(path: Path) -> sqlite3.Connection:

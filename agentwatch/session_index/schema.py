@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 """The version of the schema, as `user_version` of the database."""
 SESSION_COLUMNS = (
     *("path", "agent", "session_id", "parent", "is_recording", "format", "title", "prompt", "model", "cwd"),
-    *("repository", "branch", "outcome", "began_ms", "seen_ms", "turns", "calls", "failed", "input_tokens"),
-    *("cached_tokens", "output_tokens", "cost_usd", "size", "changed_ns", "problem"),
+    *("repository", "branch", "outcome", "tests", "began_ms", "seen_ms", "active_ms", "turns", "calls"),
+    *("failed", "rejected", "input_tokens", "cached_tokens", "output_tokens", "cost_usd", "size"),
+    *("changed_ns", "problem"),
 )
 CALL_COLUMNS = (
-    *("number", "tool", "kind", "program", "target", "path", "outcome", "error", "exit_code", "started_ms"),
-    *("ended_ms", "duration_ms", "lines_added", "lines_removed", "subagent"),
+    *("number", "tool", "kind", "program", "command", "target", "path", "outcome", "error", "exit_code"),
+    *("started_ms", "ended_ms", "duration_ms", "lines_added", "lines_removed", "subagent", "verdict"),
+    *("verdict_tool", "verdict_source", "verdict_passed", "verdict_failed"),
 )
+EDIT_COLUMNS = ("number", "file", "lines_added", "lines_removed")
 SCHEMA = """
 CREATE TABLE made_by (program TEXT NOT NULL);
 CREATE TABLE stored_session (
@@ -30,11 +33,14 @@ CREATE TABLE stored_session (
     repository TEXT,
     branch TEXT,
     outcome TEXT,
+    tests TEXT,
     began_ms INTEGER,
     seen_ms INTEGER,
+    active_ms INTEGER,
     turns INTEGER NOT NULL,
     calls INTEGER NOT NULL,
     failed INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
     input_tokens INTEGER,
     cached_tokens INTEGER,
     output_tokens INTEGER,
@@ -45,12 +51,14 @@ CREATE TABLE stored_session (
     is_duplicate INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX session_by_id ON stored_session (agent, session_id);
+CREATE INDEX session_by_parent ON stored_session (agent, parent) WHERE parent IS NOT NULL;
 CREATE TABLE stored_call (
     session INTEGER NOT NULL,
     number INTEGER NOT NULL,
     tool TEXT NOT NULL,
     kind TEXT NOT NULL,
     program TEXT,
+    command TEXT,
     target TEXT,
     path TEXT,
     outcome TEXT NOT NULL,
@@ -62,11 +70,28 @@ CREATE TABLE stored_call (
     lines_added INTEGER,
     lines_removed INTEGER,
     subagent TEXT,
+    verdict TEXT,
+    verdict_tool TEXT,
+    verdict_source TEXT,
+    verdict_passed INTEGER,
+    verdict_failed INTEGER,
     PRIMARY KEY (session, number)
+) WITHOUT ROWID;
+CREATE TABLE stored_edit (
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    file TEXT NOT NULL,
+    lines_added INTEGER,
+    lines_removed INTEGER,
+    PRIMARY KEY (session, number, file)
 ) WITHOUT ROWID;
 CREATE VIEW session AS SELECT * FROM stored_session WHERE NOT is_duplicate;
 CREATE VIEW call AS
     SELECT stored_call.* FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
+    WHERE NOT stored_session.is_duplicate;
+CREATE VIEW edit AS
+    SELECT stored_session.repository, stored_edit.*
+    FROM stored_edit JOIN stored_session ON stored_session.id = stored_edit.session
     WHERE NOT stored_session.is_duplicate;
 CREATE VIEW failure AS
     SELECT
@@ -75,7 +100,8 @@ CREATE VIEW failure AS
     FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
     WHERE stored_call.outcome = 'failed' AND NOT stored_session.is_duplicate;
 """
-MARK_DUPLICATES = """
+MARK_DUPLICATES = (
+    """
 WITH recorded AS (
     SELECT agent, session_id, sum(calls) AS calls FROM stored_session WHERE is_recording GROUP BY 1, 2
 ), kept AS (
@@ -91,6 +117,25 @@ UPDATE stored_session SET is_duplicate = coalesce(
     ),
     0
 )
-"""
+""",
+    """
+WITH RECURSIVE recorded AS (
+    SELECT agent, session_id FROM stored_session AS kept
+    WHERE is_duplicate AND NOT is_recording AND EXISTS (
+        SELECT 1 FROM stored_session AS own JOIN stored_call ON stored_call.session = own.id
+        WHERE own.agent = kept.agent AND own.session_id = kept.session_id AND own.is_recording
+        AND stored_call.subagent IS NOT NULL
+    )
+), inside (id, agent, session_id) AS (
+    SELECT child.id, child.agent, child.session_id FROM stored_session AS child
+    JOIN recorded ON child.agent = recorded.agent AND child.parent = recorded.session_id
+    UNION
+    SELECT child.id, child.agent, child.session_id FROM stored_session AS child
+    JOIN inside ON child.agent = inside.agent AND child.parent = inside.session_id
+)
+UPDATE stored_session SET is_duplicate = 1 WHERE id IN (SELECT id FROM inside)
+""",
+)
 """Of a session that `agentwatch run` has recorded and that its agent has kept too, the one with more calls
-counts. Several recordings are parts of one session that was resumed."""
+counts. Several recordings are parts of one session that was resumed. If the recording counts and has the
+calls of subagents, the files that the agent has kept of these subagents are duplicates too."""

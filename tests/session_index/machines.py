@@ -32,6 +32,13 @@ class Indexed(NamedTuple):
         with closing(SessionIndex(self.path, "1.0")) as index:
             return update(index, self.found() if found is None else found)
 
+    def record(self, stem: str, *lines: bytes) -> Path:
+        """Save a recording of our own, and return its file."""
+        path = self.machine.home / ".agentwatch" / "sessions" / f"{stem}.ndjson"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(lines))
+        return path
+
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return what a query finds."""
         return rows(self.path, query, *values)

@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
     """The path of an index with one session, which has one call."""
     path = tmp_path / "state" / "index.db"
     with closing(SessionIndex(path, "1.0")) as index:
-        index.replace([Rows(SESSION, [CALL])])
+        index.replace([Rows(SESSION, [CALL], [])])
     return path
 
 
@@ -42,7 +42,7 @@ def test_it_lies_beside_the_saved_sessions(home: Path) -> None:
 def test_only_the_user_can_read_it(path: Path) -> None:
     """Folder and files are private, whatever the umask."""
     with closing(SessionIndex(path, "1.0")) as index:
-        index.replace([Rows(SESSION, [CALL])])
+        index.replace([Rows(SESSION, [CALL], [])])
         modes = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
     assert modes == dict.fromkeys(("index.db", "index.db-wal", "index.db-shm"), 0o600)
     assert path.parent.stat().st_mode & 0o777 == 0o700
@@ -96,12 +96,12 @@ def test_a_link_is_not_followed(path: Path, tmp_path: Path) -> None:
 
 def test_a_session_is_replaced_as_a_whole(path: Path) -> None:
     """A session that fails to be written leaves the one before it."""
-    broken = Rows(SESSION, [CALL, CALL])
+    broken = Rows(SESSION, [CALL, CALL], [])
     with closing(SessionIndex(path, "1.0")) as index:
         with pytest.raises(sqlite3.IntegrityError):
             index.replace([broken])
         assert index.counts() == (1, 1)
-        index.replace([Rows(SESSION, [])])
+        index.replace([Rows(SESSION, [], [])])
     assert rows(path, "SELECT count(*) FROM call") == [(0,)]
 
 
@@ -109,10 +109,10 @@ def test_a_full_disk_leaves_a_valid_index(path: Path) -> None:
     """If the database cannot grow, the error is reported, and what was there before is kept."""
     with closing(SessionIndex(path, "1.0")) as index:
         [(pages,)] = rows(path, "PRAGMA page_count")
-        index._connection.execute(f"PRAGMA max_page_count = {pages}")
+        index.connection.execute(f"PRAGMA max_page_count = {pages}")
         many = [CALL_COLUMNS and (number, *CALL[1:3], "x" * 1000, *CALL[4:]) for number in range(1, 1000)]
         with pytest.raises(sqlite3.OperationalError, match="full"):
-            index.replace([Rows(SESSION, many)])
+            index.replace([Rows(SESSION, many, [])])
         assert index.counts() == (1, 1)
     assert rows(path, "PRAGMA integrity_check") == [("ok",)]
 

@@ -22,14 +22,6 @@ def indexed(tmp_path: Path) -> Indexed:
     return Indexed(fake_machine(tmp_path / "machine", 13), tmp_path / "state" / "index.db")
 
 
-def record(indexed: Indexed, stem: str, *lines: bytes) -> Path:
-    """Save a recording of our own."""
-    path = indexed.machine.home / ".agentwatch" / "sessions" / f"{stem}.ndjson"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(lines))
-    return path
-
-
 def failing(session_id: str, calls: int) -> bytes:
     """Return the lines of a session whose commands fail."""
     pairs = (
@@ -76,7 +68,7 @@ def test_a_session_has_what_its_agent_writes(indexed: Indexed) -> None:
 
 def test_a_call_has_its_program_and_its_error(indexed: Indexed) -> None:
     """A failed command is a failure with its program, its exit code, and the facts of its session."""
-    path = record(indexed, "20261122-120000-000abcdef", failing("s-1", 2))
+    path = indexed.record("20261122-120000-000abcdef", failing("s-1", 2))
     indexed.update()
     columns = "agent, session_id, number, tool, kind, program, target, exit_code"
     assert indexed.rows(f"SELECT {columns} FROM failure WHERE session_path = ?", str(path)) == [
@@ -87,7 +79,7 @@ def test_a_call_has_its_program_and_its_error(indexed: Indexed) -> None:
 
 def test_only_what_has_changed_is_read_again(indexed: Indexed) -> None:
     """A session is read again when its size or its time changes; one that is gone is removed."""
-    path = record(indexed, "20261122-120000-000abcdef", failing("s-1", 1))
+    path = indexed.record("20261122-120000-000abcdef", failing("s-1", 1))
     assert indexed.update().read > 30
     assert indexed.update() == (0, 0, 0, 0)
     path.write_bytes(failing("s-1", 3))
@@ -119,7 +111,7 @@ def test_a_session_that_lies_there_twice_counts_once(
     """Of our own recordings and the agent's own file of a session, those with more calls count."""
     session_id = "11111111-2222-4333-8444-555555555555"
     for number, calls in enumerate(recorded):
-        record(indexed, f"20261122-12000{number}-000abcdef", failing(session_id, calls))
+        indexed.record(f"20261122-12000{number}-000abcdef", failing(session_id, calls))
     folder = indexed.machine.home / ".cursor/projects/-a/agent-transcripts" / session_id
     folder.mkdir(parents=True)
     content = [
@@ -139,7 +131,7 @@ def test_a_session_that_lies_there_twice_counts_once(
 
 def test_a_session_that_cannot_be_read_is_a_row_with_the_reason(indexed: Indexed) -> None:
     """An unreadable session has a row with its problem, and the others are read all the same."""
-    record(indexed, "20261122-120000-000abcdef", failing("s-1", 1))
+    indexed.record("20261122-120000-000abcdef", failing("s-1", 1))
     found = indexed.found()
     [gone] = [each for each in found if each.id == "20261122-120000-000abcdef"]
     gone.path.unlink()
@@ -157,8 +149,7 @@ def test_a_session_that_cannot_be_read_is_a_row_with_the_reason(indexed: Indexed
 def test_hostile_text_is_stored(indexed: Indexed) -> None:
     """Half a surrogate pair, NUL, quotes and huge numbers in a session are data."""
     command = "'; DROP TABLE call; --\x00\x1b[31m"
-    path = record(
-        indexed,
+    path = indexed.record(
         "20261122-120000-000abcdef",
         init(session_id="s-\ud83d"),
         user("\ud83d half"),
@@ -180,7 +171,7 @@ def test_a_path_may_have_any_bytes() -> None:
 
 def test_a_large_session_is_read(indexed: Indexed) -> None:
     """Calls of a session beyond those that are written at once are all there, and its prompt is kept."""
-    path = record(indexed, "20261122-120000-000abcdef", failing("s-1", 12_000))
+    path = indexed.record("20261122-120000-000abcdef", failing("s-1", 12_000))
     indexed.update()
     assert indexed.rows("SELECT calls, failed, prompt FROM session WHERE path = ?", str(path)) == [
         (12_000, 12_000, "Type check.")

@@ -14,9 +14,19 @@ WRAPPERS = frozenset(
     (
         *("npx", "npm", "pnpm", "yarn", "bun", "bunx", "uv", "poetry", "pipenv", "hatch", "pdm"),
         *("env", "time", "command", "exec", "nice", "sudo", "run", "dlx", "python", "python3", "-m"),
+        *("timeout", "gtimeout", "stdbuf", "unbuffer", "xvfb-run"),
     )
 )
 """Words before the program proper: `uv run`, `python -m`, `npx`."""
+_NUMBER = re.compile(r"[0-9.]{1,12}[smhd]?$")
+"""The value of an option of a wrapper, such as the seconds of `timeout`."""
+_ASKS = frozenset(
+    (
+        *("--version", "--help", "-h", "-v", "-V", "--init", "--showConfig", "--print-config"),
+        *("-n", "--dry-run", "--just-print", "--env-info"),
+    )
+)
+"""Options with which tsc, eslint and make check and build nothing."""
 READERS = frozenset(
     (
         *("cat", "head", "tail", "less", "more", "bat", "grep", "rg", "ag", "sed", "awk", "cut", "sort"),
@@ -34,6 +44,8 @@ class Part(NamedTuple):
     """The operator before it; empty for the first program."""
     after: str
     """The operator after it; empty for the last program."""
+    words: str
+    """The program and its arguments, with one blank between two words."""
 
 
 def parts_of(command: str) -> list[Part]:
@@ -46,23 +58,37 @@ def parts_of(command: str) -> list[Part]:
         ['cd', 'tsc', 'tail']
     """
     parts: list[Part] = []
+    for part in segments_of(command):
+        if part.program:
+            parts.append(part)
+        elif parts:
+            parts[-1] = parts[-1]._replace(after=part.after)
+    return parts
+
+
+def segments_of(command: str) -> list[Part]:
+    """Return the parts of a command as `parts_of` does, also those that name no program, such as `CI=1`."""
+    segments: list[Part] = []
     program, before = "", ""
     word = ""
+    words: list[str] = []
     for token in [*_TOKEN.findall(command[:_MOST_CHARACTERS]), ";"]:
         if not (token in _OPERATORS or token.isspace()):
             word += token
             continue
         program = program or _program(word)
+        words.append(word)
         word = ""
         if token in _OPERATORS:
-            if program:
-                parts.append(Part(program, before, token))
+            if said := " ".join(filter(None, words)):
+                segments.append(Part(program, before, token, said))
                 program, before = "", token
-            elif parts:
-                parts[-1], before = parts[-1]._replace(after=token), token
-    if parts:
-        parts[-1] = parts[-1]._replace(after="")
-    return parts
+            elif not token.isspace() and segments:
+                segments[-1], before = segments[-1]._replace(after=token), token
+            words.clear()
+    if segments:
+        segments[-1] = segments[-1]._replace(after="")
+    return segments
 
 
 def main_program(command: str) -> str:
@@ -84,11 +110,14 @@ def only_reads(parts: list[Part]) -> bool:
 def decides_exit(parts: list[Part], programs: frozenset[str]) -> str | None:
     """Return which of some programs succeeded if the command exited with 0; None if no such program did.
 
-    For `tsc && echo done` it is tsc. For `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is None.
+    For `tsc && echo done` it is tsc. For `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is None, and
+    for `tsc --version`, which checks nothing.
     """
     for at, part in enumerate(parts):
+        if part.program not in programs or not _ASKS.isdisjoint(part.words.split(" ")):
+            continue
         follow = [other.after for other in parts[at:-1]]
-        if part.program in programs and part.before != "||" and all(sign == "&&" for sign in follow):
+        if part.before != "||" and all(sign == "&&" for sign in follow):
             return part.program
     return None
 
@@ -97,4 +126,5 @@ def _program(word: str) -> str:
     """Return the program that a word names; empty for a wrapper, an option or an assignment."""
     name = word.strip("'\"()").rpartition("/")[2]
     is_other = word.startswith("-") or "=" in word or name in WRAPPERS or word[:1] in "<>&"
+    is_other = is_other or _NUMBER.match(name) is not None
     return "" if is_other else name

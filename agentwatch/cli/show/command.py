@@ -57,12 +57,12 @@ def _state(address: Address, history: History) -> State:
     moment, feed, times = address.moment or End.LIVE, history.feed, history.timeline
     offset = _offset(address, moment, feed, times)
     if offset >= times.size:
-        return State(feed.session, times.size, times.size, times.last_ms)
+        return State(feed, times.size, times.size, times.last_ms)
     part = history.at(offset)
     at_ms = time_of(moment, times, base_of(moment, times))
     if at_ms is None or times.first_ms is None or at_ms < times.first_ms:
         at_ms = times.ms_at(part.offset) if part.offset else None
-    return State(part.session, part.offset, times.size, at_ms)
+    return State(part, part.offset, times.size, at_ms)
 
 
 def _offset(address: Address, moment: Moment, feed: Feed, times: Timeline) -> int:

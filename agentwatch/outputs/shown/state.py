@@ -9,8 +9,9 @@ from agentwatch.actions import action, count_words
 from agentwatch.analysis.block_text import PLAN_SIGNS
 from agentwatch.analysis.silence import running_ms
 from agentwatch.analysis.status import status
+from agentwatch.feed import Feed
 from agentwatch.outputs.shown.times import between, moment
-from agentwatch.outputs.summary import summary
+from agentwatch.outputs.summary import whole_summary
 from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
 from agentwatch.session import Run, Session, calls_by_outcome
 
@@ -23,13 +24,19 @@ _MOST_TEXT = 4096
 class State(NamedTuple):
     """A session at a moment."""
 
-    session: Session
+    feed: Feed
+    """The feed that stands at the moment."""
     offset: int
     """The number of bytes of the recording that the session has read."""
     size: int
     """The number of bytes of the whole recording."""
     at_ms: int | None
     """The time of the moment, in milliseconds since the epoch; None if unknown."""
+
+    @property
+    def session(self) -> Session:
+        """The session at the moment."""
+        return self.feed.session
 
 
 def state_text(state: State) -> Iterator[SafeText]:
@@ -58,7 +65,7 @@ def state_text(state: State) -> Iterator[SafeText]:
 def state_json(state: State) -> Iterator[bytes]:
     """Yield the summary of a session at a moment in pieces, with `at_ms`, `offset` and `status`."""
     more = {"at_ms": state.at_ms, "offset": state.offset, "status": status(state.session, state.at_ms)}
-    return summary(state.session, more)
+    return whole_summary(state.feed, more)
 
 
 def _about(session: Session) -> Iterator[SafeText]:

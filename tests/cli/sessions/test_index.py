@@ -94,6 +94,22 @@ def test_a_killed_run_leaves_a_valid_index(tmp_path: Path) -> None:
     assert sessions_in(index_of(machine)) == MADE
 
 
+@pytest.mark.parametrize("page", [0, 1])
+def test_a_damaged_index_is_built_again(machine: FakeMachine, page: int) -> None:
+    """An index whose file is damaged, at its head or inside, is built again; one line says so."""
+    updated(machine)
+    path = index_of(machine)
+    before = sessions_in(path)
+    data = bytearray(path.read_bytes())
+    data[4096 * page : 4096 * page + 4096 * 3] = b"\xa5" * 4096 * 3
+    path.write_bytes(data)
+    done = updated(machine)
+    assert (done.returncode, sessions_in(path)) == (0, before)
+    lines = done.stderr.decode().splitlines()
+    assert lines[0] == f"agentwatch: {path} was damaged: all sessions are read again"
+    assert len(lines) == 2
+
+
 def sessions_in(path: Path) -> int:
     """Return the number of sessions in an index; 0 while it does not exist or has no tables."""
     if not path.exists():
@@ -136,7 +152,8 @@ def test_the_queries_of_the_documentation_run(query: str, machine: FakeMachine) 
 def test_the_documentation_names_every_column(machine: FakeMachine) -> None:
     """The tables of the page have the columns of the views, and no others."""
     updated(machine)
-    for view, heading in (("session", "### `session`"), ("call", "### `call` and `failure`")):
+    headings = {"session": "### `session`", "call": "### `call` and `failure`", "edit": "### `edit`"}
+    for view, heading in headings.items():
         table = PAGE.partition(heading)[2].partition("\n#")[0]
         cells: list[Any] = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
         named = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}

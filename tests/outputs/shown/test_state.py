@@ -7,7 +7,7 @@ import json
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown.state import State, state_json, state_text
 from agentwatch.outputs.shown.times import between, moment
-from agentwatch.outputs.summary import summary
+from agentwatch.outputs.summary import whole_summary
 from agentwatch.recording import LineReader, Until, open_saved
 from tests.builders.lines import completed, delta, init, result, started, user
 from tests.conftest import Saver
@@ -33,7 +33,7 @@ def state(recording: Saver, count: int, at_ms: int | None) -> State:
     feed = Feed(LineReader(reader.fd, Until(offset), reader.times))
     feed.advance()
     assert feed.offset == offset
-    return State(feed.session, offset, size, at_ms)
+    return State(feed, offset, size, at_ms)
 
 
 def test_a_state_has_everything_as_it_was(recording: Saver) -> None:
@@ -83,7 +83,7 @@ def test_the_json_is_the_summary_of_then(recording: Saver) -> None:
     found = json.loads(b"".join(state_json(shown)))
     assert (found.pop("at_ms"), found.pop("offset")) == (1_003_500, shown.offset)
     assert found.pop("status") == "running make"
-    assert found == json.loads(b"".join(summary(shown.session)))
+    assert found == json.loads(b"".join(whole_summary(shown.feed)))
     assert [call["outcome"] for call in found["calls"]] == ["succeeded", "running"]
 
 
@@ -92,7 +92,7 @@ def test_a_long_text_has_its_last_lines(recording: Saver) -> None:
     text = "".join(f"line {number}\n\n" for number in range(1000))
     feed = Feed(open_saved(recording(init(), delta(text[:3000]), delta(text[3000:]))))
     feed.advance()
-    lines = list(state_text(State(feed.session, 1, 1, None)))
+    lines = list(state_text(State(feed, 1, 1, None)))
     assert lines[-11:] == ["── last lines of the text", *(f"line {number}" for number in range(990, 1000))]
 
 

@@ -1,0 +1,105 @@
+"""What a rule needs to know about a call beyond the call itself."""
+
+from __future__ import annotations
+
+from array import array
+
+from agentwatch.analysis.call_fields.silences import Silences
+from agentwatch.analysis.episodes import Episodes
+from agentwatch.analysis.episodes.repeats import Repeats
+from agentwatch.analysis.verdict_history import call_verdict
+from agentwatch.events import Outcome
+from agentwatch.feed import Feed
+from agentwatch.feed.output_tail import output_tail
+from agentwatch.session import Call, Session
+
+_MOST_TEXT = 4096
+_MOST_COUNT = 65535
+
+
+class CallFacts:
+    """The facts about the calls of one session that are computed for rules, each when it is first needed."""
+
+    def __init__(self, feed: Feed) -> None:
+        """Create facts about the session that a feed reads."""
+        self._feed = feed
+        self.now_ms: int | None = None
+        """The present time, for how long a call has been running; None for a session that is not live."""
+        self._episodes: Episodes | None = None
+        self._repeats = Repeats(feed)
+        self._repeat = array("H")
+        self._silences = Silences(feed.session)
+        self._first_started_ms: int | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session as far as it was read."""
+        return self._feed.session
+
+    def duration_ms(self, call: Call) -> int | None:
+        """Return how long a call took, or has been running; None if unknown."""
+        known = call.duration_ms
+        if known is None:
+            known = call.seen_duration_ms
+        if known is None and call.outcome is Outcome.RUNNING and self.now_ms is not None:
+            start = call.started.seen_ms if call.started else None
+            known = None if start is None else max(self.now_ms - start, 0)
+        return known
+
+    def started_ms(self, call: Call) -> int | None:
+        """Return when a call started, from the first call or line with a time of the same clock."""
+        if self._first_started_ms is None:
+            self._first_started_ms = self.session.calls[0].started_ms
+        if call.started_ms is not None and self._first_started_ms is not None:
+            return max(call.started_ms - self._first_started_ms, 0)
+        began, seen = self.session.runs[0].began_seen_ms, call.started.seen_ms if call.started else None
+        return None if began is None or seen is None else max(seen - began, 0)
+
+    def idle_ms(self, call: Call) -> int | None:
+        """Return the silence before a call that no running call explains; None if unknown."""
+        return self._silences.before(call)
+
+    def counts(self, call: Call) -> Episodes | None:
+        """Return the counts of tries, cycles, rereads and repeats; None while the call runs."""
+        if call.ended is None:
+            return None
+        if self._episodes is None:
+            self._episodes = Episodes(self._feed)
+        while not self._episodes.tries(call.number) and self._episodes.update():
+            pass  # no further than the call, so that the cost is spread over the calls of a list
+        return self._episodes
+
+    def repeat(self, call: Call) -> int | None:
+        """Return how often in a row the identical call was made; None while the call runs.
+
+        `Episodes` has this count too, and reads the outputs of test runs for the others.
+        """
+        if call.outcome is Outcome.RUNNING:
+            return None
+        calls = self.session.calls
+        while len(self._repeat) < call.number:
+            self._repeat.append(min(self._repeats.add(calls[len(self._repeat)]), _MOST_COUNT))
+        return self._repeat[call.number - 1]
+
+    def text(self, call: Call) -> str | None:
+        """Return the end of what a call printed; None if it has printed nothing that is known."""
+        if call.result_place is None:
+            return call.output
+        return "\n".join(output_tail(self._feed, call.result_place, call.call_id))[-_MOST_TEXT:]
+
+    def verdict(self, call: Call) -> str | None:
+        """Return `green`, `red` or `none`; None while the call runs."""
+        if call.ended is None:
+            return None
+        found = call_verdict(self._feed, call)
+        if found is None or not (found.is_red or found.is_green):
+            return "none"
+        return "red" if found.is_red else "green"
+
+    def model(self, call: Call) -> str | None:
+        """Return the model of the run of a call; None if unknown."""
+        return self.session.runs[call.run - 1].model
+
+    def cwd(self, call: Call) -> str | None:
+        """Return the folder of the run of a call; None if unknown."""
+        return self.session.runs[call.run - 1].cwd

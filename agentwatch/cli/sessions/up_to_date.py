@@ -1,0 +1,79 @@
+"""Opens the index of all sessions for a command, after it has read what is new."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from agentwatch import __version__
+from agentwatch.cli.export.progress import ShownProgress
+from agentwatch.cli.messages import say
+from agentwatch.faults import CANNOT_CREATE, INCOMPLETE_RECORDING, Fault, cannot_create
+from agentwatch.machine.places import Places
+
+if TYPE_CHECKING:
+    from agentwatch.session_index.index import SessionIndex
+    from agentwatch.session_index.updating import Updated
+
+_Result = TypeVar("_Result")
+
+
+def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
+    """Bring the index up to date, and return what a function makes of it.
+
+    The progress is shown on a terminal at stderr if it takes long. A damaged index is built again once,
+    which is reported.
+
+    Args:
+        asked: What the user has typed: `--index`, `stats`.
+        use: Gets the open index, and what the update has done. It may be called again if it raises
+            `sqlite3.Error`.
+
+    Raises:
+        Fault: The index cannot be created, read or written.
+    """
+    if find_spec("_sqlite3") is None:
+        raise Fault(f"{asked} needs the module sqlite3, which this Python was built without", CANNOT_CREATE)
+    import sqlite3
+
+    from agentwatch.session_index.index import index_path, remove_index
+
+    path = index_path()
+    try:
+        try:
+            return _used(path, use)
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:  # a subclass is no damage: a full disk, a lock
+                raise
+            _say_damaged(path)
+            remove_index(path)
+            return _used(path, use)
+    except OSError as error:
+        raise cannot_create(path, error) from None
+    except sqlite3.Error as error:
+        raise Fault(f"cannot write {path}: {error} (it can be deleted)", INCOMPLETE_RECORDING) from None
+
+
+def _used(path: Path, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
+    from agentwatch.session_index.index import SessionIndex
+    from agentwatch.session_index.updating import update
+
+    progress = ShownProgress().step("reading sessions")
+    with closing(SessionIndex(path, __version__)) as index:
+        if index.was_damaged:
+            _say_damaged(path)
+        places = Places(os.environ, Path.home(), os.geteuid())
+        every = {each.key: each for batch in places.first() for each in batch}
+        try:
+            done = update(index, every.values(), progress)
+        finally:
+            progress.clear()
+        return use(index, done)
+
+
+def _say_damaged(path: Path) -> None:
+    say(f"{path} was damaged: all sessions are read again")

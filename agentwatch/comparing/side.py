@@ -1,0 +1,173 @@
+"""One of the compared runs: its calls, its verdicts and its totals. What is unknown is None, never 0."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite
+from typing import NamedTuple
+
+from agentwatch.analysis.files import TouchedFile, TouchedFiles
+from agentwatch.analysis.time import TimeBreakdown
+from agentwatch.analysis.verdict_history import CommandVerdict, State, call_verdict, final_verdicts
+from agentwatch.analysis.verdicts import Verdict
+from agentwatch.comparing.keys import levelled, levelled_path
+from agentwatch.events import Outcome, Tokens, ToolKind
+from agentwatch.feed import Feed
+from agentwatch.outputs.final import final_answer
+from agentwatch.session import Session, calls_by_outcome
+from agentwatch.session.usage_counts import added
+
+_AT_ONCE = 10_000
+_MOST = 10**12
+"""A larger count of tokens, of milliseconds or of lines is no real one."""
+
+
+class Lines(NamedTuple):
+    """The lines that were added and removed; None if unknown."""
+
+    added: int | None
+    removed: int | None
+
+
+class Totals(NamedTuple):
+    """The figures of one run. None means that the recording does not say."""
+
+    outcome: Outcome | None
+    duration_ms: int | None
+    """The duration without the time between runs and turns."""
+    turns: int
+    calls: int
+    failed: int
+    rejected: int
+    unfinished: int
+    input: int | None
+    cached: int | None
+    output: int | None
+    cost_usd: float | None
+    files: int
+    """The number of files that calls changed. What shell commands change is unknown."""
+    lines_added: int | None
+    lines_removed: int | None
+    tests: State | None
+    """The state of the tests, linters and builds at the end; None if no command has a verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run as it is compared."""
+
+    name: str
+    """What the user calls it: the name of the recording. Foreign text."""
+    feed: Feed
+    """It has read the recording to its end. It reads the details of calls."""
+    totals: Totals
+    by_tool: Counter[str]
+    """The number of calls of each kind of tool."""
+    files: dict[str, Lines]
+    """The changed files by their path, relative to the working directory; in the order of their paths."""
+    verdicts: dict[int, Verdict]
+    """The verdicts of calls, by the number of the call."""
+    commands: dict[str, CommandVerdict]
+    """The last verdict of each command, by its levelled words; the command that ran last is the first."""
+    text: str
+    """The final answer; empty if there is none."""
+
+    @property
+    def session(self) -> Session:
+        """The session at its end."""
+        return self.feed.session
+
+
+def side_of(name: str, feed: Feed) -> Side:
+    """Return a run as it is compared.
+
+    The outputs of its commands are read again, for their verdicts: 0.1 ms each.
+
+    Args:
+        name: What the user calls the recording.
+        feed: A feed that has read the recording to its end.
+    """
+    session, final = feed.session, final_verdicts(feed)
+    commands = {levelled(each.command, session.run.cwd): each for each in reversed(final.commands)}
+    commands = dict(reversed(commands.items()))
+    changed = _changed_files(session)
+    files = _lines_by_path(changed)
+    by_tool = Counter(str(call.kind) for call in session.calls)
+    totals = _totals(session, files.values(), final.state if final.commands else None)
+    return Side(name, feed, totals, by_tool, files, _verdicts(feed), commands, final_answer(session))
+
+
+def _totals(session: Session, files: Iterable[Lines], tests: State | None) -> Totals:
+    outcomes = calls_by_outcome(session)
+    tokens = added(run.tokens for run in session.runs)
+    lines = [*files]
+    return Totals(
+        outcome=session.outcome,
+        duration_ms=_duration_ms(session),
+        turns=sum(run.turns for run in session.runs),
+        calls=len(session.calls),
+        failed=outcomes.get(Outcome.FAILED, 0),
+        rejected=outcomes.get(Outcome.REJECTED, 0),
+        unfinished=outcomes.get(Outcome.UNFINISHED, 0),
+        input=_count(tokens.input),
+        cached=_count(tokens.cached),
+        output=_count(tokens.output),
+        cost_usd=_cost(tokens),
+        files=len(lines),
+        lines_added=_sum(each.added for each in lines),
+        lines_removed=_sum(each.removed for each in lines),
+        tests=tests,
+    )
+
+
+def _duration_ms(session: Session) -> int | None:
+    """Return the duration by the clock of the agent, or by the arrival times; None if neither is known."""
+    breakdown = TimeBreakdown(session)
+    while breakdown.update(_AT_ONCE):
+        pass
+    return _count(breakdown.account().whole_ms) or None
+
+
+def _changed_files(session: Session) -> list[TouchedFile]:
+    files = TouchedFiles(session)
+    while files.update(_AT_ONCE):
+        pass
+    return [file for file in files.by_name() if file.is_changed]
+
+
+def _lines_by_path(changed: Iterable[TouchedFile]) -> dict[str, Lines]:
+    """Return the lines of each file; temporary files with random names count as one file."""
+    files: dict[str, Lines] = {}
+    for file in changed:
+        path = levelled_path(file.shown)
+        before = files.get(path, Lines(None, None))
+        files[path] = Lines(
+            _sum((before.added, file.lines_added)), _sum((before.removed, file.lines_removed))
+        )
+    return files
+
+
+def _verdicts(feed: Feed) -> dict[int, Verdict]:
+    found: dict[int, Verdict] = {}
+    for call in feed.session.ended_calls:
+        if call.kind is ToolKind.EXECUTE and (verdict := call_verdict(feed, call)) is not None:
+            found[call.number] = verdict
+    return found
+
+
+def _cost(tokens: Tokens) -> float | None:
+    cost = tokens.cost_usd
+    return cost if cost is not None and isfinite(cost) and 0 <= cost < _MOST else None
+
+
+def _count(number: int | None) -> int | None:
+    """Return a count; None for a negative or an impossible one, which a hostile recording may contain."""
+    return number if number is not None and 0 <= number < _MOST else None
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """Return the sum of the known numbers; None if none is known."""
+    known = [number for number in numbers if number is not None]
+    return _count(sum(known)) if known else None

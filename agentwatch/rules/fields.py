@@ -1,0 +1,70 @@
+"""The fields that a rule may use, and the kinds of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Measure(StrEnum):
+    """What the values of a field are, which decides how they are compared."""
+
+    NAME = "name"
+    """A word, which a glob matches as a whole: `tool:edit`, `program:python*`."""
+    TEXT = "text"
+    """A text. A value without `*`, `?` and `[` is searched in it; a glob matches it as a whole."""
+    PATH = "path"
+    """A path. `*` stays within a folder, `**` does not; a glob without `/` matches the last part."""
+    COUNT = "count"
+    """A number; `k` is a thousand, `M` a million."""
+    DURATION = "duration"
+    """A time in milliseconds, with the unit `ms`, `s`, `m`, `h` or `d`."""
+    PERCENT = "percent"
+    """A share of 100, with or without `%`."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values are compared with `<` and `>`."""
+        return self in (Measure.COUNT, Measure.DURATION, Measure.PERCENT)
+
+
+class Field(NamedTuple):
+    """A field of the calls, or of the rows of a list."""
+
+    name: str
+    measure: Measure
+    about: str
+    """What it is, in one line: `what the call acts on`."""
+    values: tuple[str, ...] = ()
+    """Values that are offered while a rule is being typed."""
+    is_closed: bool = False
+    """Whether it has no other values than these."""
+    cost: int = 0
+    """The order of tests: fields with a low cost are tested first."""
+    example: str = ""
+    """A term with this field: `duration>50s`."""
+
+
+class Vocabulary(NamedTuple):
+    """The fields of a kind of rule, by name."""
+
+    fields: Mapping[str, Field]
+    alternatives: frozenset[str] = frozenset()
+    """Words without a field that are alternatives if several occur: `failed rejected` selects both."""
+    elsewhere: Mapping[str, str] = {}
+    """Fields that other kinds of rules have, and which: `{"failed": "--on and check"}`."""
+    synonyms: Mapping[str, str] = {}
+    """Other words for fields, which an error names: `{"file": "path"}`."""
+
+    @classmethod
+    def of(
+        cls,
+        fields: Iterable[Field],
+        alternatives: Iterable[str] = (),
+        elsewhere: Mapping[str, str] | None = None,
+        synonyms: Mapping[str, str] | None = None,
+    ) -> Vocabulary:
+        """Return the vocabulary with these fields."""
+        by_name = {field.name: field for field in fields}
+        return cls(by_name, frozenset(alternatives), elsewhere or {}, synonyms or {})

@@ -1,0 +1,48 @@
+"""Numbers with units in rules: `50s`, `1.5m`, `12k`, `80%`."""
+
+from __future__ import annotations
+
+import re
+
+from agentwatch.rules.errors import RuleError, quoted
+from agentwatch.rules.fields import Field, Measure
+
+_NUMBER = re.compile(r"(-?\d{1,15}(?:\.\d{1,9})?)([a-zA-Z%]{0,3})")
+_UNITS: dict[Measure, dict[str, float]] = {
+    Measure.COUNT: {"": 1, "k": 1_000, "M": 1_000_000},
+    Measure.DURATION: {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000},
+    Measure.PERCENT: {"": 1, "%": 1},
+}
+_EXAMPLES = {
+    Measure.COUNT: "a number, such as 20, 1.5k or 2M",
+    Measure.DURATION: "a time with its unit: 500ms, 50s, 10m, 2h or 7d",
+    Measure.PERCENT: "a share, such as 80%",
+}
+
+
+def number(text: str, measure: Measure, name: str, at: int = 0) -> float:
+    """Return a number, a time in milliseconds, or a share of 100.
+
+    Args:
+        text: The number with its unit.
+        measure: What it measures.
+        name: The field or the key to which it belongs, for the error.
+        at: Its offset in the rule, for the error.
+
+    Raises:
+        RuleError: It is no number, or it has a unit of something else.
+
+    Example:
+        >>> number("1.5m", Measure.DURATION, "duration")
+        90000.0
+    """
+    found = _NUMBER.fullmatch(text)
+    factor = _UNITS[measure].get(found[2]) if found else None
+    if found is None or factor is None:
+        raise RuleError(f"{name}: {quoted(text)} is not {_EXAMPLES[measure]}", at)
+    return float(found[1]) * factor
+
+
+def number_of(text: str, field: Field, at: int) -> float:
+    """Return the number with which a field is compared."""
+    return number(text, field.measure, field.name, at)

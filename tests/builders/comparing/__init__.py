@@ -1,0 +1,1 @@
+"""Generated runs that are compared."""
