@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -72,6 +73,12 @@ class Episode(NamedTuple):
             case EpisodeKind.BACK:
                 return "edited back to the start"
         return "edited without reading"
+
+
+def for_reading(episodes: Sequence[Episode]) -> list[Episode]:
+    """Return episodes as they are listed for a person: failures that are not fixed first, then the newest."""
+    newest = episodes[::-1]
+    return sorted(newest, key=lambda each: each.is_fixed or each.kind is not EpisodeKind.FAILURE)
 
 
 def _cycles(count: int) -> str:

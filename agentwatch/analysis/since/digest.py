@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentwatch.analysis.episodes import Episode, Episodes
+from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.files import TouchedFile, TouchedFiles
 from agentwatch.analysis.since.failures import OpenFailures
 from agentwatch.analysis.since.mark import Happened, Mark, happened, new_turns
@@ -85,10 +85,10 @@ class Digest:
 
     @property
     def episodes(self) -> list[Episode]:
-        """The trouble with a call since the moment, the newest first."""
+        """The trouble with a call since the moment; what is not fixed first, then the newest."""
         offset, calls = self.since.offset, self._session.calls
-        newest = reversed(self._episodes.episodes())
-        return [each for each in newest if (ended := calls[each.last - 1].ended) and ended.offset >= offset]
+        listed = for_reading(self._episodes.episodes())
+        return [each for each in listed if (ended := calls[each.last - 1].ended) and ended.offset >= offset]
 
     def call(self, number: int) -> Call:
         """Return a call by its number."""

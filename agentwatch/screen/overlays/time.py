@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from agentwatch.actions import target
-from agentwatch.analysis.episodes import Episode, Episodes
+from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
 from agentwatch.events import Traits
 from agentwatch.feed import Feed
@@ -198,13 +198,13 @@ def _heading(account: Account, *, has_times: bool) -> SafeText:
 
 
 def _trouble(episodes: Sequence[Episode]) -> Iterator[Row]:
-    """Yield the newest episodes of trouble, the newest first."""
+    """Yield the episodes of trouble: what is not fixed first, then the newest."""
     if episodes:
         yield SafeText(""), "plain"
         yield SafeText("Trouble"), "strong"
-    yield from episodes[: -_MOST_EPISODES - 1 : -1]
+    yield from for_reading(episodes)[:_MOST_EPISODES]
     if (left := len(episodes) - _MOST_EPISODES) > 0:
-        yield SafeText(f"{left} earlier"), "muted"
+        yield SafeText(f"and {left} more"), "muted"
 
 
 def _episode(episode: Episode, width: int) -> Spans:
