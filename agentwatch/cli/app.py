@@ -25,6 +25,7 @@ from agentwatch.cli.parameters.pacing import pacing
 from agentwatch.cli.sessions.host import host_pieces, host_rows
 from agentwatch.cli.sessions.options import sessions
 from agentwatch.cli.ship.options import publishing, ship
+from agentwatch.cli.stats.options import stats
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.machine.status.counts import UnknownFieldError, known_fields
@@ -212,7 +213,7 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
-for _command in (completion, export, clip, doctor, sessions, engine, host_rows, host_pieces, ship):
+for _command in (completion, export, clip, doctor, sessions, stats, engine, host_rows, host_pieces, ship):
     agentwatch.add_command(_command)
 
 
