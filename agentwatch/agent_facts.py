@@ -23,6 +23,10 @@ class AgentFacts(NamedTuple):
     """Whether the agent's processes use CPU; None if unknown."""
     is_stopped: bool = False
     """Whether a signal has stopped the process (SIGSTOP); it continues only when somebody sends SIGCONT."""
+    paused_by: str = ""
+    """The rule that has paused the process; empty if none has."""
+    continued_ms: int | None = None
+    """When the process went on after a pause, in milliseconds since the epoch; None without a pause."""
     asks: str = ""
     """What the agent asks the user, where it says so outside the stream; empty if nothing is known."""
     asks_since_ms: int | None = None

@@ -33,6 +33,15 @@ class Machines(NamedTuple):
     engines: Mapping[str, EngineSettings] = MappingProxyType({})
 
 
+class OnSetting(NamedTuple):
+    """A rule that watches every session: `[[on]]`."""
+
+    rule: str
+    action: str
+    """`bell`, `note`, `log`, `pause` or `stop`."""
+    name: str = ""
+
+
 class Config(NamedTuple):
     """The settings of the user. Without a configuration file, the defaults apply."""
 
@@ -52,3 +61,5 @@ class Config(NamedTuple):
     """Which sessions of the list ring when they begin to need the user, unless the user has chosen for one:
     `all` or `none`."""
     machines: Machines = Machines()
+    on: tuple[OnSetting, ...] = ()
+    """The rules that watch every session."""

@@ -78,11 +78,16 @@ def environment(**more: str) -> dict[str, str]:
     return {**inherited, **fixed, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", **more}
 
 
-def run(argv: Sequence[str], *, keep_output: bool = False) -> Cost:
+def run(argv: Sequence[str], *, keep_output: bool = False, codes: Sequence[int] = (0,)) -> Cost:
     """Run a child to its end, and return its cost.
 
+    Args:
+        argv: The command.
+        keep_output: Whether its output is returned.
+        codes: The exit codes with which it may end.
+
     Raises:
-        SystemExit: The child failed.
+        SystemExit: The child ended with another one.
     """
     out = subprocess.PIPE if keep_output else subprocess.DEVNULL
     began = time.perf_counter()
@@ -91,7 +96,7 @@ def run(argv: Sequence[str], *, keep_output: bool = False) -> Cost:
         _, status, used = os.wait4(child.pid, 0)
         wall = time.perf_counter() - began
         child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
+    if child.returncode not in codes:
         raise SystemExit(f"exit {child.returncode}: {' '.join(argv)}")
     return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, output)
 
@@ -104,12 +109,14 @@ def cpu_seconds(pid: int) -> float:
     return max(sum(map(int, fields[11:13])) / _TICKS, sum(threads) / 1e9)
 
 
-def interleaved(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[Cost]]:
+def interleaved(
+    commands: Mapping[str, Sequence[str]], rounds: int, codes: Sequence[int] = (0,)
+) -> dict[str, list[Cost]]:
     """Run every command once per round, so that other load on the machine affects all of them."""
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, argv in commands.items():
-            costs[name].append(run(argv))
+            costs[name].append(run(argv, codes=codes))
     return costs
 
 

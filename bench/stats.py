@@ -1,7 +1,7 @@
 """How long do the statistics over all sessions take?
 
-The index is filled with made rows: sessions of 50 calls, of which 40 % are commands, 20 % edits, and 10 % test
-runs. Measured are the queries alone.
+The index is filled with made rows: sessions of 50 calls, of which 40 % are commands, 20 % edits and 10 %
+test runs. Measured are the queries alone.
 """
 
 from __future__ import annotations

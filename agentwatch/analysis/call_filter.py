@@ -1,94 +1,101 @@
-"""The words of a filter: which calls they select, and how a word that names an agent can continue."""
+"""The words of a filter: which calls they select, and how they can continue."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from agentwatch.actions import target
-from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.analysis.call_fields import CALLS, MAIN, CallFacts, call_readers, paths_of, programs_of
+from agentwatch.rules import Condition, RuleError, parse
+from agentwatch.rules.completion import Offer, Value, offers
+from agentwatch.rules.typed import typed
+from agentwatch.safe_text import safe_line
 from agentwatch.session import Call
 
 Matches = Callable[[Call], bool]
-"""Returns whether a filter selects a call."""
-_LEAST_OF_AN_OUTCOME = 3
-_AGENT = "agent:"
-MAIN = "main"
-_MOST_OFFERED = 5
-_NAME_COLUMNS = 24
+"""Returns whether a filter selects a call. If a value that decides it is unknown, it does not."""
+_MOST_READ = 256
+"""The newest calls whose programs and paths are offered: reading their commands takes 8 ms."""
 
 
-def call_filter(text: str, calls: Sequence[Call]) -> Matches | None:
-    """Return a predicate for the words of a filter; None if there are no words.
+class Filter(NamedTuple):
+    """The words of a filter as far as they can be used."""
 
-    Each word must occur in the call's tool or target, or be the beginning of its outcome (at least three
-    letters, so that it matches while it is being typed). Full names of outcomes select the calls with any of
-    these outcomes. `agent:main` selects the calls of the main agent, `agent:12` those of the subagent of
-    call 12, and `agent:explore` those of subagents whose call has this word in its tool or target.
+    words: str
+    """The words before the first mistake."""
+    matches: Matches | None
+    """None if there are no words."""
+    problem: RuleError | None = None
+    """The mistake."""
+
+
+def call_filter(text: str, facts: CallFacts) -> Matches | None:
+    """Return the test of a filter; None if there are no words.
+
+    A word must occur in the call's tool or target, or be the beginning of its outcome (at least three
+    letters, so that it matches while it is being typed). `docs/RULES.md` has the fields.
 
     Args:
         text: The words.
-        calls: All calls of the session.
+        facts: The facts about the calls of the session.
+
+    Raises:
+        RuleError: The words are no rule.
     """
-    words = text.lower().split()
-    outcomes = {word for word in words if word in list(Outcome)}
-    agents = [word.removeprefix(_AGENT) for word in words if word.startswith(_AGENT)]
-    texts = [word for word in words if word not in outcomes and not word.startswith(_AGENT)]
-
-    def matches(call: Call) -> bool:
-        if outcomes and call.outcome not in outcomes:
-            return False
-        if agents and not all(_is_by(call, agent, calls) for agent in agents):
-            return False
-        searched = _searched(call)
-        for word in texts:
-            if word not in searched and not (
-                len(word) >= _LEAST_OF_AN_OUTCOME and call.outcome.startswith(word)
-            ):
-                return False
-        return True
-
-    return matches if words else None
+    return _selecting(parse(text, CALLS), facts) if text.strip() else None
 
 
-def offered_agents(text: str, delegating: Callable[[], Sequence[Call]]) -> SafeText | None:
-    """Return how the last word of a filter can continue: `agent:main · #12 Find the callers`.
+def usable_filter(text: str, facts: CallFacts) -> Filter:
+    """Return the filter of the words before the first mistake, and the mistake."""
+    words, condition, problem = typed(text, CALLS)
+    matches = None if condition is None else _selecting(condition, facts)
+    return Filter(words, matches, problem)
+
+
+def _selecting(condition: Condition, facts: CallFacts) -> Matches:
+    test = condition.bind(call_readers(facts))
+    return lambda call: test(call) is True
+
+
+def filter_offers(
+    text: str, facts: CallFacts, tools: Iterable[str], delegating: Callable[[], Sequence[Call]]
+) -> list[Offer]:
+    """Return how the last word of a filter can continue: with fields, outcomes, or values of the session.
 
     Args:
-        text: The text of the filter.
+        text: The words up to the cursor.
+        facts: The facts about the calls of the session.
+        tools: The tools of the session.
         delegating: Returns the calls that started subagents.
-
-    Returns:
-        The words; None if the last word does not name an agent.
     """
-    last = text.lower().rpartition(" ")[2]
-    if not last.startswith(_AGENT):
-        return None
-    wanted = last.removeprefix(_AGENT)
-    found = [
-        call
-        for call in delegating()
-        if wanted in _searched(call) or f"{call.number}".startswith(wanted.removeprefix("#"))
-    ]
-    names = [
-        cut(SafeText(f"#{call.number} {target(call) or safe_line(call.tool)}"), _NAME_COLUMNS)
-        for call in found
-    ]
-    offered = [SafeText(MAIN)] if MAIN.startswith(wanted) else []
-    offered += names[:_MOST_OFFERED]
-    more = f" · {len(names) - _MOST_OFFERED} more" if len(names) > _MOST_OFFERED else ""
-    return SafeText(f"{_AGENT}{' · '.join(offered)}{more}" if offered else "no such agent")
+    return offers(text, CALLS, partial(_values, facts, tools, delegating))
 
 
-def _is_by(call: Call, agent: str, calls: Sequence[Call]) -> bool:
-    if not agent:
-        return True
-    if call.parent is None:
-        return MAIN.startswith(agent)
-    if agent.startswith("#") or agent.isdecimal():
-        return f"{call.parent}" == agent.removeprefix("#")
-    return call.parent > 0 and agent in _searched(calls[call.parent - 1])
+def _values(
+    facts: CallFacts, tools: Iterable[str], delegating: Callable[[], Sequence[Call]], field: str
+) -> Iterable[Value]:
+    """Return the values that a field has in the session, newest first."""
+    session = facts.session
+    match field:
+        case "tool":
+            return [Value(safe_line(tool)) for tool in tools]
+        case "agent":
+            subagents = ((f"#{call.number}", target(call) or safe_line(call.tool)) for call in delegating())
+            return [Value(MAIN), *(Value(*each) for each in subagents)]
+        case "model":
+            return [Value(safe_line(run.model)) for run in reversed(session.runs) if run.model]
+        case "program" | "path":
+            newest = session.calls[max(len(session.calls) - _MOST_READ, 0) :]
+            found: dict[str, None] = {}
+            for call in reversed(newest):
+                names = programs_of(call) if field == "program" else _shown_paths(call, facts.cwd(call))
+                found |= dict.fromkeys(names)
+            return [Value(safe_line(name)) for name in found]
+    return ()
 
 
-def _searched(call: Call) -> str:
-    return f"{call.tool}\n{call.target or ''}".lower()
+def _shown_paths(call: Call, cwd: str | None) -> Sequence[str]:
+    """Return the paths of a call that is about files, relative to the cwd if they are in it."""
+    return (paths_of(call, cwd) or ())[-1:] if call.path else ()

@@ -210,7 +210,8 @@ def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
     """
     by_windows = is_windows(path) or is_windows(cwd or "")
     rules = ntpath if by_windows else posixpath
-    whole = rules.normpath(rules.join(cwd or "", path))
+    is_whole = path.startswith("~") and (cwd or "").startswith("~")  # both are redacted
+    whole = rules.normpath(path if is_whole else rules.join(cwd or "", path))
     key = rules.normcase(whole if by_windows else without_private(whole))
     if not cwd or is_windows(cwd) != is_windows(whole) or (by_windows and path.startswith("/")):
         return key, path, False

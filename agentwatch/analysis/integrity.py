@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentwatch.events import Outcome, Traits
 from agentwatch.plurals import plural
@@ -38,6 +38,10 @@ class Integrity:
     def passes(self) -> bool:
         """Whether no check failed. Repaired lines were read successfully and do not count."""
         return not self.problems()
+
+    def without_text(self) -> Integrity:
+        """Return the checks without that of the text."""
+        return replace(self, text_matches_result=None, difference_at=None)
 
     def problems(self) -> SafeText:
         """Return the failed checks: `text ≠ result · 3 calls not paired · 2 unknown`; empty if none."""

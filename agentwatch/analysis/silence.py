@@ -47,10 +47,11 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
 
     With open calls, it is the smallest of their fractions, because one call within its time explains the
     whole silence. A silence under 30 s then never counts as quiet. A session that is over returns 0.0, and so
-    does one that waits for the user's answer. The time until an announced retry is no silence.
+    does one that waits for the user's answer, or that a rule has paused. The time until an announced retry is
+    no silence.
     """
     silence = silence_ms(session, now_ms, agent)
-    if silence is None or session.phase is Phase.NOTHING or session.asked or agent.asks:
+    if silence is None or session.phase is Phase.NOTHING or session.asked or agent.asks or agent.paused_by:
         return 0.0
     if session.compacting is not None:
         return silence / _COMPACTION_MS
@@ -71,10 +72,13 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
 def silence_ms(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> int | None:
     """Return the time since the last line; before the first line, since the agent was started.
 
-    None if that moment or the present time is unknown.
+    After a pause it is the time since the agent went on, if no line has come since. None if that moment or
+    the present time is unknown.
     """
-    last_ms = session.last_seen_ms
-    return since_ms(agent.started_ms if last_ms is None else last_ms, now_ms)
+    last_ms = agent.started_ms if session.last_seen_ms is None else session.last_seen_ms
+    if agent.continued_ms is not None:
+        last_ms = max(agent.continued_ms, last_ms or 0)
+    return since_ms(last_ms, now_ms)
 
 
 def usual_silence_ms(session: Session) -> int | None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentwatch.cli.check.options import check
+from agentwatch.cli.compare.options import compare
 from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
 from agentwatch.cli.doctor.command import doctor
@@ -27,6 +29,7 @@ from agentwatch.cli.sessions.options import sessions
 from agentwatch.cli.ship.options import publishing, ship
 from agentwatch.cli.stats.options import stats
 from agentwatch.cli.terminal import fill_descriptors
+from agentwatch.cli.tripwires.option import on
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.machine.status.counts import UnknownFieldError, known_fields
 
@@ -82,6 +85,7 @@ def agentwatch() -> None:
 @click.argument("addresses", type=_FILE, nargs=-1)
 @_printing
 @reading
+@on("bell, note or log")
 @click.option("--tee", is_flag=True, help="Draw the screen on the terminal and copy stdin to stdout.")
 @_keeping
 @click.option("-f", "--follow", is_flag=True, help="Keep reading at the end of FILE.")
@@ -103,6 +107,7 @@ def watch(addresses: tuple[str, ...], **given: Any) -> int:
 @_printing
 @reading
 @_keeping
+@on("bell, note, log, pause or stop")
 @click.option("--direct", is_flag=True, help="Let the agent write the recording itself, without a relay.")
 @publishing
 @_colour
@@ -155,11 +160,13 @@ def log(address: str, addresses: bool, **given: Any) -> int:
     """Print the action log of a recording, as written live."""
     from agentwatch.cli.address import opened, whole
     from agentwatch.cli.options import Options
-    from agentwatch.cli.printing import print_log
+    from agentwatch.cli.show.log import print_log
     from agentwatch.feed import Feed
+    from agentwatch.recording.alarms import alarms_of
 
-    feed = Feed(opened(whole(address, "log")), agent=Options(**given).agent())
-    return print_log(feed, addresses=addresses)
+    path = whole(address, "log")
+    feed = Feed(opened(path), agent=Options(**given).agent())
+    return print_log(feed, alarms_of(path), addresses=addresses)
 
 
 @agentwatch.command()
@@ -213,7 +220,10 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
-for _command in (completion, export, clip, doctor, sessions, stats, engine, host_rows, host_pieces, ship):
+for _command in (
+    *(check, compare, completion, export, clip, doctor, sessions),
+    *(stats, engine, host_rows, host_pieces, ship),
+):
     agentwatch.add_command(_command)
 
 

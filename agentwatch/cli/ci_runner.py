@@ -10,6 +10,7 @@ import os
 import re
 
 _HASH_PAIR = re.compile("#(?=#)")
+_COLONS = re.compile(rb"(?m)^([ \t]*)::")
 _RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI")
 
 
@@ -27,3 +28,8 @@ def without_commands(line: str) -> str:
 def json_without_commands(line: bytes) -> bytes:
     """Return a line of JSON with the same values, in which a runner finds no command."""
     return line.replace(b"##", b"#\\u0023")
+
+
+def xml_without_commands(document: bytes) -> bytes:
+    """Return an XML document with the same values, in which a runner finds no command."""
+    return _COLONS.sub(b"\\1&#58;:", document.replace(b"##", b"#&#35;"))

@@ -22,6 +22,7 @@ from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
 from agentwatch.cli.ship import publishing
 from agentwatch.cli.terminal import claimed_terminal
+from agentwatch.cli.tripwires.given import check_unwatched, with_rules
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.feed.playhead import Replay
 from agentwatch.safe_text import cut, safe_line
@@ -87,6 +88,7 @@ def watch_address(words: str, options: Options) -> int:
         Fault: The address names no moment, or it names one that cannot be shown.
     """
     if is_elsewhere(words) and not os.path.exists(words):
+        check_unwatched(words, options)
         from agentwatch.cli.elsewhere.watching import watch_elsewhere
 
         session, moment = session_and_moment(words)
@@ -129,6 +131,7 @@ def watch_file(path: Path, options: Options) -> int:
         raise cannot_open(path, error) from None
     if stream_fd is not None:
         return _watch_pipe(stream_fd, options)
+    check_unwatched(path, options)
     if options.record or options.tee:
         raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
     check_part(path, options.asked(), options.agent())
@@ -166,6 +169,7 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
     Raises:
         Fault: A file cannot be created, or the agent cannot start.
     """
+    options = with_rules(options, is_started=True)
     held = HeldSignals()
     source: AgentSource | None = None
     try:
@@ -218,6 +222,7 @@ def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: boo
 
 
 def _watch_pipe(source_fd: int, options: Options) -> int:
+    options = with_rules(options, is_started=False)
     held = HeldSignals()
     if not options.prints():
         held.hold()
@@ -233,7 +238,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
 def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
     """Yield the options that do not apply to all sessions, each with its value."""
     yield from (("--log", options.log), ("--record", options.record), ("--tee", options.tee))
-    yield from (("--follow", options.follow), ("--format", options.format))
+    yield from (("--follow", options.follow), ("--format", options.format), ("--on", options.on))
 
 
 def _watch_machines(words: Sequence[str], options: Options) -> int:

@@ -1,4 +1,4 @@
-"""Reads the user's settings from `config.toml`: keys, theme, thinking, attention, sessions and machines.
+"""Reads the user's settings from `config.toml`: keys, theme, thinking, attention, sessions, machines, rules.
 
 The file is read when a screen is drawn, by `sessions --prune`, and by every command that may be about another
 machine. An error in it is reported in one line.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentwatch.config import Config, Machines
+from agentwatch.config import Config, Machines, OnSetting
 from agentwatch.faults import USAGE, Fault, cannot_open
 from agentwatch.recording import open_regular
 from agentwatch.safe_text import SafeText, cut, safe_line
@@ -25,9 +25,10 @@ _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "sessions": {"ring": str, "keep": str},
     "machines": {"list": list, "publish": str},
     "engines": None,
+    "on": None,
 }
 """The keys of each section and the types of their values. The keys of `[keys]` are the ids of bindings, those
-of `[engines]` the user's names of engines, each of which is a table."""
+of `[engines]` the user's names of engines, each of which is a table. `[[on]]` is a list of tables."""
 _EXPECTED = {bool: "true or false", list: "a list of strings in quotes", str: "a string in quotes"}
 
 
@@ -44,7 +45,8 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
     if "ring" in sections.get("sessions", {}):
         found["ring"] = sections["sessions"]["ring"]
-    config = Config(keys=sections.get("keys", {}), machines=_machines(path, sections), **found)
+    on = _on(path, sections.get("on", ()))
+    config = Config(keys=sections.get("keys", {}), machines=_machines(path, sections), on=on, **found)
     if config.theme is not None:
         _check_theme(path, config.theme)
     if config.keys:
@@ -145,6 +147,8 @@ def _check_section(path: Path, name: str, section: object) -> None:
             path,
             f"unknown section {_shown(name)}; known sections: {_listed(f'[{known}]' for known in _SECTIONS)}",
         )
+    if name == "on":
+        return  # `_on` checks them, with a module that most settings do not need
     if not isinstance(section, dict):
         raise _fault(path, f"{name} must be a table: [{name}]")
     if name == "engines":
@@ -173,6 +177,22 @@ def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines
     try:
         return machines_of(given, engines, path.parent)
     except InvalidSetting as error:
+        raise _fault(path, str(error)) from None
+
+
+def _on(path: Path, given: object) -> tuple[OnSetting, ...]:
+    """Return the rules of `[[on]]`.
+
+    Raises:
+        Fault: One of them is invalid.
+    """
+    if not given:
+        return ()
+    from agentwatch.cli.tripwires.settings import InvalidRule, rules_of
+
+    try:
+        return rules_of(given)
+    except InvalidRule as error:
         raise _fault(path, str(error)) from None
 
 

@@ -18,6 +18,8 @@ from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, USAGE, Fault
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.outputs.played import replayed
+from agentwatch.outputs.shown.alarm_words import rule_words
+from agentwatch.recording.alarms import alarms_of
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session import calls_by_outcome
 from agentwatch.sources.source import Source
@@ -43,6 +45,7 @@ def watch(
         return _show_or_print(source, feed, options, held, replay)
     except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording continues
         held.release()
+        _end_rules(source)
         _report_internal_error(error, source)
         reported = repr(error)
     try:
@@ -65,11 +68,16 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     reads stdout, so that its log reads the recording itself.
     """
     log_fd, agent = source.written.log_fd, options.agent()
+    if options.tripwires:
+        from agentwatch.cli.tripwires.watching import judged
+
+        judged(source, options)
+        return Feed(source.reader, agent)
     if options.prints():
         if log_fd is not None:
             from agentwatch.outputs.log_writer import LogWriter
 
-            source.written.log = LogWriter(source.reader, log_fd, agent=agent)
+            source.written.log = LogWriter(source.reader, log_fd, agent=agent, alarms=alarms_of(source.path))
         if replay is None:
             return Feed(source.reader, agent)
         played = replayed(source, replay, options.asked(), agent)
@@ -80,7 +88,7 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
         return Feed(source.reader, agent)
     from agentwatch.outputs.log_writer import LoggedFeed
 
-    feed = LoggedFeed(source.reader, log_fd, agent)
+    feed = LoggedFeed(source.reader, log_fd, agent, alarms_of(source.path))
     source.written.log = feed.log
     return feed
 
@@ -132,7 +140,10 @@ def _show(
         app = AgentwatchApp(
             source, feed, held, options.config, replay, options.asked(), no_color=options.no_color
         )
-        left = app.run()
+        try:
+            left = app.run()
+        finally:
+            _end_rules(source)
     held.release()
     if app.fault is not None:
         raise app.fault
@@ -150,13 +161,21 @@ def _show(
         if not source.is_live:
             source.leave()  # a followed file may keep growing
         code = end_session(source, feed.session)
-    _sum_up(feed)
+    _sum_up(source, feed)
     if source.written.files is not None:
         say(f"recorded in {source.written.files.recording}")
     return code
 
 
-def _sum_up(feed: Feed) -> None:
+def _end_rules(source: Source) -> None:
+    """Let a paused agent go on when the screen is left, and print the later hits of rules."""
+    if source.written.judge is not None:
+        from agentwatch.cli.tripwires.watching import unattended
+
+        unattended(source)
+
+
+def _sum_up(source: Source, feed: Feed) -> None:
     """Print how the session ended, in one line, unless it goes on or is not read to its end."""
     from agentwatch.screen.lines.format import SIGNS, clock
 
@@ -165,6 +184,9 @@ def _sum_up(feed: Feed) -> None:
         return
     took_ms = session.run.duration_ms
     words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [clock(took_ms)])]
+    judge = source.written.judge
+    if judge is not None and judge.stopped_by:
+        words.append(f"stopped by {rule_words(judge.stopped_by)}")
     say(" · ".join([*words, ", ".join(count_words(calls_by_outcome(session)))]))
 
 

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agentwatch.analysis.moments import Asked, Moment
 from agentwatch.cli.terminal import has_terminal
@@ -10,6 +10,9 @@ from agentwatch.config import Config
 from agentwatch.sources.open import KeepOptions
 from agentwatch.wire import Agent
 from agentwatch.wire.agents import agent_named
+
+if TYPE_CHECKING:
+    from agentwatch.tripwires import Tripwire
 
 
 class Options(NamedTuple):
@@ -37,6 +40,10 @@ class Options(NamedTuple):
     """The moment at which a replay ends; None for the end of the recording."""
     loop: bool = False
     pause_on: Literal["failure", "bookmark"] | None = None
+    on: tuple[tuple[str, str], ...] = ()
+    """Rules that watch the session, each with its action, as the user has written them."""
+    tripwires: "tuple[Tripwire, ...]" = ()
+    """These rules and those of the settings, read for the session that is watched."""
     config: Config = Config()
     """The user's settings; the defaults if no screen is drawn."""
 

@@ -86,24 +86,6 @@ def _printed(print_all: Callable[[], object]) -> int:
     return 0
 
 
-def print_log(feed: Feed, *, addresses: bool = False) -> int:
-    """Print the action log of a complete recording, and return the exit code.
-
-    Args:
-        feed: The feed of the recording.
-        addresses: Whether each line of a call has its number: `#12`.
-    """
-    from agentwatch.outputs.action_log import follow_log
-
-    code = print_lines(follow_log(feed, addresses=addresses))
-    if code == 0 and feed.session.outcome is None:
-        from agentwatch.analysis.status.reasons import unknown_agent
-
-        say(unknown_agent(feed.session))
-        return USAGE
-    return code
-
-
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
     """Print the calls that end from now on, in the text format, and return the exit code."""
     lines = ActionLines(feed.session, action)

@@ -6,6 +6,7 @@ comparison as text, JSON, Markdown and HTML.
 
 from agentwatch.comparing.alignment import Match
 from agentwatch.comparing.comparison import Aspect, CommandRow, Comparison, FileRow, Row, compare, took_ms
+from agentwatch.comparing.several import Habit, Several, Share, Spread, compare_several
 from agentwatch.comparing.side import Lines, Side, Totals, side_of
 from agentwatch.comparing.texts import Part, Piece, TextDifference, text_difference
 
@@ -14,15 +15,20 @@ __all__ = [
     "CommandRow",
     "Comparison",
     "FileRow",
+    "Habit",
     "Lines",
     "Match",
     "Part",
     "Piece",
     "Row",
+    "Several",
+    "Share",
     "Side",
+    "Spread",
     "TextDifference",
     "Totals",
     "compare",
+    "compare_several",
     "side_of",
     "text_difference",
     "took_ms",

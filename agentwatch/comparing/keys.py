@@ -27,6 +27,8 @@ _TEMPORARY = re.compile(
     r"""|(?<!\w)[A-Za-z]:[\\/]Users[\\/][^\\/\s]{1,60}[\\/]AppData[\\/]Local[\\/]Temp[\\/][^\s"'`;|&<>()]{1,400}"""
 )
 _HOME = re.compile(r"""(?<![\w.~-])(?:/(?:home|Users)/[^/\s"'`;|&<>():]{1,64}|/root(?![\w.-]))""")
+_MASK = re.compile(r"\[((?:secret:)?[a-z -]{1,40}) [0-9a-f]{4}\]|(user)-[0-9a-f]{4}(?![0-9A-Za-z])")
+"""What replaces a secret in a redacted recording: the digits differ from recording to recording."""
 _NUMBER = re.compile(r"(?<![A-Za-z_0-9])[0-9]+")
 _LONG_NUMBER = re.compile(r"(?<![0-9])[0-9]{5,20}(?![0-9])")
 """A number in the name of a file that is a time or a process; `0001.sql` and `0002.sql` are two files."""
@@ -107,6 +109,7 @@ def levelled_path(path: str, cwd: str | None = None) -> str:
 
 
 def _level(text: str) -> str:
+    text = _MASK.sub(lambda found: f"<{found[1] or found[2]}>", text)
     text = _TEMPORARY.sub(_temporary, text)
     text = _HOME.sub("~", text)
     text = _UUID.sub("<uuid>", text)

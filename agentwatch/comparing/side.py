@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agentwatch.analysis.files import TouchedFile, TouchedFiles
 from agentwatch.analysis.time import TimeBreakdown
-from agentwatch.analysis.verdict_history import call_verdict
+from agentwatch.analysis.verdict_history import CommandVerdict, State, call_verdict, final_verdicts
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.comparing.keys import levelled, levelled_path
 from agentwatch.events import Outcome, Tokens, ToolKind
@@ -20,6 +20,8 @@ from agentwatch.session import Session, calls_by_outcome
 from agentwatch.session.usage_counts import added
 
 _AT_ONCE = 10_000
+_MOST = 10**12
+"""A larger count of tokens, of milliseconds or of lines is no real one."""
 
 
 class Lines(NamedTuple):
@@ -48,8 +50,8 @@ class Totals(NamedTuple):
     """The number of files that calls changed. What shell commands change is unknown."""
     lines_added: int | None
     lines_removed: int | None
-    tests_green: bool | None
-    """Whether the last verdict of each test command is green; None without a verdict."""
+    tests: State | None
+    """The state of the tests, linters and builds at the end; None if no command has a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ class Side:
     """The changed files by their path, relative to the working directory; in the order of their paths."""
     verdicts: dict[int, Verdict]
     """The verdicts of calls, by the number of the call."""
-    commands: dict[str, Verdict]
-    """The last verdict of each command, by its levelled words."""
+    commands: dict[str, CommandVerdict]
+    """The last verdict of each command, by its levelled words; the command that ran last is the first."""
     text: str
     """The final answer; empty if there is none."""
 
@@ -87,24 +89,20 @@ def side_of(name: str, feed: Feed) -> Side:
         name: What the user calls the recording.
         feed: A feed that has read the recording to its end.
     """
-    session = feed.session
-    verdicts = _verdicts(feed)
-    commands = {
-        levelled(session.calls[number - 1].target or "", session.run.cwd): verdict
-        for number, verdict in verdicts.items()
-    }
+    session, final = feed.session, final_verdicts(feed)
+    commands = {levelled(each.command, session.run.cwd): each for each in reversed(final.commands)}
+    commands = dict(reversed(commands.items()))
     changed = _changed_files(session)
     files = _lines_by_path(changed)
     by_tool = Counter(str(call.kind) for call in session.calls)
-    totals = _totals(session, files.values(), commands.values())
-    return Side(name, feed, totals, by_tool, files, verdicts, commands, final_answer(session))
+    totals = _totals(session, files.values(), final.state if final.commands else None)
+    return Side(name, feed, totals, by_tool, files, _verdicts(feed), commands, final_answer(session))
 
 
-def _totals(session: Session, files: Iterable[Lines], verdicts: Iterable[Verdict]) -> Totals:
+def _totals(session: Session, files: Iterable[Lines], tests: State | None) -> Totals:
     outcomes = calls_by_outcome(session)
     tokens = added(run.tokens for run in session.runs)
     lines = [*files]
-    of_tests = [verdict.is_green for verdict in verdicts if verdict.is_of_tests]
     return Totals(
         outcome=session.outcome,
         duration_ms=_duration_ms(session),
@@ -113,14 +111,14 @@ def _totals(session: Session, files: Iterable[Lines], verdicts: Iterable[Verdict
         failed=outcomes.get(Outcome.FAILED, 0),
         rejected=outcomes.get(Outcome.REJECTED, 0),
         unfinished=outcomes.get(Outcome.UNFINISHED, 0),
-        input=tokens.input,
-        cached=tokens.cached,
-        output=tokens.output,
+        input=_count(tokens.input),
+        cached=_count(tokens.cached),
+        output=_count(tokens.output),
         cost_usd=_cost(tokens),
         files=len(lines),
         lines_added=_sum(each.added for each in lines),
         lines_removed=_sum(each.removed for each in lines),
-        tests_green=all(of_tests) if of_tests else None,
+        tests=tests,
     )
 
 
@@ -129,7 +127,7 @@ def _duration_ms(session: Session) -> int | None:
     breakdown = TimeBreakdown(session)
     while breakdown.update(_AT_ONCE):
         pass
-    return breakdown.account().whole_ms or None
+    return _count(breakdown.account().whole_ms) or None
 
 
 def _changed_files(session: Session) -> list[TouchedFile]:
@@ -161,10 +159,15 @@ def _verdicts(feed: Feed) -> dict[int, Verdict]:
 
 def _cost(tokens: Tokens) -> float | None:
     cost = tokens.cost_usd
-    return cost if cost is not None and isfinite(cost) else None
+    return cost if cost is not None and isfinite(cost) and 0 <= cost < _MOST else None
+
+
+def _count(number: int | None) -> int | None:
+    """Return a count; None for a negative or an impossible one, which a hostile recording may contain."""
+    return number if number is not None and 0 <= number < _MOST else None
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
     """Return the sum of the known numbers; None if none is known."""
     known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
+    return _count(sum(known)) if known else None

@@ -48,7 +48,7 @@ class TextDifference(NamedTuple):
 def text_difference(a: str, b: str) -> TextDifference:
     """Return the difference of two texts; blanks and line ends are not compared.
 
-    Two texts of 10,000 characters take 20 ms. The time is bounded for all others: 0.5 s.
+    Two texts of 10,000 characters take 30 ms, two hostile ones at most 1.3 s.
 
     Example:
         >>> found = text_difference("two tests pass", "all tests pass")

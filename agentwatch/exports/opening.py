@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.analysis.call_fields import CallFacts
 from agentwatch.analysis.call_filter import call_filter
 from agentwatch.analysis.moments import Asked, Problem, part_of
 from agentwatch.exports.exported import Exported
@@ -14,8 +15,12 @@ from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.recording import LineReader
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+from agentwatch.redaction.mask import Masks
 from agentwatch.redaction.recording import Progress, redacted
 from agentwatch.wire import Agent
+
+_STEP_SECONDS = 0.1
+"""The time after which the progress of reading is reported again."""
 
 
 class Wanted(NamedTuple):
@@ -27,6 +32,8 @@ class Wanted(NamedTuple):
     """Words that select calls, as in the filter of the screen; empty for everything."""
     is_raw: bool = False
     """Whether secrets and personal data stay in."""
+    masks: Masks | None = None
+    """What makes the masks, if several sessions must have the same; None for those of one session."""
 
 
 def exported(
@@ -45,19 +52,22 @@ def exported(
         wanted: Which part is exported, and how.
         agent: The agent that wrote the recording; None to detect it.
         bookmarks_path: Where its bookmarks are kept; None if nowhere.
-        progress: Is called while the recording is redacted.
+        progress: Is called while the recording is redacted, or read if nothing is redacted.
 
     Raises:
         OSError: The redacted copy cannot be written.
     """
     by_name = Bookmarks(bookmarks_path, partial(ends_a_line, reader.line_at)).by_name()
     report, modified_ms = None, os.fstat(reader.fd).st_mtime_ns // 1_000_000
+    shown = progress if wanted.is_raw else None
     if not wanted.is_raw:
-        copy = redacted(reader, progress)
+        copy = redacted(reader, progress, wanted.masks)
         reader, report = copy.reader, copy.report
         by_name = {each: copy.offset_of(offset) for each, offset in by_name.items()}
     feed = Feed(reader, agent)
     history = History(feed, reader)
+    while feed.advance(_STEP_SECONDS) and shown is not None:
+        shown(feed.offset, reader.growth.size())
     feed.advance()
     part = part_of(wanted.asked, feed.session, history.timeline, by_name)
     if isinstance(part, Problem):
@@ -72,6 +82,6 @@ def exported(
         start=part.start,
         is_whole=part.start == 0 and feed is history.feed and not wanted.words,
         filter_words=wanted.words,
-        matches=call_filter(wanted.words, feed.session.calls),
+        matches=call_filter(wanted.words, CallFacts(feed)),
         report=report,
     )

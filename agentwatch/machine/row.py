@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.standing import Group, Standing
+
+if TYPE_CHECKING:  # commands that print rows do not read sessions
+    from agentwatch.machine.digest import LastTests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,8 @@ class Row:
     lines_removed: int | None = None
     todo: tuple[int, int] | None = None
     """The number of to-do entries that are completed, and of all."""
+    tests: LastTests | None = None
+    """The newest verdict of tests; None if it is unknown."""
     began_ms: int | None = None
     seen_ms: int | None = None
     """The time of the last line, by its own timestamp if it has one."""

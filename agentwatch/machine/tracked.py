@@ -175,6 +175,7 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
         lines_added=digest.lines_added if results else None,
         lines_removed=digest.lines_removed if results else None,
         todo=digest.todo,
+        tests=digest.tests,
         began_ms=_first(metadata.began_ms, digest.began_ms, said and said.began_ms),
         seen_ms=session.seen_ms,
         size=found.size,

@@ -1,20 +1,24 @@
 """The action log: the text format with a time before each line, and a `#` line before and after each run.
 
-A `#` line also says which permission the agent asked the user for, and how the user answered.
+A `#` line also says which permission the agent asked the user for, how the user answered, and which rule was
+hit.
 
-Times, text and order depend only on the recording and its arrival times. `agentwatch log FILE` therefore
-prints the bytes that were written during the live run. The log of a stream of no known agent is one `#` line.
+Times, text and order depend only on the recording, its arrival times and its alarms. `agentwatch log FILE`
+therefore prints the bytes that were written during the live run. The log of a stream of no known agent is one
+`#` line.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from agentwatch.actions import action, count_words, ended_ms
 from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.outputs.shown.alarm_words import alarm_words
+from agentwatch.recording.alarms import Alarm
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Run, Session
 
@@ -25,9 +29,17 @@ _YEAR_10000_MS = 253_402_300_800_000
 class ActionLog:
     """The lines of the log of one session, each returned once."""
 
-    def __init__(self, session: Session, *, addresses: bool = False) -> None:
-        """Log a session; with `addresses`, each line of a call has its number: `#12`."""
+    def __init__(self, session: Session, alarms: Sequence[Alarm] = (), *, addresses: bool = False) -> None:
+        """Create the log of a session.
+
+        Args:
+            session: The session.
+            alarms: The rules that were hit; more may be appended while the session grows.
+            addresses: Whether each line of a call has its number: `#12`.
+        """
         self._session = session
+        self._alarms = alarms
+        self._alarms_said = 0
         self._addresses = addresses
         self._runs_begun = 0
         self._runs_ended = 0
@@ -65,13 +77,25 @@ class ActionLog:
                 yield SafeText(f"# {unknown_agent(self._session)}")
 
     def _new_said(self) -> Iterator[SafeText]:
-        """Yield the questions and answers before the next call that ends."""
+        """Yield the questions, the answers and the alarms before the next call that ends."""
         said = self._session.asked.said
+        yield from self._new_alarms()
         while self._said < len(said) and said[self._said].ended_calls <= self._logged:
             one = said[self._said]
             self._said += 1
             yield from self._begin_runs(one.run)
             yield SafeText(f"# {_time(one.at_ms)} {cut(safe_line(one.words), _SAID_COLUMNS)}")
+            yield from self._new_alarms()
+
+    def _new_alarms(self) -> Iterator[SafeText]:
+        """Yield the alarms before the next call that ends and the next question or answer."""
+        while self._alarms_said < len(self._alarms):
+            one = self._alarms[self._alarms_said]
+            if one.ended > self._logged or one.said > self._said:
+                return
+            self._alarms_said += 1
+            yield from self._begin_runs(min(one.run, len(self._session.runs)))
+            yield SafeText(f"# {_time(one.at_ms)} {alarm_words(one)}")
 
     def _begin_runs(self, number: int) -> Iterator[SafeText]:
         while self._runs_begun < number:
@@ -94,7 +118,11 @@ class ActionLog:
 
 
 def follow_log(
-    feed: Feed, wait: Callable[[], object] = lambda: None, *, addresses: bool = False
+    feed: Feed,
+    wait: Callable[[], object] = lambda: None,
+    alarms: Sequence[Alarm] = (),
+    *,
+    addresses: bool = False,
 ) -> Iterator[SafeText]:
     """Yield the lines of the log as the recording grows, until it has ended.
 
@@ -104,9 +132,10 @@ def follow_log(
     Args:
         feed: The feed of the recording.
         wait: Called when no new line has arrived; it should wait a moment.
+        alarms: The rules that were hit.
         addresses: Whether each line of a call has its number: `#12`.
     """
-    log = ActionLog(feed.session, addresses=addresses)
+    log = ActionLog(feed.session, alarms, addresses=addresses)
     while not feed.is_over:
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             wait()

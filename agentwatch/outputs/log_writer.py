@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Sequence
 from itertools import islice
 from queue import Empty, SimpleQueue
 
@@ -18,6 +19,7 @@ from agentwatch.feed import POLL_SECONDS, Agent, Feed
 from agentwatch.outputs.action_log import ActionLog, follow_log
 from agentwatch.outputs.writing import write_all
 from agentwatch.recording import LineReader
+from agentwatch.recording.alarms import Alarm
 
 _POLL_SECONDS = 0.1
 _STALL_SECONDS = 3.0
@@ -28,7 +30,12 @@ class LogWriter:
     """Writes an action log in a thread, so that a slow or full disk delays neither agent nor screen."""
 
     def __init__(
-        self, reader: LineReader, log_fd: int, followed: Feed | None = None, agent: Agent | None = None
+        self,
+        reader: LineReader,
+        log_fd: int,
+        followed: Feed | None = None,
+        agent: Agent | None = None,
+        alarms: Sequence[Alarm] = (),
     ) -> None:
         """Start the thread.
 
@@ -38,14 +45,15 @@ class LogWriter:
             followed: The feed whose session is logged. It belongs to the calling thread, and must call
                 `update`. None to read the recording instead.
             agent: The agent that wrote the recording; None to detect it.
+            alarms: The rules that were hit when the recording was made.
         """
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self._reader = LineReader(reader.fd, reader.growth, reader.times)
         self._log_fd = log_fd
         self._followed = followed
-        self._agent = agent
-        self._log = None if followed is None else ActionLog(followed.session)
+        self._agent, self._alarms = agent, alarms
+        self._log = None if followed is None else ActionLog(followed.session, alarms)
         self._owner = threading.get_ident()
         self._queue: SimpleQueue[list[str] | None] = SimpleQueue()
         """The lines of the followed session; None after its last line."""
@@ -126,7 +134,7 @@ class LogWriter:
     def _write_from_recording(self, written: int) -> None:
         """Write the log from the recording, except its first `written` lines."""
         feed = Feed(self._reader, agent=self._agent)
-        lines = follow_log(feed, lambda: self._finishing.wait(_POLL_SECONDS))
+        lines = follow_log(feed, lambda: self._finishing.wait(_POLL_SECONDS), self._alarms)
         for line in islice(lines, written, None):
             write_all(self._log_fd, f"{line}\n".encode())
 
@@ -134,16 +142,23 @@ class LogWriter:
 class LoggedFeed(Feed):
     """A feed that writes an action log of its session."""
 
-    def __init__(self, reader: LineReader, log_fd: int, agent: Agent | None = None) -> None:
+    def __init__(
+        self,
+        reader: LineReader,
+        log_fd: int,
+        agent: Agent | None = None,
+        alarms: Sequence[Alarm] = (),
+    ) -> None:
         """Create a feed.
 
         Args:
             reader: Reads the recording.
             log_fd: The descriptor of the log; it is closed at the end.
             agent: The agent that wrote the recording; None to detect it.
+            alarms: The rules that were hit when the recording was made.
         """
         super().__init__(reader, agent=agent)
-        self.log = LogWriter(reader, log_fd, self, agent)
+        self.log = LogWriter(reader, log_fd, self, agent, alarms)
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that have arrived, log the calls that ended, and return the number of lines.

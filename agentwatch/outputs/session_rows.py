@@ -51,7 +51,13 @@ def row_json(row: Row, host: str) -> bytes:
         "began_ms": row.began_ms,
         "seen_ms": row.seen_ms,
     }
-    return orjson.dumps({key: _value(value) for key, value in values.items()})
+    return orjson.dumps({key: _value(value) for key, value in values.items()} | {"tests": _tests(row)})
+
+
+def _tests(row: Row) -> dict[str, str | int] | None:
+    """Return the newest verdict of tests; None if it is unknown."""
+    tests = row.tests
+    return tests and {"state": tests.state, "passed": tests.passed, "failed": tests.failed}
 
 
 def state_names() -> list[str]:

@@ -13,12 +13,12 @@ def tests_members(found: FinalVerdicts) -> dict[str, object] | None:
         return None
     return {
         "state": found.state,
-        "commands": [_command_members(command) for command in found.commands],
+        "commands": [command_members(command) for command in found.commands],
         "complete": found.is_complete,
     }
 
 
-def _command_members(command: CommandVerdict) -> dict[str, object]:
+def command_members(command: CommandVerdict) -> dict[str, object]:
     """Return the members of a command. What an absent verdict would say is null."""
     verdict = command.verdict
     counts = None if verdict is None else verdict.counts

@@ -27,7 +27,7 @@ _CREATE = (
 )
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 """O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
-_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship")
+_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship", ".alarms")
 
 
 class SessionFiles(NamedTuple):
@@ -71,6 +71,11 @@ class SessionFiles(NamedTuple):
         return self._beside(".bookmarks.json")
 
     @property
+    def alarms(self) -> Path:
+        """The rules that were hit, one JSON object per line."""
+        return self._beside(".alarms")
+
+    @property
     def shipped(self) -> Path:
         """How much of the recording an engine has, as JSON."""
         return self._beside(".ship")
@@ -80,7 +85,7 @@ class SessionFiles(NamedTuple):
         """The paths of all files that a session may have, its recording first."""
         return (
             *(self.recording, self.times, self.log, self.stderr),
-            *(self.crash, self.process, self.index_file, self.bookmarks, self.shipped),
+            *(self.crash, self.process, self.index_file, self.bookmarks, self.shipped, self.alarms),
         )
 
     def _beside(self, suffix: str) -> Path:

@@ -64,17 +64,18 @@ class Redacted(NamedTuple):
         return self.after[min(bisect_left(self.before, offset), len(self.after) - 1)]
 
 
-def redacted(reader: LineReader, progress: Progress | None = None) -> Redacted:
+def redacted(reader: LineReader, progress: Progress | None = None, masks: Masks | None = None) -> Redacted:
     """Return a copy of a complete recording without its secrets and personal data.
 
     Args:
         reader: Reads the recording from its start.
         progress: Is called now and then.
+        masks: Makes the masks; those of several recordings, if equal values must get equal masks in all.
 
     Raises:
         OSError: The copy cannot be written.
     """
-    redaction = _Redaction(reader, progress)
+    redaction = _Redaction(reader, progress, masks or Masks())
     redaction.find_secrets()
     redaction.find_everywhere()
     return redaction.copy()
@@ -83,10 +84,10 @@ def redacted(reader: LineReader, progress: Progress | None = None) -> Redacted:
 class _Redaction:
     """The readings of a recording, and what they have found."""
 
-    def __init__(self, reader: LineReader, progress: Progress | None) -> None:
+    def __init__(self, reader: LineReader, progress: Progress | None, masks: Masks) -> None:
         self._reader = reader
         self._progress = progress
-        self._masks = Masks()
+        self._masks = masks
         self._values = Values()
         self._homes = Homes()
         self._edits = Edits()

@@ -7,6 +7,8 @@ from difflib import get_close_matches
 
 _MOST_COMPARED = 40
 """Longer words have no nearest word."""
+_MOST_QUOTED = 40
+"""Characters of a word that an error repeats."""
 
 
 class RuleError(ValueError):
@@ -22,6 +24,11 @@ class RuleError(ValueError):
         super().__init__(reason)
         self.reason = reason
         self.at = at
+
+
+def quoted(word: str) -> str:
+    """Return a word of a rule in quotes, cut after 40 characters."""
+    return f'"{word}"' if len(word) <= _MOST_QUOTED else f'"{word[:_MOST_QUOTED]}…"'
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

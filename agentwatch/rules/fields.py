@@ -19,7 +19,7 @@ class Measure(StrEnum):
     COUNT = "count"
     """A number; `k` is a thousand, `M` a million."""
     DURATION = "duration"
-    """A time in milliseconds, with the unit `ms`, `s`, `m` or `h`."""
+    """A time in milliseconds, with the unit `ms`, `s`, `m`, `h` or `d`."""
     PERCENT = "percent"
     """A share of 100, with or without `%`."""
 
@@ -54,6 +54,8 @@ class Vocabulary(NamedTuple):
     """Words without a field that are alternatives if several occur: `failed rejected` selects both."""
     elsewhere: Mapping[str, str] = {}
     """Fields that other kinds of rules have, and which: `{"failed": "--on and check"}`."""
+    synonyms: Mapping[str, str] = {}
+    """Other words for fields, which an error names: `{"file": "path"}`."""
 
     @classmethod
     def of(
@@ -61,6 +63,8 @@ class Vocabulary(NamedTuple):
         fields: Iterable[Field],
         alternatives: Iterable[str] = (),
         elsewhere: Mapping[str, str] | None = None,
+        synonyms: Mapping[str, str] | None = None,
     ) -> Vocabulary:
         """Return the vocabulary with these fields."""
-        return cls({field.name: field for field in fields}, frozenset(alternatives), elsewhere or {})
+        by_name = {field.name: field for field in fields}
+        return cls(by_name, frozenset(alternatives), elsewhere or {}, synonyms or {})

@@ -7,11 +7,13 @@ searched again.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 WILDCARDS = frozenset("*?[")
 _MOST_TEXT = 4096
 """Characters of a value that are compared. The session keeps no longer ones either."""
+_NO_LITERAL = re.compile(r"\[!?.[^]]*\]|[*?/]", re.DOTALL)
+_ANY, _ANY_IN_FOLDER = ".", "[^/]"
 
 Matcher = Callable[[str], bool]
 
@@ -32,7 +34,7 @@ def name_matcher(glob: str) -> Matcher:
     lowered = glob.lower()
     if not has_wildcard(glob):
         return lambda name: name.lower() == lowered
-    pattern = re.compile(_translated(lowered), re.DOTALL)
+    pattern = re.compile(_translated(lowered, _ANY), re.DOTALL)
     return lambda name: pattern.fullmatch(name[:_MOST_TEXT].lower()) is not None
 
 
@@ -43,17 +45,26 @@ def text_matcher(glob: str) -> Matcher:
         >>> text_matcher("push")("git push origin"), text_matcher("*push")("git push origin")
         (True, False)
     """
-    if has_wildcard(glob):
-        return name_matcher(glob)
-    lowered = glob.lower()
+    return name_matcher(glob) if has_wildcard(glob) else _containing(glob)
+
+
+def word_matcher(word: str) -> Matcher:
+    """Return whether a text contains a word. Only `*` makes the word a glob: `x[0]` and `why?` are words."""
+    if "*" not in word:
+        return _containing(word)
+    return name_matcher(word.replace("[", "[[]").replace("?", "[?]"))
+
+
+def _containing(word: str) -> Matcher:
+    lowered = word.lower()
     return lambda text: lowered in text.lower()
 
 
 def path_matcher(glob: str) -> Matcher:
     """Return whether a glob matches a path.
 
-    `*` does not match `/`. `**` as a whole part matches any number of folders, also none. A glob without `/`
-    matches the last part of a path.
+    `*` does not match `/`. `**` as a whole part matches any number of folders, also none; at the end it
+    matches everything in a folder, and so does `/`. A glob without `/` matches the last part of a path.
 
     Example:
         >>> path_matcher("**/.env*")("deploy/.env.local"), path_matcher("src/*")("src/web/app.py")
@@ -61,49 +72,45 @@ def path_matcher(glob: str) -> Matcher:
         >>> path_matcher("*.py")("src/web/app.py")
         True
     """
-    lowered = glob.lower().replace("\\", "/")
-    if "/" not in lowered:
-        matches = name_matcher(lowered)
-        return lambda path: matches(_parts(path)[-1])
-    groups: list[list[Matcher]] = [[]]
-    for part in lowered.split("/"):
-        if part == "**":
+    pattern = re.compile(_translated_path(_path_glob(glob)), re.DOTALL)
+    return lambda path: pattern.fullmatch(path[:_MOST_TEXT].lower().replace("\\", "/")) is not None
+
+
+def literal_of(glob: str) -> str:
+    """Return the longest text without `/`, in lower case, that each match of a glob contains.
+
+    Example:
+        >>> literal_of("**/.env*")
+        '.env'
+    """
+    return max(_NO_LITERAL.split(glob.lower().replace("\\", "/")), key=len)
+
+
+def _path_glob(glob: str) -> str:
+    lowered = glob.lower().replace("\\", "/").removeprefix("./")
+    if "/" not in lowered and lowered != "**":
+        return f"**/{lowered}"
+    return f"{lowered}**" if lowered.endswith("/") else lowered
+
+
+def _translated_path(glob: str) -> str:
+    """Return the glob of a path as a regular expression without backtracking."""
+    groups: list[list[str]] = [[]]
+    for part in glob.split("/"):
+        if part != "**":
+            groups[-1].append(_translated(part, _ANY_IN_FOLDER))
+        elif len(groups) == 1 or groups[-1]:
             groups.append([])
-        else:
-            groups[-1].append(name_matcher(part))
-    return lambda path: _matches_parts(_parts(path), groups)
-
-
-def _parts(path: str) -> list[str]:
-    return path[:_MOST_TEXT].lower().replace("\\", "/").split("/")
-
-
-def _matches_parts(parts: Sequence[str], groups: Sequence[Sequence[Matcher]]) -> bool:
-    """Return whether groups of parts, with any number of other parts between two groups, are a whole path."""
-    first, last = groups[0], groups[-1]
     if len(groups) == 1:
-        return len(parts) == len(first) and _begins(parts, 0, first)
-    end = len(parts) - len(last)
-    if end < len(first) or not _begins(parts, 0, first) or not _begins(parts, end, last):
-        return False
-    if not last and not end:
-        return False
-    at = len(first)
-    for group in groups[1:-1]:
-        found = next(
-            (start for start in range(at, end - len(group) + 1) if _begins(parts, start, group)), None
-        )
-        if found is None:
-            return False
-        at = found + len(group)
-    return True
+        return "/".join(groups[0])
+    first, *middle, last = groups
+    found = "".join(f"{part}/" for part in first)
+    for group in middle:
+        found += "(?>(?:[^/]*+/)*?" + "".join(f"{part}/" for part in group) + ")"
+    return found + ("(?:[^/]*+/)*" + "/".join(last) if last else ".*")
 
 
-def _begins(parts: Sequence[str], start: int, group: Sequence[Matcher]) -> bool:
-    return all(matches(parts[start + nth]) for nth, matches in enumerate(group))
-
-
-def _translated(glob: str) -> str:
+def _translated(glob: str, any_char: str) -> str:
     """Return a glob as a regular expression without backtracking: each `*` takes as little as possible."""
     pieces: list[str] = [""]
     at = 0
@@ -114,26 +121,30 @@ def _translated(glob: str) -> str:
             if pieces[-1] or len(pieces) == 1:
                 pieces.append("")
         elif char == "?":
-            pieces[-1] += "."
-        elif char == "[" and (end := glob.find("]", at + 1)) > 0:
-            pieces[-1] += _one_of(glob[at:end])
+            pieces[-1] += any_char
+        elif char == "[" and (end := glob.find("]", at + 1 + glob.startswith("!", at))) > 0:
+            pieces[-1] += _one_of(glob[at:end], any_char)
             at = end + 1
         else:
             pieces[-1] += re.escape(char)
     if len(pieces) == 1:
         return pieces[0]
     first, *middle, last = pieces
-    return first + "".join(f"(?>.*?{piece})" for piece in middle if piece) + (f".*{last}" if last else ".*")
+    found = "".join(f"(?>{any_char}*?{piece})" for piece in middle if piece)
+    return first + found + any_char + "*" + last
 
 
-def _one_of(chars: str) -> str:
+def _one_of(chars: str, any_char: str) -> str:
     """Return the class of the characters between `[` and `]`; `!` as the first excludes them."""
-    is_other = chars[0] == "!" and len(chars) > 1
-    escaped = [re.escape(char) for char in chars[is_other:]]
-    begin = "[^" if is_other else "["
-    ranges = begin + "".join(escaped).replace(r"\-", "-") + "]"
-    try:
-        re.compile(ranges)
-    except re.error:  # `z-a`: the characters themselves
-        return f"{begin}{''.join(escaped)}]"
-    return ranges
+    is_other = chars.startswith("!")
+    pieces: list[str] = []
+    at = int(is_other)
+    while at < len(chars):
+        low, high = chars[at], chars[at + 2 : at + 3]
+        if chars[at + 1 : at + 2] == "-" and low <= high:
+            pieces.append(f"{re.escape(low)}-{re.escape(high)}")
+            at += 3
+        else:
+            pieces.append(re.escape(low))
+            at += 1
+    return f"(?={any_char})[{'^' if is_other else ''}{''.join(pieces)}]"

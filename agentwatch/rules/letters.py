@@ -64,6 +64,8 @@ def read_class(pattern: str, at: int) -> tuple[Letters | None, int]:
             if char in _CLASSES:
                 classes.append(_CLASSES[char])
                 continue
+            if char.isalnum() and char not in _PLAIN:
+                return None, at
             char = _PLAIN.get(char, char)
         if not char:
             return None, at
@@ -76,7 +78,7 @@ def read_class(pattern: str, at: int) -> tuple[Letters | None, int]:
 
 def _of(ranges: list[tuple[str, str]], classes: list[Letters], is_other: bool) -> Letters:
     def among(char: str) -> bool:
-        upper = char.upper()
+        upper = char.upper() if len(char.upper()) == 1 else char
         found = any(low <= char <= high or low <= upper <= high for low, high in ranges)
         return (found or any(letters(char) for letters in classes)) != is_other
 

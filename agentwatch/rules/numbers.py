@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from agentwatch.rules.errors import RuleError
+from agentwatch.rules.errors import RuleError, quoted
 from agentwatch.rules.fields import Field, Measure
 
-_NUMBER = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([a-zA-Z%]{0,3})")
+_NUMBER = re.compile(r"(-?\d{1,15}(?:\.\d{1,9})?)([a-zA-Z%]{0,3})")
 _UNITS: dict[Measure, dict[str, float]] = {
     Measure.COUNT: {"": 1, "k": 1_000, "M": 1_000_000},
-    Measure.DURATION: {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000},
+    Measure.DURATION: {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000},
     Measure.PERCENT: {"": 1, "%": 1},
 }
 _EXAMPLES = {
     Measure.COUNT: "a number, such as 20, 1.5k or 2M",
-    Measure.DURATION: "a time with its unit: 500ms, 50s, 10m or 2h",
+    Measure.DURATION: "a time with its unit: 500ms, 50s, 10m, 2h or 7d",
     Measure.PERCENT: "a share, such as 80%",
 }
 
@@ -39,7 +39,7 @@ def number(text: str, measure: Measure, name: str, at: int = 0) -> float:
     found = _NUMBER.fullmatch(text)
     factor = _UNITS[measure].get(found[2]) if found else None
     if found is None or factor is None:
-        raise RuleError(f'{name}: "{text}" is not {_EXAMPLES[measure]}', at)
+        raise RuleError(f"{name}: {quoted(text)} is not {_EXAMPLES[measure]}", at)
     return float(found[1]) * factor
 
 

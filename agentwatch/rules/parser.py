@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentwatch.rules.conditions import Comparison, Condition, Glob, Not, Several, Word
-from agentwatch.rules.errors import RuleError, did_you_mean
-from agentwatch.rules.fields import Field, Vocabulary
+from agentwatch.rules.errors import RuleError, did_you_mean, quoted
+from agentwatch.rules.fields import Field, Measure, Vocabulary
 from agentwatch.rules.globs import name_matcher
 from agentwatch.rules.numbers import number_of
 from agentwatch.rules.patterns import pattern_matcher
 from agentwatch.rules.tokens import Sign, Token, tokens
 
 _MOST_DEPTH = 50
+_OTHER_SIGNS = {
+    **dict.fromkeys(("AND", "and", "&&", "&"), "terms that follow each other must all be true: leave it out"),
+    **dict.fromkeys(("or", "||", "|"), "write OR"),
+    **dict.fromkeys(("NOT", "not"), "write -term"),
+}
+"""Signs of other languages, and what to write instead."""
 
 
 def parse(text: str, vocabulary: Vocabulary, *, allows_patterns: bool = False) -> Condition:
@@ -106,10 +112,13 @@ class _Parser:
                 raise RuleError("re:/…/ needs a field: command:re:/…/", token.at)
             if not token.value:
                 raise RuleError('"" is empty', token.at)
+            self._check_word(token)
             return Word(token.value.lower())
         field = self._field(token)
         if not token.value:
             raise RuleError(f'"{token.name}{token.operator}" needs a value{_for_example(field)}', token.at)
+        if token.value.startswith("(") and not token.is_quoted:
+            raise RuleError(f"write ({field.name}:… OR {field.name}:…)", token.at)
         if field.measure.is_number:
             if token.is_pattern:
                 raise RuleError(f"{field.name} is a number{_for_example(field)}", token.at)
@@ -120,7 +129,23 @@ class _Parser:
             return Glob(field, token.value, pattern_matcher(token.value, token.at))
         if field.is_closed and not any(map(name_matcher(token.value), field.values)):
             raise RuleError(_no_such_value(field, token.value), token.at)
+        if field.measure is Measure.NAME and "," in token.value and not token.is_quoted:
+            each = " OR ".join(f"{field.name}:{value}" for value in token.value.split(",", 2)[:2])
+            raise RuleError(f"{field.name} has one value: write ({each})", token.at)
         return Glob(field, token.value)
+
+    def _check_word(self, token: Token) -> None:
+        """Check that a word without a field is no sign of another language."""
+        if token.is_quoted:
+            return
+        following = self._next()
+        is_between = self._at > 1 and following is not None and following.sign is not Sign.CLOSE
+        if token.value in _OTHER_SIGNS and (is_between or token.value == "NOT"):
+            raise RuleError(f'{_OTHER_SIGNS[token.value]}, or quote it: "{token.value}"', token.at)
+        name, sign, _ = token.value.partition("=")
+        field = self._vocabulary.fields.get(name.rstrip("!~=").lower())
+        if sign and field is not None:
+            raise RuleError(f'{field.name} is not compared with "="{_for_example(field)}', token.at)
 
     def _field(self, token: Token) -> Field:
         field = self._vocabulary.fields.get(token.name)
@@ -129,7 +154,8 @@ class _Parser:
         where = self._vocabulary.elsewhere.get(token.name)
         if where is not None:
             raise RuleError(f'"{token.name}" is a field of {where}', token.at)
-        known = did_you_mean(token.name, self._vocabulary.fields)
+        also = self._vocabulary.synonyms.get(token.name)
+        known = f" (did you mean {also}?)" if also else did_you_mean(token.name, self._vocabulary.fields)
         hint = known or f'; quote a word with "{token.operator}" in it'
         raise RuleError(f'unknown field "{token.name}"{hint}', token.at)
 
@@ -140,7 +166,7 @@ def _for_example(field: Field) -> str:
 
 def _no_such_value(field: Field, value: str) -> str:
     hint = did_you_mean(value, field.values)
-    return f'{field.name} is never "{value}"{hint or ": it is " + ", ".join(field.values)}'
+    return f"{field.name} is never {quoted(value)}{hint or ': it is ' + ', '.join(field.values)}"
 
 
 def _missing(following: Token | None, before: Token | None) -> RuleError:

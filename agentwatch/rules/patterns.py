@@ -7,7 +7,7 @@ reads each character of a text once. They have no back references and no look-ar
 from __future__ import annotations
 
 from agentwatch.rules.automaton import ACCEPT, Automaton, Place
-from agentwatch.rules.errors import RuleError
+from agentwatch.rules.errors import RuleError, quoted
 from agentwatch.rules.globs import Matcher
 from agentwatch.rules.letters import ANY, Letters, escaped_class, one, read_class
 
@@ -89,7 +89,7 @@ class _Reader:
             case "[":
                 letters, self._at = read_class(self._pattern, self._at)
                 if letters is None:
-                    raise self._error('"[" without "]"')
+                    raise self._error('"[" without "]", or with a sign that is not supported')
                 return _Tree("c", letters=letters)
             case ".":
                 return _Tree("c", letters=ANY)
@@ -112,12 +112,13 @@ class _Reader:
         return _Tree("c", letters=letters)
 
     def _repeated(self, tree: _Tree) -> _Tree:
-        while (char := self._pattern[self._at : self._at + 1]) and char in "*+?{":
-            self._at += 1
-            least, most = _QUANTIFIERS[char] if char in _QUANTIFIERS else self._bounds()
-            self._takes("?")  # the shortest match is found as well as the longest
-            tree = _Tree("*", (tree,), least=least, most=most)
-        return tree
+        char = self._pattern[self._at : self._at + 1]
+        if not char or char not in "*+?{":
+            return tree
+        self._at += 1
+        least, most = _QUANTIFIERS[char] if char in _QUANTIFIERS else self._bounds()
+        self._takes("?")  # the shortest match is found as well as the longest
+        return _Tree("*", (tree,), least=least, most=most)
 
     def _bounds(self) -> tuple[int, int | None]:
         end = self._pattern.find("}", self._at)
@@ -161,7 +162,9 @@ class _Reader:
             for _ in range(tree.most - tree.least):
                 after = self._automaton.fork(self._built(part, after), end)
         for _ in range(tree.least):
-            after = self._built(part, after)
+            before, after = after, self._built(part, after)
+            if after == before:  # the part is empty: 100 times 100 times of nothing would take for ever
+                break
         return after
 
     def _takes(self, sign: str) -> bool:
@@ -171,7 +174,7 @@ class _Reader:
         return True
 
     def _error(self, reason: str) -> RuleError:
-        return RuleError(f"re:/{self._pattern}/: {reason}", self._offset)
+        return RuleError(f"{quoted(f're:/{self._pattern}/')}: {reason}", self._offset)
 
 
 class _Tree:

@@ -6,7 +6,7 @@ import re
 from enum import Enum, auto
 from typing import NamedTuple
 
-from agentwatch.rules.errors import RuleError
+from agentwatch.rules.errors import RuleError, quoted
 
 MOST_CHARACTERS = 4000
 _HEAD = re.compile(r"([A-Za-z_][A-Za-z_0-9-]{0,40})(:|>=|<=|>|<)")
@@ -76,7 +76,7 @@ def tokens(text: str) -> list[Token]:
 def _term(text: str, start: int, depth: int) -> tuple[Token, int]:
     """Return the term at an offset, and the offset after it."""
     head = _HEAD.match(text, start)
-    if head is None or _is_address(text, head.end(), head[1]):
+    if head is None or _is_address(text, head.end(), head[1]) or text.startswith(_PATTERN, start):
         value, end, is_quoted, is_pattern = _value(text, start, depth)
         if value == "OR" and not is_quoted:
             return Token(Sign.OR, start), end
@@ -94,9 +94,11 @@ def _value(text: str, start: int, depth: int) -> tuple[str, int, bool, bool]:
     """Return a value, the offset after it, and whether it is quoted, or a regular expression."""
     if text.startswith('"', start):
         value, end = _until(text, start + 1, '"', start)
+        _ends_word(text, end, depth)
         return value, end, True, False
     if text.startswith(_PATTERN, start):
         value, end = _until(text, start + len(_PATTERN), "/", start)
+        _ends_word(text, end, depth)
         return value, end, True, True
     end = start
     inner = 0
@@ -111,15 +113,24 @@ def _value(text: str, start: int, depth: int) -> tuple[str, int, bool, bool]:
     return text[start:end], end, False, False
 
 
+def _ends_word(text: str, at: int, depth: int) -> None:
+    """Check that nothing follows a quote: `"a"b` would be two words."""
+    if at < len(text) and not text[at].isspace() and not (text[at] == ")" and depth):
+        raise RuleError(f"{quoted(text[at:])} follows a quote without a blank", at)
+
+
 def _until(text: str, at: int, sign: str, start: int) -> tuple[str, int]:
-    """Return the text up to a sign, and the offset after the sign. `\\` before the sign keeps it."""
+    """Return the text up to a sign, and the offset after the sign.
+
+    `\\` before the sign keeps it. `\\\\` is one `\\` in a quote, and stays in a regular expression.
+    """
     pieces: list[str] = []
     while (char := text[at : at + 1]) != sign:
         if not char:
             what = "a quote" if sign == '"' else "a regular expression"
-            raise RuleError(f"{what} has no end: {text[start:]}", start)
-        if char == "\\" and text[at + 1 : at + 2] == sign:
-            char = sign
+            raise RuleError(f"{what} has no end: {quoted(text[start:])}", start)
+        if char == "\\" and (following := text[at + 1 : at + 2]) in (sign, "\\"):
+            char = char + following if sign == "/" and following != sign else following
             at += 1
         pieces.append(char)
         at += 1

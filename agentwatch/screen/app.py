@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
 
 from agentwatch.analysis.moments import NOTHING_ASKED, Asked
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
+from agentwatch.outputs.shown.alarm_words import rule_words
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.first_shown import first_shown
 from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
@@ -28,6 +32,12 @@ class Leave(Enum):
 
 class AgentwatchApp(SessionApp[Leave]):
     """Shows one session until the user quits."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "C", "go_on", "Go on", show=False, id="go-on", tooltip="Continue an agent that a rule has paused"
+        ),
+    ]
 
     def __init__(
         self,
@@ -75,7 +85,11 @@ class AgentwatchApp(SessionApp[Leave]):
     def action_leave(self) -> None:
         """Quit; if the agent or a process that it started is still running, ask whether to stop it."""
         survivors = self._source.survivors()
-        if self._source.runs_agent:
+        rule = "" if self._source.pausing is None else self._source.pausing.rule
+        if rule:
+            headline = SafeText(f"The agent is paused by {rule_words(rule)}. If you leave it, it goes on.")
+            self.push_screen(LeaveDialog(headline), self._leave_agent)
+        elif self._source.runs_agent:
             self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
         elif survivors:
             question = SafeText("The agent left processes running:")
@@ -83,6 +97,12 @@ class AgentwatchApp(SessionApp[Leave]):
             self.push_screen(LeaveDialog(question, named), self._leave_survivors)
         else:
             self.exit(Leave.OVER)
+
+    def action_go_on(self) -> None:
+        """Let the agent go on, if a rule has paused it."""
+        pausing = self._source.pausing
+        went_on = pausing is not None and pausing.go_on()
+        self.notify("the agent goes on" if went_on else "no rule has paused the agent", markup=False)
 
     def _leave_agent(self, choice: LeaveChoice | None) -> None:
         if choice is LeaveChoice.KEEP:

@@ -17,7 +17,7 @@ from agentwatch.safe_text import cut, safe_line
 _MODIFIERS = frozenset(("ctrl", "shift", "alt", "meta", "super", "hyper"))
 _SHOWN_COLUMNS = 40
 _EVERYWHERE = frozenset(("leave", "help", "back"))
-"""Bindings of both the list of sessions and a session, besides those of every pane of lines."""
+"""Bindings of the list of sessions, a session and a comparison, besides those of every pane of lines."""
 _ASCII_NAMES = frozenset(
     unicodedata.name(chr(code)).lower().replace("-", "_").replace(" ", "_") for code in range(33, 127)
 )
@@ -37,10 +37,11 @@ def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
         rebound: The keys that replace the defaults, as in `Config.keys`.
     """
     import agentwatch.screen.app  # noqa: F401 - defines every binding; it imports this module itself
+    from agentwatch.screen.comparing.keys import COMPARISON_KEYS
     from agentwatch.screen.home.keys import ALL_KEYS
 
     found: dict[str, dict[str, None]] = {}
-    for made in Binding.make_bindings(ALL_KEYS):
+    for made in Binding.make_bindings((*ALL_KEYS, *COMPARISON_KEYS)):
         found.setdefault(made.id or "", {})[made.key] = None
     left: list[type] = [DOMNode]
     while left:
@@ -96,16 +97,20 @@ def _keys_of(value: str) -> list[str]:
 
 
 def _can_meet(name: str, other: str) -> bool:
-    """Return whether two bindings are in force in the same screen: the list of sessions, or a session."""
-    from agentwatch.screen.home.keys import ALL_KEYS
+    """Return whether two bindings are in force in the same screen: a list, a session, or a comparison."""
     from agentwatch.screen.lines.line_view import LineView
 
-    of_list = {binding.id for binding in ALL_KEYS}
-    if (name in of_list) is (other in of_list):
-        return True
-    of_session = other if name in of_list else name
     lines = {made.id for made in Binding.make_bindings(LineView.BINDINGS)}
-    return of_session in _EVERYWHERE or of_session in lines
+    everywhere = {*_EVERYWHERE, *lines}
+    return name in everywhere or other in everywhere or _screen_of(name) == _screen_of(other)
+
+
+def _screen_of(name: str) -> str:
+    from agentwatch.screen.comparing.keys import COMPARISON_KEYS
+    from agentwatch.screen.home.keys import ALL_KEYS
+
+    screens = {"sessions": ALL_KEYS, "comparison": COMPARISON_KEYS}
+    return next((screen for screen, keys in screens.items() if name in {key.id for key in keys}), "session")
 
 
 def _can_be_pressed(key: str) -> bool:

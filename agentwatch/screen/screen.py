@@ -91,7 +91,7 @@ class WatchScreen(Screen[None]):
         *,
         config: Config,
         write: Callable[[str], None],
-        is_from_list: bool = False,
+        back_to: str = "",
     ) -> None:
         """Create the screen.
 
@@ -102,17 +102,17 @@ class WatchScreen(Screen[None]):
             asked: What the command line asks of the moment.
             config: The user's configuration.
             write: Writes a control sequence to the terminal.
-            is_from_list: Whether the session was opened from the list of sessions, to which `esc` returns.
+            back_to: Where `esc` leads in the end, such as `Sessions`; empty if it leads nowhere.
         """
         super().__init__()
         prepare(self)
         feed, loading, kept = first
         self._swap = None if loading is None else PreviewSwap(loading, kept, shows_thinking=config.thinking)
         self._source = source
-        self._hints_of = partial(KeyHints, config.keys, is_from_list=is_from_list, elsewhere=source.elsewhere)
+        self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
-        self.notices = Notices(loading or feed, config, write)
+        self.notices = Notices(loading or feed, config, write, source.written.judge)
         self._moment = Moment(loading or feed, source.reader, replay, kept, asked)
         if loading is not None:
             self._moment.is_ready, self._moment.shown = False, feed
@@ -214,13 +214,13 @@ class WatchScreen(Screen[None]):
         view = view_words(self._source, self._moment, self._survivors, below=below)
         facts = self._source.agent_facts()
         room = self._status.size.width - columns(view) - 3
-        is_asking = session.asked.oldest is not None or bool(facts.asks)
+        is_asking = session.asked.oldest is not None or bool(facts.asks or facts.paused_by)
         words = status(session, now, NO_FACTS if self.is_earlier else facts, room)
         self._status.show_status(words, view, self._integrity, is_asking=is_asking)
         self._hints.name_moment(pause_words(self._moment.playhead), is_earlier=self.is_earlier)
         session, now = self._feed.session, live_ms(self._feed)
         words = status(session, now, facts)
-        for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
+        for warning in self.notices.update(words, facts, is_quiet=is_stalled(session, now, facts)):
             self.notify(warning, severity="warning", timeout=10, markup=False)
 
     def _load(self, swap: PreviewSwap) -> float | None:
@@ -295,6 +295,6 @@ class WatchScreen(Screen[None]):
 
     def action_time(self) -> None:
         """Show the time breakdown; if a call is selected there, go to it."""
-        session = self._moment.shown.session
-        spent = TimeBreakdown(session) if self.is_earlier else self._spent
-        self.app.push_screen(TimeScreen(session, spent), self.go_to_call)
+        shown = self._moment.shown
+        spent = TimeBreakdown(shown.session) if self.is_earlier else self._spent
+        self.app.push_screen(TimeScreen(shown, spent), self.go_to_call)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
 from textual.binding import ActiveBinding
@@ -16,14 +18,32 @@ from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.base_app import Result, TerminalApp
 
+if TYPE_CHECKING:
+    from agentwatch.screen.machine.opening import OpenSession
+
+_COLLECT_SECONDS = 0.3
+"""The time after which the memory of a closed session is collected: the screen below it is drawn by then."""
+
 
 class SessionApp(TerminalApp[Result]):
     """An app that shows sessions, each in a screen of its own."""
+
+    _being_closed = 0
+    """The number of sessions that are being closed."""
 
     @property
     def session_screen(self) -> WatchScreen | None:
         """The screen of the session that is open, below its dialogs; None if none is open."""
         return next((screen for screen in self.screen_stack if isinstance(screen, WatchScreen)), None)
+
+    async def close_session(self, session: OpenSession) -> None:
+        """Remove the screen of a session, and close the session."""
+        while self.session_screen is not None:
+            await self.pop_screen()
+        self._being_closed += 1
+        await asyncio.to_thread(session.close)
+        self._being_closed -= 1
+        self.set_timer(_COLLECT_SECONDS, gc.collect)
 
     def on_app_blur(self) -> None:
         """Record what the user has seen of the session, because the terminal lost the focus."""

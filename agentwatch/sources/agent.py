@@ -11,6 +11,7 @@ from agentwatch.recording import LineReader, SessionFiles, now_ms
 from agentwatch.recording.saved_sessions.description import NAME, replace_object
 from agentwatch.sources.source import Elsewhere
 from agentwatch.sources.started.activity import Activity
+from agentwatch.sources.started.pausing import Pausing
 from agentwatch.sources.started.process import AgentProcess
 from agentwatch.sources.started.survivors import Survivor
 from agentwatch.sources.written_files import WrittenFiles
@@ -47,6 +48,8 @@ class AgentSource:
         self.bookmarks_path = None if files is None else files.bookmarks
         self.wakeup = agent.wakeup
         self._process_fd = process_fd
+        self._pausing = Pausing(agent.pid, lambda: agent.exit_code is None, agent.output.note_pause)
+        self.pausing: Pausing | None = self._pausing
         self._activity = Activity(agent.pid)
         self._facts_at_end: AgentFacts | None = None
 
@@ -93,11 +96,14 @@ class AgentSource:
         """Return what is known about the process; after its end the result no longer changes."""
         agent = self.agent
         if agent.exit_code is None or self.is_live:
+            pausing = self._pausing
             return AgentFacts(
                 agent.pid if agent.exit_code is None else None,
                 agent.started_ms,
                 uses_cpu=self._activity.uses_cpu(),
                 is_stopped=self._activity.is_stopped(),
+                paused_by=pausing.rule,
+                continued_ms=pausing.continued_ms,
             )
         if self._facts_at_end is None:
             last = agent.stderr.last_lines(1)

@@ -16,7 +16,8 @@ from agentwatch.sources.written_files import WrittenFiles
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentwatch.sources.started.survivors import Survivor
+    from agentwatch.sources.started.pausing import Pausing
+from agentwatch.sources.started.survivors import Survivor
 
 
 class Elsewhere(Protocol):
@@ -54,6 +55,8 @@ class Source(Protocol):
 
     elsewhere: Elsewhere | None
     """The other machine on which the session runs; None for this one."""
+    pausing: Pausing | None
+    """Pauses the started agent; None if agentwatch started no agent."""
 
     @property
     def bookmarks_path(self) -> Path | None:
@@ -140,6 +143,7 @@ class WithoutAgent:
     """The members that are the same for all sources whose agent was not started by agentwatch."""
 
     runs_agent = False
+    pausing: Pausing | None = None
     elsewhere: Elsewhere | None = None
     agent_pid: int | None = None
     agent_exit_code: int | None = None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from agentwatch.recording import DiskSync, LineReader, SessionFiles, is_at
+from agentwatch.recording.alarms import Alarm
+from agentwatch.safe_text import SafeText
 
 
 class LogWriter(Protocol):
@@ -16,6 +19,40 @@ class LogWriter(Protocol):
 
     def finish(self) -> None:
         """Wait until the log of an ended recording is written."""
+
+
+class News(Protocol):
+    """A hit that is announced to the user."""
+
+    @property
+    def action(self) -> str:
+        """What the rule does: `bell`, `note`, `pause` or `stop`."""
+
+    @property
+    def words(self) -> SafeText:
+        """The rule and the call, in one line."""
+
+
+class Judge(Protocol):
+    """Watches the session with rules, and writes the alarms. It is attached by the front end."""
+
+    @property
+    def alarms(self) -> Sequence[Alarm]:
+        """The rules that were hit so far."""
+
+    @property
+    def faults(self) -> Mapping[str, OSError | None]:
+        """What does not work: a message for each, with its error if it occurred."""
+
+    @property
+    def stopped_by(self) -> str:
+        """The rule that has stopped the agent; empty if none has."""
+
+    def take_news(self) -> Sequence[News]:
+        """Return the hits to announce since the last call."""
+
+    def announce_by(self, announce: Callable[[News], object]) -> None:
+        """Announce what is left and all later hits with this function, in another thread."""
 
 
 class Publication(Protocol):
@@ -41,6 +78,8 @@ class WrittenFiles:
         """The descriptor of the action log; None for no log."""
         self.log: LogWriter | None = None
         """The writer of the action log; None until it is attached."""
+        self.judge: Judge | None = None
+        """The rules that watch the session; None if there are none."""
         self.publication: Publication | None = None
         """How the recording is published; None if it is not, or another process does it."""
         self._reader = reader
@@ -59,6 +98,7 @@ class WrittenFiles:
         return {
             "the action log is incomplete": None if self.log is None else self.log.fault,
             "the arrival times are incomplete": self._reader.times.fault,
+            **({} if self.judge is None else self.judge.faults),
         }
 
     def unreported(self, faults: dict[str, OSError | None]) -> list[str]:

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.analysis.call_filter import call_filter, offered_agents
+from agentwatch.analysis.call_filter import call_filter, filter_offers, usable_filter
+from agentwatch.events import Outcome
+from agentwatch.rules import RuleError
 from agentwatch.session import Place, Session
+from tests.builders.call_facts import facts_of
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.subagents import TWO_SUBAGENTS, begins
@@ -30,7 +33,6 @@ def made() -> Session:
         ("AGENT:Callers", [3, 5]),
         ("agent:task grep", [5]),
         ("agent:wire failed", [4]),
-        ("agent:", [1, 2, 3, 4, 5, 6]),
         ("agent:ma", [1, 2]),
         ("agent:#3", []),
         ("agent:callers agent:wire", []),
@@ -38,34 +40,73 @@ def made() -> Session:
 )
 def test_a_filter_names_an_agent(words: str, numbers: list[int]) -> None:
     """`agent:` takes `main`, the number of the call that started the subagent, or a word of that call."""
-    calls = made().calls
-    matches = call_filter(words, calls)
+    session = made()
+    matches = call_filter(words, facts_of(session))
     assert matches is not None
-    assert [call.number for call in calls if matches(call)] == numbers
+    assert [call.number for call in session.calls if matches(call)] == numbers
+
+
+def test_a_value_is_needed_after_a_field() -> None:
+    """`agent:` alone is a mistake, which leaves the words before it."""
+    facts = facts_of(made())
+    with pytest.raises(RuleError, match='"agent:" needs a value'):
+        call_filter("agent:", facts)
+    found = usable_filter("failed agent:", facts)
+    assert (found.words, found.matches is None) == ("failed", False)
+    assert found.problem is not None
+    assert found.problem.at == 7
 
 
 @pytest.mark.parametrize(
-    ("text", "offered"),
+    ("text", "words"),
     [
-        ("read", None),
-        ("agent:", "agent:main · #1 Find the callers · #2 Check the wire"),
-        ("failed agent:#2", "agent:#2 Check the wire"),
-        ("agent:find", "agent:#1 Find the callers"),
-        ("agent:nobody", "no such agent"),
+        ("failed durtion>5s", "failed"),
+        ("failed duration>5", "failed"),
+        ("durtion>5s failed", ""),
+        ("(failed OR", ""),
+        ("read (failed OR", "read"),
+        ('read "', "read"),
+        ("read OR ", "read"),
+        ("failed>3", ""),
+        ("failed", "failed"),
+        ("", ""),
     ],
 )
-def test_how_the_name_of_an_agent_can_go_on_is_offered(text: str, offered: str | None) -> None:
-    """While an agent is being named, the bar lists those that match."""
-    calls = made().calls
-    assert offered_agents(text, lambda: calls[:2]) == offered
+def test_the_words_before_a_mistake_are_used(text: str, words: str) -> None:
+    """While a rule is incomplete, the calls are those of the words before the mistake."""
+    found = usable_filter(text, facts_of(made()))
+    assert found.words == words
+    assert (found.matches is None) is (not words)
+    assert (found.problem is None) is (text == words)
 
 
-def test_many_agents_are_counted() -> None:
-    """At most five subagents are listed."""
-    calls = [made().calls[0]] * 7
-    offered = offered_agents("agent:find", lambda: calls)
-    assert offered is not None
-    assert offered.endswith(" · 2 more")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        ("read ", []),
+        ("nothing", []),
+        ("dur", ["duration>"]),
+        ("failed -(lines", ["failed -(lines_added>", "failed -(lines_removed>"]),
+        ("fai", ["failed"]),
+        ("outcome:", [f"outcome:{each.value}" for each in Outcome]),
+        ("tool:bas", ["tool:Bash"]),
+        ("program:", ["program:make", "program:pytest"]),
+        ("path:near", ["path:nearest.py"]),
+        ("model:o", ["model:opus"]),
+        ("agent:", ["agent:main", "agent:#1", "agent:#2"]),
+        ("failed agent:#2", []),
+        ("agent:find", ["agent:#1"]),
+        ("duration>", []),
+        ("nothing:", []),
+    ],
+)
+def test_how_a_filter_can_go_on_is_offered(text: str, words: list[str]) -> None:
+    """Fields and outcomes continue a word, and values of the session continue a field."""
+    session = made()
+    tools = dict.fromkeys(call.tool for call in session.calls)
+    found = filter_offers(text, facts_of(session), tools, lambda: session.calls[:2])
+    assert [offer.text for offer in found] == words
 
 
 async def test_the_filter_bar_offers_agents_and_the_table_marks_their_calls(

@@ -266,3 +266,9 @@ def test_a_call_about_several_files_counts_for_each() -> None:
     shown = [(file.shown, len(file.calls), file.lines_added) for file in touched.by_name()]
     assert shown == [("a.py", 1, None), ("b.py", 2, 3)]
     assert touched.by_name()[0].file_actions == {FileAction.EDITED: 1}
+
+
+def test_a_redacted_path_is_inside_its_redacted_working_directory() -> None:
+    """Both begin with `~` instead of the home folder, so the path is not relative."""
+    assert named("~/mill/src/a.py", "~/mill") == ("~/mill/src/a.py", "src/a.py", False)
+    assert named("~/.bashrc", "~/mill") == ("~/.bashrc", "~/.bashrc", True)

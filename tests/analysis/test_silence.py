@@ -111,3 +111,15 @@ def test_busy_processes_do_not_stall() -> None:
     assert busy == "quiet for 3:20, no open call · its processes use CPU"
     unknown = sentence(*lines, after_ms=200_000, agent=AgentFacts(4121))
     assert unknown == "stalled? quiet for 3:20, no open call"
+
+
+def test_a_paused_agent_is_not_quiet_and_neither_is_the_pause_silence() -> None:
+    """The status names the rule; after the pause the silence begins again."""
+    read = paced([(0, init()), (2, user())])
+    assert status_after(read, 600, AgentFacts(pid=7, paused_by="rm \x1boutside")).startswith(
+        'paused by rule "rm '
+    )
+    before = status_after(read, 600)
+    after = status_after(read, 600, AgentFacts(pid=7, continued_ms=read[1] + 595_000))
+    assert "quiet for" in before
+    assert "quiet" not in after

@@ -146,14 +146,16 @@ def test_keys_can_change_places(tmp_path: Path) -> None:
     assert read(tmp_path, text).keys["pause"] == "e"
 
 
-def test_keys_of_the_list_and_of_a_session_do_not_meet(tmp_path: Path) -> None:
-    """A key may be bound in the list and in a session; in one screen, it may not have two meanings."""
-    text = "[keys]\npause = 'a'\nshow-hidden = 'F'\nfind-session = 'n'"
+def test_keys_of_different_screens_do_not_meet(tmp_path: Path) -> None:
+    """A key may be bound in the list, in a session and in a comparison; in one screen, it has one meaning."""
+    text = "[keys]\npause = 'a'\nshow-hidden = 'F'\nfind-session = 'n'\nopen-a = 'r'"
     assert read(tmp_path, text).keys["pause"] == "a"
     for keys, fault_words in (
         ("show-hidden = 'r'", "show-hidden: r is already the key of ring; rebind that too"),
         ("ring = 'j'", "ring: j is already the key of down; rebind that too"),
-        ("leave = 'a'", "leave: a is already the key of show-hidden; rebind that too"),
+        ("leave = 'd'", "leave: d is already the key of delete-session; rebind that too"),
+        ("leave = '='", "leave: equals_sign is already the key of equal-calls; rebind that too"),
+        ("open-a = 'n'", "open-a: n is already the key of next-difference; rebind that too"),
         ("next-urgent = '?'", "next-urgent: question_mark is already the key of help; rebind that too"),
     ):
         assert fault(tmp_path, f"[keys]\n{keys}") == f"[keys] {fault_words}"

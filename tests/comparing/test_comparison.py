@@ -10,8 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentwatch.analysis.verdict_history import State
 from agentwatch.comparing import Aspect, Comparison, Lines, Match, Part, Row, compare
+from agentwatch.events import Outcome
 from tests.builders.comparing.runs import Did, Run, compared, edit, read, run_tests, shell, side_at
+from tests.builders.lines import DONE, completed, init, started
 from tests.builders.stories.any_story import STORIES
 from tests.builders.stories.lines import rendered
 from tests.builders.stories.story import Story
@@ -78,7 +81,7 @@ def test_another_outcome_is_found_with_exit_code_and_verdict(tmp_path: Path) -> 
     assert (row.match, row.a, row.b) == (Match.EQUAL, 6, 6)
     assert set(aspects) <= set(row.aspects) <= {*aspects, Aspect.OUTCOME}
     assert comparison.first_divergence == 5
-    assert (comparison.a.totals.tests_green, comparison.b.totals.tests_green) == (True, False)
+    assert (comparison.a.totals.tests, comparison.b.totals.tests) == (State.GREEN, State.RED)
 
 
 def test_a_call_that_failed_has_another_outcome(tmp_path: Path) -> None:
@@ -138,14 +141,35 @@ def test_the_last_verdict_of_each_command_is_compared(tmp_path: Path) -> None:
     (row,) = comparison.commands
     assert row.a is not None
     assert row.b is not None
-    assert (row.command, row.a.is_green, row.b.is_green) == ("pytest -q", True, False)
+    assert (row.command, row.a.state, row.b.state) == ("pytest -q", State.GREEN, State.RED)
 
 
 def test_a_call_that_only_one_recording_knows_the_outcome_of_is_no_difference(tmp_path: Path) -> None:
     """What a recording does not say differs from nothing."""
     unknown = replace(A.calls[0], answer={})
-    (row, *_) = compared(tmp_path, A, A.changed(0, unknown)).rows
-    assert Aspect.EXIT_CODE not in row.aspects
+    comparison = compared(tmp_path, A, A.changed(0, unknown))
+    assert comparison.b.session.calls[0].outcome is Outcome.RETURNED
+    assert found(comparison) == []
+
+
+def test_a_long_call_is_slower_only_if_it_takes_twice_the_time(tmp_path: Path) -> None:
+    """19 s against 10 s are nine seconds more, and not twice as long."""
+    one, other = (A.changed(0, replace(A.calls[0], took_ms=ms)) for ms in (10_000, 19_000))
+    assert found(compared(tmp_path, one, other)) == []
+
+
+def test_impossible_counts_are_unknown(tmp_path: Path) -> None:
+    """A hostile recording cannot make the sums too large for JSON, or negative."""
+    hostile = {"inputTokens": 10**15, "outputTokens": -3, "cacheReadTokens": 7, "cacheWriteTokens": 0}
+    totals = compared(tmp_path, A, replace(A, usage=hostile)).b.totals
+    assert (totals.input, totals.cached, totals.output) == (None, 7, None)
+
+
+def test_a_recording_without_times_has_no_duration(tmp_path: Path) -> None:
+    """An unknown duration is not 0."""
+    path = tmp_path / "untimed.ndjson"
+    path.write_bytes(init() + started("read", path="a") + completed("read", result=DONE, path="a"))
+    assert side_at(path).totals.duration_ms is None
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

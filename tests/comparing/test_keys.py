@@ -29,6 +29,7 @@ def call(kind: ToolKind, target: str | None, *, tool: str = "t", path: str | Non
         ("cat /var/folders/zz/zyx_1/T/tmpq", "cat /tmp/tmpq2"),
         ("type C:\\Users\\ada\\AppData\\Local\\Temp\\tmp1.txt", "type C:/Users/bo/AppData/Local/Temp/tmp2"),
         ("ls /home/ada/.config", "ls /Users/bob/.config"),
+        ("login [secret:password 05d2] user-1f2e", "login [secret:password 9a9b] user-77aa"),
         ("pytest   -q\n", "pytest -q"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from agentwatch.outputs import log_writer
 from agentwatch.outputs.action_log import follow_log
 from agentwatch.outputs.log_writer import LoggedFeed, LogWriter
 from agentwatch.recording import LineReader, create_file, open_saved
+from agentwatch.recording.alarms import Alarm
 from tests.builders.lines import completed, init, result, started
 from tests.conftest import RECORDINGS
 
@@ -78,9 +79,9 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> list[Feed]:
     """Collect the feeds that the log reads for itself."""
     found: list[Feed] = []
 
-    def spied(feed: Feed, wait: Callable[[], object]) -> object:
+    def spied(feed: Feed, wait: Callable[[], object], alarms: Sequence[Alarm]) -> object:
         found.append(feed)
-        return follow_log(feed, wait)
+        return follow_log(feed, wait, alarms)
 
     monkeypatch.setattr(log_writer, "follow_log", spied)
     return found

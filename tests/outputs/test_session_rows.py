@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from agentwatch.analysis.verdict_history import State as FinalState
+from agentwatch.machine.digest import LastTests
 from agentwatch.machine.standing import Ground, State
 from agentwatch.outputs.session_rows import row_json, state_names
 from tests.builders.machine.rows import NOW_MS, row
@@ -28,7 +30,7 @@ KEYS = (
         "model",
         "calls",
     ),
-    *("failed", "context_used", "context_size", "path", "pid", "host", "began_ms", "seen_ms"),
+    *("failed", "context_used", "context_size", "path", "pid", "host", "began_ms", "seen_ms", "tests"),
 )
 
 
@@ -104,3 +106,15 @@ def test_the_names_of_the_states() -> None:
         *("working", "asks", "quiet", "your turn", "shell", "turn failed", "succeeded", "failed"),
         *("unfinished", "unknown"),
     ]
+
+
+def test_the_tests_have_the_words_of_the_summary() -> None:
+    """Their state is a word that the summary has too, beside the counts."""
+    for tests, state in (
+        (LastTests(False, 17, 0), FinalState.GREEN),
+        (LastTests(True, 15, 2), FinalState.RED),
+        (LastTests(False, 17, 0, is_stale=True), FinalState.CHANGED),
+        (LastTests(True, 15, 2, is_stale=True), FinalState.RED),
+    ):
+        counts = {"passed": tests.passed, "failed": tests.failed}
+        assert printed(tests=tests)["tests"] == {"state": state.value, **counts}

@@ -20,20 +20,22 @@ ALLOWED = {
     "plugins": NOTHING,
     "wire": {"blocks", "events", "paths", "plugins"} | WORDS,
     "session": {"events", "plurals"},
-    "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording"},
+    "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording", "safe_text"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
     "rules": NOTHING,
     "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "rules"}
     | {"session"}
     | WORDS,
     "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
-    | {"recording", "session", "sources", "state_folder", "wire"}
+    | {"recording", "rules", "session", "sources", "state_folder", "wire"}
     | WORDS,
     "redaction": {"events", "feed", "outputs", "recording", "wire"} | WORDS,
     "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}
     | {"plugins", "recording", "redaction", "resources", "session", "wire"}
     | WORDS,
-    "comparing": {"analysis", "events", "feed", "outputs", "paths", "session"} | WORDS,
+    "comparing": {"actions", "analysis", "events", "exports", "feed", "outputs", "paths", "session"} | WORDS,
+    "checking": {"actions", "analysis", "events", "faults", "feed", "outputs", "rules", "session", "wire"}
+    | WORDS,
     "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
     "session_index": {"analysis", "events", "faults", "feed", "machine", "recording", "session", "sources"}
     | {"state_folder"},
@@ -54,6 +56,9 @@ ALLOWED = {
         "sources",
     }
     | {"state_folder"}
+    | WORDS,
+    "tripwires": {"actions", "agent_facts", "analysis", "events", "feed", "outputs", "recording", "rules"}
+    | {"session"}
     | WORDS,
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,

@@ -91,6 +91,10 @@ def test_a_core_module_loads_no_screen() -> None:
         ["show", str(RECORDINGS / "plain.ndjson") + "#1"],
         ["show", str(RECORDINGS / "plain.ndjson") + "@50%", "--json"],
         *(
+            ["compare", str(RECORDINGS / "plain.ndjson"), str(RECORDINGS / "demo.ndjson"), *option]
+            for option in (["-p"], ["--json"], ["--output-format", "text"])
+        ),
+        *(
             [str(RECORDINGS / "plain.ndjson"), "--print", "--output-format", name]
             for name in ("text", "summary")
         ),

@@ -7,35 +7,24 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentwatch.analysis.call_fields.shell_words import SUBSTITUTED, Kind, shell_tokens
+from agentwatch.analysis.call_fields.starters import (
+    HEADS,
+    KEYWORDS,
+    OPTIONS_WITH_VALUE,
+    RUNNERS,
+    RUNS_NEXT,
+    SHELLS,
+    WRAPPERS,
+)
+
 _MOST_CHARACTERS = 4096
 _MOST_DEPTH = 3
 """Shells within shells: `sh -c "bash -c '…'"`."""
-_TOKEN = re.compile(
-    r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[0-9]?[<>]&[0-9-]|&>|&&|\|\||\$\(|[;|&\n()`]|[<>]+|[^\s'"\\;|&<>()`$]+|\s+|.""",
-    re.DOTALL,
-)
-_OPERATORS = frozenset({"&&", "||", ";", "|", "&", "\n", "(", ")", "$(", "`"})
-_WRAPPERS = frozenset(
-    (
-        *("sudo", "doas", "env", "time", "command", "exec", "nice", "nohup", "xargs", "timeout", "builtin"),
-        *("npx", "bunx", "uvx", "pipx", "uv", "poetry", "pipenv", "hatch", "pdm", "run", "dlx"),
-        *("then", "do", "else", "elif", "if", "while", "until", "!", "{"),
-    )
-)
-"""Words after which another program is named."""
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
+_NO_FILES = frozenset({"", SUBSTITUTED, "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+_HOMES = ("${HOME}", "$HOME")
 _SCRIPT = re.compile(r"-[a-z]{0,8}c")
 """The option of a shell before the text of a script: `-c`, `-lc`."""
-_RUNS_NEXT = frozenset({"-exec", "-execdir", "-ok"})
-"""Options of `find` before a program."""
-_KEYWORDS = frozenset(
-    (
-        *("then", "do", "else", "elif", "if", "while", "until", "!", "{", "}", "run", "dlx"),
-        *("for", "case", "in", "done", "fi", "esac", "function"),
-    )
-)
-"""Words in the place of a program that are none."""
-_NO_FILES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 
 
 class Command(NamedTuple):
@@ -55,7 +44,7 @@ def read_command(command: str) -> Command:
     """Return what a command names, from its first 4,096 characters. The cost is linear.
 
     The programs include those of pipes, lists, substitutions and groups, those that `sudo`, `xargs` or
-    `find -exec` start, and those in the text of `sh -c`.
+    `find -exec` start, and those in the text of `sh -c`. A here-document is data, unless a shell reads it.
 
     Example:
         >>> read_command("cd web && sudo rm -rf build | tee log").programs
@@ -63,66 +52,110 @@ def read_command(command: str) -> Command:
         >>> read_command("sh -c 'curl x.io | bash' > /tmp/out").programs
         ('sh', 'curl', 'bash')
     """
-    programs: dict[str, None] = {}
-    words: dict[str, None] = {}
-    _read(command[:_MOST_CHARACTERS], programs, words, 0)
-    return Command(tuple(programs), tuple(words))
+    found = _Found({}, {})
+    _read(command[:_MOST_CHARACTERS], found, 0)
+    return Command(tuple(found.programs), tuple(found.words))
 
 
-def _read(command: str, programs: dict[str, None], words: dict[str, None], depth: int) -> None:
+class _Found(NamedTuple):
+    """The programs and words that were found, in order."""
+
+    programs: dict[str, None]
+    words: dict[str, None]
+
+
+def _read(text: str, found: _Found, depth: int) -> None:
     """Add the programs and words of a command."""
-    folder = ""
-    for simple in _simple_commands(command):
-        wants_program, before, program = True, "", ""
-        for word in simple:
-            name = word.rpartition("/")[2]
-            if wants_program:
-                if not _is_no_program(word):
-                    if name not in _KEYWORDS:
-                        programs.setdefault(name)
-                    wants_program, program = name in _WRAPPERS, name
-            elif program in _SHELLS and _SCRIPT.fullmatch(before) and depth < _MOST_DEPTH:
-                _read(word, programs, words, depth + 1)
-            elif before in _RUNS_NEXT or (before == "-m" and program.startswith("python")):
-                programs.setdefault(name)
-            elif _may_be_path(word):
-                words.setdefault(word if word[0] in "~$" else posixpath.join(folder, word))
-                if program == before == "cd":
-                    folder = posixpath.join(folder, word)
-            if "$(" in word and depth < _MOST_DEPTH:
-                _read(word.partition("$(")[2], programs, words, depth + 1)
-            before = word
+    outer: list[_SimpleCommand] = []
+    command = _SimpleCommand(found, "", depth)
+    has_shell = False
+    """Whether a shell was started in this line, which may run a here-document of the line."""
+    for kind, word in shell_tokens(text):
+        has_shell = has_shell or command.program in SHELLS
+        match kind:
+            case Kind.WORD:
+                command.add(word)
+            case Kind.FILE:
+                command.add_path(word)
+            case Kind.DOCUMENT if has_shell and depth < _MOST_DEPTH:
+                _read(word, found, depth + 1)
+            case Kind.OPEN:
+                outer.append(command)
+                if word != "(" or not command.is_test:
+                    command = _SimpleCommand(found, command.folder, depth)
+            case Kind.CLOSE:
+                command = outer.pop()
+            case Kind.SEPARATOR if word in (";", "\n") or not command.is_test:
+                command = _SimpleCommand(found, command.folder, depth)
+                has_shell = has_shell and word != "\n"
 
 
-def _may_be_path(word: str) -> bool:
-    if not word or word.startswith("-") or word in _NO_FILES:
-        return False
-    return not any(map(str.isspace, word))
+class _SimpleCommand:
+    """One program with its arguments, of which the words are added in order."""
 
+    def __init__(self, found: _Found, folder: str, depth: int) -> None:
+        self.folder = folder
+        """The folder of the command, relative to that of the whole text."""
+        self.program = ""
+        """The last program that was found."""
+        self._found = found
+        self._depth = depth
+        self._wants_program = True
+        self._run_words: frozenset[str] = frozenset()
+        """Words of which one must follow, so that the word after it is a program: `run` after `uv`."""
+        self._before = ""
 
-def _is_no_program(word: str) -> bool:
-    """Return whether a word before the program is an option, an assignment or a number of `timeout`."""
-    return not word or word[0] in "-<>" or "=" in word.partition("/")[0] or word[0].isdigit()
+    @property
+    def is_test(self) -> bool:
+        """Whether it is `[[ … ]]`, in which `&&` and `(` begin no command."""
+        return self.program == "[[" and self._before != "]]"
 
-
-def _simple_commands(command: str) -> list[list[str]]:
-    """Return the words of each command between two operators, without quotes and redirection signs."""
-    found: list[list[str]] = [[]]
-    word: str | None = None
-    for token in [*_TOKEN.findall(command), ";"]:
-        if token in _OPERATORS or token.isspace() or token[0] in "<>" or token[1:2] in ("<", ">"):
-            if word is not None:
-                found[-1].append(word)
-                word = None
-            if token in _OPERATORS or "\n" in token:
-                found.append([])
+    def add(self, word: str) -> None:
+        """Add a word."""
+        before, self._before = self._before, word
+        if self._wants_program:
+            if before not in OPTIONS_WITH_VALUE.get(self.program, ()) and not self._is_no_program(word):
+                self._begin(word.rpartition("/")[2], word)
+        elif self._depth < _MOST_DEPTH and self._is_script(before):
+            _read(word, self._found, self._depth + 1)
+        elif before in RUNS_NEXT or (before == "-m" and self.program.startswith("python")):
+            self._found.programs.setdefault(word.rpartition("/")[2])
         else:
-            word = (word or "") + _unquoted(token)
-    return [words for words in found if words]
+            self.add_path(word)
+            if self.program == before == "cd":
+                self.folder = posixpath.join(self.folder, word)
 
+    def add_path(self, word: str) -> None:
+        """Add a word that may be a path: `x` of `--out=x` and of `of=x`."""
+        word = word.rpartition("=")[2]
+        if word in _NO_FILES or word.startswith("-") or "://" in word or any(map(str.isspace, word)):
+            return
+        for home in _HOMES:
+            if word.startswith(home) and word[len(home) : len(home) + 1] in ("", "/"):
+                word = "~" + word[len(home) :]
+        self._found.words.setdefault(word if word[0] in "~$" else posixpath.join(self.folder, word))
 
-def _unquoted(token: str) -> str:
-    if len(token) >= 2 and token[0] in "'\"" and token[-1] == token[0]:
-        inner = token[1:-1]
-        return inner if token[0] == "'" else inner.replace('\\"', '"').replace("\\\\", "\\")
-    return token[1:] if len(token) == 2 and token[0] == "\\" else token
+    def _begin(self, name: str, word: str) -> None:
+        """Add the program, or a word before it."""
+        if self._run_words:
+            self._wants_program, self._run_words = name in self._run_words, frozenset()
+            if not self._wants_program:
+                self.add_path(word)
+            return
+        if name in KEYWORDS:
+            self._wants_program = name not in HEADS
+            return
+        self._found.programs.setdefault(name)
+        self.program = name
+        self._run_words = RUNNERS.get(name, frozenset())
+        self._wants_program = name in WRAPPERS or bool(self._run_words)
+
+    def _is_no_program(self, word: str) -> bool:
+        """Return whether a word before the program is an option, an assignment or a number of `timeout`."""
+        if not word or word[0] == "-" or "=" in word.partition("/")[0]:
+            return True
+        return bool(self.program) and word[0].isdigit()
+
+    def _is_script(self, before: str) -> bool:
+        """Return whether the next word is the text of a script."""
+        return self.program == "eval" or (self.program in SHELLS and bool(_SCRIPT.fullmatch(before)))

@@ -81,9 +81,25 @@ RUN_FIELDS = (
 )
 """The fields of a session up to a call."""
 
+_SYNONYMS = {
+    **dict.fromkeys(("file", "filename", "folder", "dir"), "path"),
+    **dict.fromkeys(("cmd", "shell", "bash"), "command"),
+    **dict.fromkeys(("status", "result", "state"), "outcome"),
+    **dict.fromkeys(("time", "took", "length"), "duration"),
+    **dict.fromkeys(("output", "stdout", "prints"), "text"),
+    **dict.fromkeys(("code", "exitcode", "exit_code"), "exit"),
+    **dict.fromkeys(("tests", "test"), "verdict"),
+    **dict.fromkeys(("added", "insertions"), "lines_added"),
+    **dict.fromkeys(("removed", "deletions"), "lines_removed"),
+    **dict.fromkeys(("subagent", "by"), "agent"),
+    "silence": "idle",
+    "at": "started",
+    "message": "error",
+    "bin": "program",
+}
 CALLS = Vocabulary.of(
-    CALL_FIELDS, alternatives=_OUTCOMES, elsewhere={field.name: "--on and check" for field in RUN_FIELDS}
+    CALL_FIELDS, _OUTCOMES, {field.name: "--on and check" for field in RUN_FIELDS}, synonyms=_SYNONYMS
 )
 """The vocabulary of filters, which select among calls of any time."""
-LIVE = Vocabulary.of((*CALL_FIELDS, *RUN_FIELDS), alternatives=_OUTCOMES)
+LIVE = Vocabulary.of((*CALL_FIELDS, *RUN_FIELDS), _OUTCOMES, synonyms=_SYNONYMS)
 """The vocabulary of rules that watch a session as it grows."""

@@ -22,29 +22,37 @@ def paths_of(call: Call, cwd: str | None) -> tuple[str, ...] | None:
     Returns:
         None if the call is about a file and its path is unknown.
     """
-    if call.kind is ToolKind.EXECUTE:
-        words = read_command(call.target or "").words
-    else:
-        words = tuple(path for path in (call.path, *call.more_paths) if path)
-        if not words and call.kind in _FILES:
-            return None
+    words = words_of(call)
+    if not words and call.kind in _FILES:
+        return None
     return tuple(dict.fromkeys(each for word in words for each in _named(word, cwd)[:2]))
+
+
+def words_of(call: Call) -> tuple[str, ...]:
+    """Return the paths of a call, as the agent or its command writes them."""
+    if call.kind is ToolKind.EXECUTE:
+        return read_command(call.target or "").words
+    if not call.more_paths:
+        return (call.path,) if call.path else ()
+    return tuple(path for path in (call.path, *call.more_paths) if path)
 
 
 def is_outside(call: Call, cwd: str | None) -> bool | None:
     """Return whether a call acts on a file outside the cwd; None if its path or the cwd is unknown.
 
-    `~` counts as outside. A word of a command counts only if it is a path with `/` or `..`.
+    `~` counts as outside. A word of a command counts only if it is a path with `/` or `..`. A path that
+    begins with a variable is unknown.
     """
+    words = words_of(call)
     if call.kind is ToolKind.EXECUTE:
-        words = tuple(word for word in read_command(call.target or "").words if "/" in word or word == "..")
-    else:
-        words = tuple(path for path in (call.path, *call.more_paths) if path)
+        words = tuple(word for word in words if "/" in word or word in ("~", ".."))
     if not words:
         return None if call.kind in _FILES else False
     if cwd is None:
         return None
-    return any(word.startswith("~") or _named(word, cwd)[2] for word in words)
+    if any(word.startswith("~") or _named(word, cwd)[2] for word in words if word[0] != "$"):
+        return True
+    return None if any(word[0] == "$" for word in words) else False
 
 
 @lru_cache(maxsize=4096)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agentwatch.analysis.call_fields.commands import read_command
+from agentwatch.analysis.call_fields.comparisons import agent_test, path_test, program_test
 from agentwatch.analysis.call_fields.facts import CallFacts
 from agentwatch.analysis.call_fields.fields import CREATES, NAMES_OF_KINDS
 from agentwatch.analysis.call_fields.paths import is_outside, paths_of
 from agentwatch.analysis.episodes import Episodes
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.rules import Readers, Test, Value
-from agentwatch.rules.globs import text_matcher
+from agentwatch.rules.globs import word_matcher
 from agentwatch.session import Call, calls_by_outcome
 
 _LEAST_OF_AN_OUTCOME = 3
 """The number of letters from which a word can be the beginning of an outcome, while it is being typed."""
 _NO_NAMES: tuple[str, ...] = ()
-MAIN = "main"
 
 
 def call_readers(facts: CallFacts) -> Readers[Call]:
@@ -43,22 +43,28 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "command": _command,
         "path": lambda call: paths_of(call, facts.cwd(call)),
         "outside": lambda call: _outside(call, facts.cwd(call)),
-        "program": _programs,
+        "program": lambda call: None if _is_unknown_command(call) else programs_of(call),
         "idle": facts.idle_ms,
         "verdict": facts.verdict,
         "text": facts.text,
         **_count_values(facts),
         **_run_values(facts),
     }
-    return Readers(values, word_test, {"agent": lambda wanted: _agent_test(wanted.lower(), facts)})
+    own: dict[str, Callable[[str], Test[Call]]] = {
+        "agent": lambda wanted: agent_test(wanted, facts),
+        "path": lambda glob: path_test(glob, facts),
+        "program": program_test,
+    }
+    return Readers(values, word_test, own)
 
 
 def word_test(word: str) -> Test[Call]:
     """Return the test for a word without a field, in lower case.
 
-    The word, or the glob, must match the call's tool or target, or be the beginning of its outcome.
+    The word must occur in the call's tool or target, or be the beginning of its outcome. Only `*` makes it a
+    glob: words such as `x[0]` and `why?` occur in targets.
     """
-    matches = text_matcher(word)
+    matches = word_matcher(word)
     begins_outcome = len(word) >= _LEAST_OF_AN_OUTCOME
 
     def test(call: Call) -> bool:
@@ -80,7 +86,7 @@ def _count_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
         return read
 
     return {
-        "repeat": counted(Episodes.repeat),
+        "repeat": facts.repeat,
         "tries": counted(Episodes.tries),
         "cycle": counted(Episodes.cycle),
         "reread": counted(Episodes.reread),
@@ -135,12 +141,6 @@ def _command(call: Call) -> Value:
     return call.target
 
 
-def _programs(call: Call) -> Value:
-    if call.kind is not ToolKind.EXECUTE:
-        return _NO_NAMES
-    return None if call.target is None else read_command(call.target).programs
-
-
 def _outside(call: Call, cwd: str | None) -> Value:
     found = is_outside(call, cwd)
     if found is None:
@@ -148,19 +148,10 @@ def _outside(call: Call, cwd: str | None) -> Value:
     return ("cwd",) if found else _NO_NAMES
 
 
-def _agent_test(wanted: str, facts: CallFacts) -> Test[Call]:
-    """Return the test for `agent:main`, for `agent:12`, or for a word of the call that started a subagent."""
-    matches = text_matcher(wanted)
-    number = wanted.removeprefix("#")
+def programs_of(call: Call) -> tuple[str, ...]:
+    """Return the programs in the command of a call; none if it is no shell call."""
+    return read_command(call.target or "").programs if call.kind is ToolKind.EXECUTE else _NO_NAMES
 
-    def test(call: Call) -> bool:
-        if call.parent is None:
-            return MAIN.startswith(wanted)
-        if number.isdecimal():
-            return f"{call.parent}" == number
-        if not 0 < call.parent <= len(facts.session.calls):
-            return False
-        parent = facts.session.calls[call.parent - 1]
-        return matches(parent.tool) or matches(parent.target or "")
 
-    return test
+def _is_unknown_command(call: Call) -> bool:
+    return call.kind is ToolKind.EXECUTE and call.target is None

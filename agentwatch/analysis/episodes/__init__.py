@@ -3,7 +3,7 @@
 No agent reports these. They are read from the calls as they end, and count per call how often it was tried.
 """
 
-from agentwatch.analysis.episodes.episode import Episode, EpisodeKind
+from agentwatch.analysis.episodes.episode import Episode, EpisodeKind, for_reading
 from agentwatch.analysis.episodes.episodes import Episodes
 
-__all__ = ["Episode", "EpisodeKind", "Episodes"]
+__all__ = ["Episode", "EpisodeKind", "Episodes", "for_reading"]

@@ -14,6 +14,8 @@ class Row:
     last: int
     """The number of the last test run."""
     cycles: int
+    tried: int | None
+    """The hash of the test command; None if several commands have failed."""
     is_green: bool = False
     """Whether the last test run passed."""
 
@@ -28,11 +30,6 @@ class Cycles:
         """The number of the first change since the last test run; 0 if no file was changed."""
 
     @property
-    def needs_verdict(self) -> bool:
-        """Whether the result of a test run matters."""
-        return self._changed > 0 or self.row is not None
-
-    @property
     def count(self) -> int:
         """The number of cycles in a row that are completed."""
         return 0 if self.row is None else self.row.cycles
@@ -41,8 +38,14 @@ class Cycles:
         """Note that a call changed a file."""
         self._changed = self._changed or number
 
-    def tested(self, number: int, is_red: bool) -> Row | None:
-        """Note the result of a test run; return the row that it ends."""
+    def tested(self, number: int, tried: int | None, is_red: bool) -> Row | None:
+        """Note the result of a test run; return the row that it ends.
+
+        Args:
+            number: The number of the call.
+            tried: The hash of the command; None if it cannot be compared.
+            is_red: Whether the tests failed.
+        """
         changed, self._changed = self._changed, 0
         row = self.row
         if not is_red:
@@ -53,6 +56,7 @@ class Cycles:
         if row is not None:
             row.last = number
             row.cycles += changed > 0
+            row.tried = row.tried if row.tried == tried else None
         elif changed:
-            self.row = Row(changed, number, 1)
+            self.row = Row(changed, number, 1, tried)
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -48,12 +49,15 @@ class Episode(NamedTuple):
     """Whether the last try succeeded, or the tests passed."""
     subject: SafeText
     """What it is about: a command, a path."""
+    cycles: int = 0
+    """The edit-test-fail cycles among the tries."""
 
     @property
     def words(self) -> SafeText:
         """The episode in one line: `not fixed after 3 tries, 2 m 05 s: npm run build`."""
         took = "" if self.duration_ms is None else f", {span_words(self.duration_ms)}"
-        return SafeText(f"{self._lead}{took}: {self.subject}")
+        cycles = f", {_cycles(self.cycles)}" if self.cycles else ""
+        return SafeText(f"{self._lead}{took}{cycles}: {self.subject}")
 
     @property
     def _lead(self) -> str:
@@ -63,12 +67,22 @@ class Episode(NamedTuple):
             case EpisodeKind.FAILURE:
                 return f"not fixed {'after' if self.is_over else 'yet,'} {self.tries} tries"
             case EpisodeKind.CYCLES:
-                return plural(self.tries, "edit-test-fail cycle")
+                return _cycles(self.tries)
             case EpisodeKind.REREAD:
                 return f"read {self.tries} times"
             case EpisodeKind.BACK:
                 return "edited back to the start"
         return "edited without reading"
+
+
+def for_reading(episodes: Sequence[Episode]) -> list[Episode]:
+    """Return episodes as they are listed for a person: failures that are not fixed first, then the newest."""
+    newest = episodes[::-1]
+    return sorted(newest, key=lambda each: each.is_fixed or each.kind is not EpisodeKind.FAILURE)
+
+
+def _cycles(count: int) -> str:
+    return plural(count, "edit-test-fail cycle")
 
 
 def span_words(ms: int) -> str:

@@ -6,28 +6,28 @@ from array import array
 from collections import deque
 from collections.abc import Sequence
 
-from agentwatch.actions import shown_target, target
-from agentwatch.analysis.episodes.commands import same_command, test_command
+from agentwatch.analysis.episodes.commands import finds_nothing, same_command, test_command
 from agentwatch.analysis.episodes.cycles import Cycles, Row
-from agentwatch.analysis.episodes.episode import Episode, EpisodeKind, duration_ms
+from agentwatch.analysis.episodes.episode import Episode, EpisodeKind
+from agentwatch.analysis.episodes.listed import failures_and_cycles, of_file, reading
+from agentwatch.analysis.episodes.mentions import Mentions
 from agentwatch.analysis.episodes.repeats import Repeats
-from agentwatch.analysis.episodes.rereads import Reading, Rereads
-from agentwatch.analysis.episodes.touched import Files
+from agentwatch.analysis.episodes.rereads import Rereads
+from agentwatch.analysis.episodes.touched import File, Files
 from agentwatch.analysis.episodes.tries import Failing, Tries
 from agentwatch.analysis.verdict_history import call_verdict
-from agentwatch.analysis.verdicts.programs import only_reads, parts_of
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.session import Call
 
 LEAST_TRIES = 3
 """A failure that is fixed on the second try is ordinary work: a test is written, fails, and passes."""
 LEAST_CYCLES = 3
 _MOST_KEPT = 500
-_MOST_COUNT = 65535
-_READ_COST = 25
+_MORE_COUNTS = 1024
+_OUTPUT_COST = 25
 """Reading an output takes as long as reading 25 calls."""
+_HAS_FAILED = {Outcome.FAILED: True, Outcome.SUCCEEDED: False}
 _CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 _NOT_RUN = (126, 127)
 """The exit codes of a shell that could not run the command."""
@@ -50,17 +50,24 @@ class Episodes:
         self._session = feed.session
         self._calls_read = 0
         self._started = 0
-        self._tries = array("H")
-        self._cycle = array("H")
-        self._reread = array("H")
-        self._repeat = array("H")
+        self._tries = array("I")
+        self._cycle = array("I")
+        self._reread = array("I")
+        self._repeat = array("I")
         self._failures = Tries()
         self._cycles = Cycles()
         self._repeats = Repeats(feed)
         self._rereads = Rereads(feed)
         self._files = Files(feed.session)
-        self._over: deque[Failing | Row] = deque(maxlen=_MOST_KEPT)
-        self._reads = 0
+        self._mentions = Mentions(feed.session)
+        self._fixed: deque[Failing] = deque(maxlen=_MOST_KEPT)
+        self._green: deque[Row] = deque(maxlen=_MOST_KEPT)
+        """The rows of cycles that a green test run has ended."""
+        self._unread: deque[File] = deque(maxlen=_MOST_KEPT)
+        self._uncompared: dict[File, None] = {}
+        """Files that were edited again since their contents were compared."""
+        self._back: dict[File, None] = {}
+        self._outputs_read = 0
 
     def update(self, most: int = 200) -> bool:
         """Read at most `most` newly ended calls; fewer if outputs have to be read for them.
@@ -68,12 +75,13 @@ class Episodes:
         Returns:
             Whether there are more.
         """
-        ended = self._session.ended_calls
-        end = min(self._calls_read + most, len(ended))
-        while self._calls_read + self._reads * _READ_COST < end:
-            self._add(ended[self._calls_read])
+        ended, first = self._session.ended_calls, self._calls_read
+        for call in ended[first : first + most]:
+            self._add(call)
             self._calls_read += 1
-        self._reads = 0
+            if self._outputs_read and self._calls_read - first + self._outputs_read * _OUTPUT_COST >= most:
+                break
+        self._outputs_read = 0
         return self._calls_read < len(ended)
 
     def tries(self, number: int) -> int:
@@ -124,53 +132,73 @@ class Episodes:
         """
         return self._repeat[number - 1] if 0 < number <= len(self._repeat) else 0
 
+    def read_one(self) -> bool:
+        """Compare the contents of one file that was edited several times; return whether there was one.
+
+        It takes up to 6 ms. Before, `episodes` does not contain that the file was edited back to the start.
+        """
+        if not self._uncompared:
+            return False
+        file, _ = self._uncompared.popitem()
+        if file.is_back(self._feed):
+            self._back[file] = None
+        else:
+            self._back.pop(file, None)
+        return True
+
     def episodes(self) -> Sequence[Episode]:
         """Return the newest 500 episodes; the one with the newest call is the last."""
         if self._rereads.may_have_news:
             self._count_rereads()
+        session, row = self._session, self._cycles.row
+        failing = [*self._fixed, *(each for each in self._failures if each.tries >= LEAST_TRIES)]
+        rows = [*self._green, *([row] if row is not None and row.cycles >= LEAST_CYCLES else [])]
         found = [
-            self._failure(each, True) if isinstance(each, Failing) else self._row(each) for each in self._over
+            *failures_and_cycles(session, failing, rows),
+            *(reading(session, each) for each in self._rereads.episodes()),
+            *(of_file(session, each, EpisodeKind.UNREAD) for each in self._unread),
+            *(of_file(session, each, EpisodeKind.BACK) for each in self._back),
         ]
-        found += [self._failure(each, False) for each in self._failures if each.tries >= LEAST_TRIES]
-        row = self._cycles.row
-        if row is not None and row.cycles >= LEAST_CYCLES:
-            found.append(self._row(row))
-        found += [self._reading(each) for each in self._rereads.episodes()]
         return sorted(found, key=lambda each: (each.last, each.first))[-_MOST_KEPT:]
 
     def _add(self, call: Call) -> None:
-        number, kind = call.number, call.kind
-        while self._started < number:
-            self._grow()
-        tried, failed = 1, call.outcome is Outcome.FAILED
+        """Add a call that has ended."""
+        number, kind, outcome = call.number, call.kind, call.outcome
+        if self._started < number:
+            self._start(call)
         if kind is ToolKind.EXECUTE:
             tried = self._run(call)
         else:
-            if failed or self._failures:
+            tried = 1
+            if outcome is Outcome.FAILED or self._failures:
                 key = hash((kind, call.path)) if kind in _CHANGES else hash((kind, call.tool, call.target))
-                has_failed = True if failed else (False if call.outcome is Outcome.SUCCEEDED else None)
+                has_failed = _HAS_FAILED.get(outcome)
                 tried = self._try(call, key, has_failed)
-            if call.outcome is Outcome.SUCCEEDED and call.path:
-                if kind is ToolKind.READ:
-                    self._read(call, call.path)
-                elif kind in _CHANGES:
-                    self._change(call)
-        self._tries[number - 1] = min(tried, _MOST_COUNT)
-        if (cycles := self._cycles.count) and number <= len(self._cycle):
-            self._cycle[number - 1] = min(cycles, _MOST_COUNT)
+            if kind in _CHANGES:
+                self._change(call)
+            elif kind is not ToolKind.READ:
+                self._mentions.add(number)
+            elif outcome is Outcome.SUCCEEDED and call.path:
+                self._read(call, call.path)
+        self._tries[number - 1] = tried
+        self._cycle[number - 1] = self._cycles.count
 
-    def _grow(self) -> None:
-        """Add the next call that has started."""
-        call = self._session.calls[self._started]
-        self._started += 1
-        for counts in (self._tries, self._cycle, self._reread):
-            counts.append(0)
-        self._repeat.append(min(self._repeats.add(call), _MOST_COUNT))
+    def _start(self, last: Call) -> None:
+        """Add the calls up to this one in the order in which they have started."""
+        if last.number > len(self._tries):
+            more = last.number + _MORE_COUNTS - len(self._tries)
+            for counts in (self._tries, self._cycle, self._reread, self._repeat):
+                counts.frombytes(bytes(more * counts.itemsize))
+        while self._started < last.number:
+            call = last if self._started + 1 == last.number else self._session.calls[self._started]
+            self._repeat[self._started] = self._repeats.add(call)
+            self._started += 1
 
     def _run(self, call: Call) -> int:
         """Add a shell command; return which try it is."""
         command, outcome = call.target or "", call.outcome
         failed = outcome is Outcome.FAILED
+        self._mentions.add(call.number)
         is_red: bool | None = None
         if (tests := test_command(command)) is not None:
             if outcome is Outcome.SUCCEEDED and tests.zero_is_green:
@@ -178,96 +206,76 @@ class Episodes:
             elif failed and tests.other_is_red:
                 is_red = call.exit_code not in _NOT_RUN or None
             else:
-                self._reads += 1
+                self._outputs_read += 1
                 found = call_verdict(self._feed, call)
                 is_red = found.is_red if found is not None and found.is_of_tests else None
-            if is_red is not None and (row := self._cycles.tested(call.number, is_red)) is not None:
-                self._end(row)
-        if not (failed or is_red or self._failures):
+        if not (failed or is_red is not None or self._failures):
             return 1
         same = same_command(command, self._session.runs[call.run - 1].cwd)
-        if same is None:
+        key = None if same is None else hash((ToolKind.EXECUTE, same))
+        if is_red is not None:
+            row = self._cycles.tested(call.number, key, is_red)
+            if row is not None and row.cycles >= LEAST_CYCLES:
+                self._green.append(row)
+        if key is None:
             return 1
         has_failed: bool | None = None
         if is_red is not None:
             has_failed = is_red
         elif failed:
-            has_failed = not (call.exit_code in (1, None) and only_reads(parts_of(command))) or None
+            has_failed = None if call.exit_code in (1, None) and finds_nothing(command) else True
         elif outcome is Outcome.SUCCEEDED and tests is None:
             has_failed = None if "|" in command or ";" in command else False
-        return self._try(call, hash((ToolKind.EXECUTE, same)), has_failed)
+        return self._try(call, key, has_failed)
 
     def _try(self, call: Call, key: int, has_failed: bool | None) -> int:
         tried, fixed = self._failures.add(call, key, has_failed)
         if fixed is not None and tried >= LEAST_TRIES:
-            self._over.append(fixed)
+            self._fixed.append(fixed)
         return tried
 
     def _read(self, call: Call, path: str) -> None:
         file = self._files.of(call, path)
         file.know(call)
         first, times = file.read(call)
-        self._reread[call.number - 1] = min(times, _MOST_COUNT)
+        self._reread[call.number - 1] = times
         if times > 1:
             self._rereads.add(call.number, first, times)
 
     def _change(self, call: Call) -> None:
-        self._cycles.changed(call.number)
+        """Add a call that was meant to change files."""
+        is_open = call.outcome not in (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED)
+        has_changed = call.outcome is Outcome.SUCCEEDED
+        if has_changed:
+            self._cycles.changed(call.number)
         for path in (call.path, *call.more_paths):
-            if path:
-                self._files.of(call, path).change(call.number)
+            if path and (is_open or has_changed):
+                file = self._files.of(call, path)
+                file.may_be_changed |= is_open
+                if has_changed:
+                    self._changed(call, file)
 
-    def _end(self, row: Row) -> None:
-        if row.cycles >= LEAST_CYCLES:
-            self._over.append(row)
+    def _changed(self, call: Call, file: File) -> None:
+        """Add a call that has changed a file."""
+        if call.is_new_file:
+            file.know(call)
+        elif _is_edit_of_a_file(call) and not file.changes and not file.was_known_to(call):
+            name = file.shown.replace("\\", "/").rpartition("/")[2]
+            if not self._mentions.has(name, call.run):
+                self._unread.append(file)
+        file.change(call.number)
+        if file.changes > 1:
+            self._uncompared[file] = None
 
     def _count_rereads(self) -> None:
         for number, times in self._rereads.counts():
-            self._reread[number - 1] = min(times, _MOST_COUNT)
-
-    def _failure(self, failing: Failing, is_fixed: bool) -> Episode:
-        first, last = self._call(failing.first), self._call(failing.last)
-        return Episode(
-            EpisodeKind.FAILURE,
-            failing.first,
-            failing.last,
-            failing.tries,
-            duration_ms(first, last),
-            is_fixed or self._is_over,
-            is_fixed,
-            _subject(first),
-        )
-
-    def _row(self, row: Row) -> Episode:
-        first, last = self._call(row.first), self._call(row.last)
-        took = duration_ms(first, last)
-        is_over = row.is_green or self._is_over
-        subject = _subject(last)
-        return Episode(
-            EpisodeKind.CYCLES, row.first, row.last, row.cycles, took, is_over, row.is_green, subject
-        )
-
-    def _reading(self, reading: Reading) -> Episode:
-        first = self._call(reading.first)
-        subject = safe_line(first.target or first.path or "")
-        return Episode(
-            EpisodeKind.REREAD,
-            reading.first,
-            reading.last,
-            reading.times,
-            None,
-            self._is_over,
-            False,
-            subject,
-        )
-
-    def _call(self, number: int) -> Call:
-        return self._session.calls[number - 1]
-
-    @property
-    def _is_over(self) -> bool:
-        return self._session.outcome is not Outcome.RUNNING
+            self._reread[number - 1] = times
 
 
-def _subject(call: Call) -> SafeText:
-    return shown_target(call) or target(call) or safe_line(call.path or call.tool)
+def _is_edit_of_a_file(call: Call) -> bool:
+    """Return whether a call has surely edited a file that existed: it has removed lines from it.
+
+    Some agents do not report that a call has created its file, and a call with several files does not report
+    which of them it has created.
+    """
+    return call.kind is ToolKind.EDIT and bool(call.lines_removed) and not call.more_paths

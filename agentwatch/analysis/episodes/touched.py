@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from agentwatch.analysis.files import named
+from agentwatch.analysis.files import TouchedFile, is_back_to_start, named
+from agentwatch.events import ToolKind
+from agentwatch.feed import Feed
 from agentwatch.session import Call, Session
 
 _MOST_FILES = 20_000
@@ -47,6 +49,19 @@ class File:
         self.changes += 1
         if self.reads:
             self.reads = {}
+
+    def is_back(self, feed: Feed) -> bool:
+        """Return whether edits have given the file its first content again; the contents are read back.
+
+        A file that the session created or deleted is left out: a script for one use is no trouble.
+        """
+        calls = feed.session.calls
+        first, last = calls[self.first_change - 1], calls[self.last_change - 1]
+        if first is last or not first.kind is last.kind is ToolKind.EDIT:
+            return False
+        file = TouchedFile(self.shown, first_change=first, last_change=last)
+        file.may_be_changed = self.may_be_changed
+        return is_back_to_start(file, feed) is True
 
     def know(self, call: Call) -> None:
         """Note that a call has read or created the file."""

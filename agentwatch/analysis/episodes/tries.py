@@ -15,6 +15,8 @@ _MOST_OPEN = 1000
 class Failing:
     """A call that failed, and the tries that followed."""
 
+    tried: int
+    """The hash of what was tried."""
     first: int
     """The number of the first call that failed."""
     last: int
@@ -26,6 +28,7 @@ class Failing:
     group: str | None
     """The model step of the last try. Calls of one step run in parallel."""
     tries: int = 1
+    is_fixed: bool = False
 
 
 class Tries:
@@ -56,7 +59,9 @@ class Tries:
         ended = 0 if call.ended is None else call.ended.offset
         if failing is None:
             if has_failed:
-                self._open[tried] = Failing(call.number, call.number, hash(call.target), ended, call.group)
+                self._open[tried] = Failing(
+                    tried, call.number, call.number, hash(call.target), ended, call.group
+                )
                 if len(self._open) > _MOST_OPEN:
                     del self._open[next(iter(self._open))]
             return 1, None
@@ -71,6 +76,7 @@ class Tries:
         failing.last, failing.target = call.number, hash(call.target)
         failing.ended, failing.group = ended, call.group
         if is_success:
+            failing.is_fixed = True
             del self._open[tried]
             return failing.tries, failing
         return failing.tries, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.files import TouchedFile, TouchedFiles
 from agentwatch.analysis.since.failures import OpenFailures
 from agentwatch.analysis.since.mark import Happened, Mark, happened, new_turns
@@ -24,7 +25,7 @@ class KindCount:
 
 
 class Digest:
-    """The calls that ended since a moment: by kind, by file, failures still open, verdicts of tests.
+    """The calls that ended since a moment: by kind, by file, failures still open, verdicts, trouble.
 
     `update` reads the calls in small pieces, so that the cost is that of the calls in between. The digest
     grows with the session.
@@ -43,11 +44,12 @@ class Digest:
         self.kinds: dict[ToolKind, KindCount] = {}
         self._session = feed.session
         self._touched = TouchedFiles(feed.session, since.ended_calls)
+        self._episodes = Episodes(feed)
         self._next = max(since.ended_calls - MOST_BEFORE, 0)
         """The position of the next call that is read; calls before the moment are read for their verdicts."""
 
     def update(self, most: int = 200) -> bool:
-        """Read at most `most` newly ended calls; if there are none, the output of one command.
+        """Read at most `most` newly ended calls; if there are none, the output of one command or one file.
 
         Returns:
             Whether there may be more to read.
@@ -58,7 +60,8 @@ class Digest:
             self._add(position, ended[position])
         self._next = end
         self._touched.update(most)  # it begins with the moment, so it ends no later
-        return end < len(ended) or self.verdicts.read_one()
+        is_more = self._episodes.update(most)  # it begins with the session: an episode may have begun before
+        return end < len(ended) or is_more or self.verdicts.read_one() or self._episodes.read_one()
 
     @property
     def happened(self) -> Happened:
@@ -79,6 +82,17 @@ class Digest:
     def read_files(self) -> list[TouchedFile]:
         """The files that were read and not changed, the last one first."""
         return [file for file in self._touched.newest_first() if file.is_read and not file.is_changed]
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """The trouble with a call since the moment; what is not fixed first, then the newest."""
+        offset, calls = self.since.offset, self._session.calls
+        listed = for_reading(self._episodes.episodes())
+        return [each for each in listed if (ended := calls[each.last - 1].ended) and ended.offset >= offset]
+
+    def call(self, number: int) -> Call:
+        """Return a call by its number."""
+        return self._session.calls[number - 1]
 
     @property
     def running(self) -> list[Call]:

@@ -6,11 +6,11 @@ from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentwatch.analysis.verdicts import Verdict, verdict
+from agentwatch.analysis.verdict_history import call_verdict
+from agentwatch.analysis.verdicts import Verdict
 from agentwatch.analysis.verdicts.programs import only_reads, parts_of
-from agentwatch.events import Outcome, ToolKind
+from agentwatch.events import ToolKind
 from agentwatch.feed import Feed
-from agentwatch.feed.output_tail import output_tail
 from agentwatch.session import Call
 
 MOST_READ = 300
@@ -76,7 +76,7 @@ class VerdictChanges:
         if not self._unread:
             return False
         position, call = self._unread.pop()
-        found = _verdict_on(self._feed, call)
+        found = call_verdict(self._feed, call)
         if found is not None and (found.is_red or found.is_green):
             self._keep(position, call, found)
         return True
@@ -102,15 +102,3 @@ class VerdictChanges:
             tool.first = position, found
         if tool.last is None or position > tool.last[0]:
             tool.last = position, found, call
-
-
-def _verdict_on(feed: Feed, call: Call) -> Verdict | None:
-    """Return the verdict on an ended command.
-
-    The verdict on a call that failed for another reason than its exit code counts only if it is red.
-    """
-    if call.ended is None:
-        return None
-    found = verdict(call.target or "", output_tail(feed, call.ended, call.call_id), call.exit_code)
-    has_result = call.outcome in (Outcome.SUCCEEDED, Outcome.RETURNED)
-    return found if found is not None and (has_result or found.is_red) else None

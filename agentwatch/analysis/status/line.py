@@ -33,6 +33,7 @@ _USEFUL_TARGET_COLUMNS = 16
 _LEAST_TARGET_COLUMNS = 8
 _NARROW_COLUMNS = 60
 _ERROR_COLUMNS = 120
+_RULE_COLUMNS = 80
 _MOST_PARALLEL = 100
 _ONE_CALL = "running "
 _IN_THE_MIDDLE = {Phase.THINKING: " · while thinking", Phase.WRITING: " · while writing"}
@@ -56,6 +57,9 @@ def status(
     """
     is_narrow = width is not None and width < _NARROW_COLUMNS
     phase = session.phase
+    if agent.paused_by:
+        words = SafeText(f'paused by rule "{cut(safe_line(agent.paused_by), _RULE_COLUMNS)}"')
+        return words if width is None else cut(words, width)
     if agent.asks and not session.asked:
         words = asking_words(agent.asks, agent.asks_since_ms, now_ms)
         return words if width is None else cut(words, width)

@@ -31,6 +31,8 @@ class Kind(StrEnum):
     """Tests failed."""
     GREEN = "green"
     """Tests passed."""
+    ALARM = "alarm"
+    """A rule was hit."""
     BOOKMARK = "bookmark"
     HANDLE = "handle"
     """The moment that is shown."""
@@ -112,15 +114,17 @@ class Bar:
         handle: int,
         bookmarks: Sequence[tuple[int, str]] = (),
         verdicts: Sequence[tuple[int, bool]] = (),
+        alarms: Sequence[tuple[int, str]] = (),
     ) -> list[Cell]:
         """Return the cells, from left to right.
 
-        A failure is always drawn, and a bookmark gives way to it.
+        A failure is always drawn unless a rule was hit in its cell, and a bookmark gives way to both.
 
         Args:
             handle: The cell of the moment that is shown.
             bookmarks: The moment and the name of each bookmark.
             verdicts: The moment of each test run, and whether it is red.
+            alarms: The moment of each hit of a rule, and the name of the rule.
         """
         cells, place = [*self._cells], self._layout.cell_of
         for at, is_red in verdicts:
@@ -129,9 +133,11 @@ class Bar:
                 cells[cell] = Cell("✗", Kind.RED)
             elif cells[cell].kind not in (Kind.RED, Kind.FAILURE, Kind.REJECTION):
                 cells[cell] = Cell("✓", Kind.GREEN)
+        for at, _ in alarms:
+            cells[place(at)] = Cell("▲", Kind.ALARM)
         for at, _ in bookmarks:
             cell = place(at)
-            is_hidden = cells[cell].kind in (Kind.RED, Kind.FAILURE)
+            is_hidden = cells[cell].kind in (Kind.RED, Kind.FAILURE, Kind.ALARM)
             cells[cell] = cells[cell]._replace(is_bookmarked=True) if is_hidden else Cell("◈", Kind.BOOKMARK)
         last = place(self._axis.size)
         for cell in range(handle + 1, last + 1):
@@ -157,6 +163,7 @@ class Bar:
         cell: int,
         bookmarks: Sequence[tuple[int, str]] = (),
         verdicts: Sequence[tuple[int, bool]] = (),
+        alarms: Sequence[tuple[int, str]] = (),
     ) -> int:
         """Return the moment to which a click on a cell leads: of its first mark, else the end of the cell.
 
@@ -164,11 +171,12 @@ class Bar:
             cell: The cell; one outside the bar counts as the nearest.
             bookmarks: As in `cells`.
             verdicts: As in `cells`.
+            alarms: As in `cells`.
         """
         ends = self._layout.ends
         cell = min(max(cell, 0), self.width - 1)
         begin, end = ends[cell - 1] if cell else 0, ends[cell]
-        marks = [at for at, _ in (*bookmarks, *verdicts) if begin < at <= end]
+        marks = [at for at, _ in (*bookmarks, *verdicts, *alarms) if begin < at <= end]
         failed = self.calls.failed.first_after(begin)
         if failed is not None and failed <= end:
             marks.append(failed)

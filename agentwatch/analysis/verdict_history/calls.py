@@ -22,6 +22,8 @@ class CallVerdict(NamedTuple):
     ended_index: int
     """The index of the call among those that have ended."""
     verdict: Verdict
+    is_stale: bool = False
+    """Whether it is the newest of the session, green, and a file changed after it."""
 
     @property
     def is_red(self) -> bool:

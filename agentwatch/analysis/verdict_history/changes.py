@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.analysis.files import FileAction, TouchedFile, file_action_of, named
-from agentwatch.events import ToolKind
-from agentwatch.session import Session
+from agentwatch.events import Outcome, ToolKind
+from agentwatch.session import Call, Session
 
 _MOST_CALLS = 5000
 """Calls that are read, from the newest: 25 ms."""
 _CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
+_DONE = (Outcome.SUCCEEDED, Outcome.RETURNED, Outcome.UNFINISHED)
+"""One that never completed may have changed the file."""
 
 
 class ChangedFiles(NamedTuple):
@@ -43,3 +45,8 @@ def changed_files(session: Session, start: int, end: int) -> ChangedFiles:
                 file.add(call)
                 files[key] = file
     return ChangedFiles([*reversed(files.values())], first == start)
+
+
+def may_have_changed(call: Call) -> bool:
+    """Return whether an ended call has changed a file, or may have; what shell commands change is unknown."""
+    return call.kind in _CHANGES and call.outcome in _DONE

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentwatch.analysis.verdict_history.calls import call_verdict
+from agentwatch.analysis.verdict_history.changes import may_have_changed
 from agentwatch.analysis.verdict_history.commands import command_key
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.analysis.verdicts.programs import only_reads, parts_of
@@ -21,10 +22,9 @@ _MOST_EARLIER = 2
 """Calls of a command that are read besides its last, if that has no verdict."""
 _MOST_KEYS = 512
 """Commands whose keys are kept: to make a key takes 20 µs, and agents repeat their commands."""
+_MOST_KEYED = 5_000
+"""Commands whose keys are made, from the newest: 20 µs each, for a hostile one of 2,000 characters 3 ms."""
 _CALLS_AT_ONCE = 500
-_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
-_DONE = (Outcome.SUCCEEDED, Outcome.RETURNED, Outcome.UNFINISHED)
-"""What a change of a file counts with. One that never completed may have changed the file."""
 
 
 class State(StrEnum):
@@ -58,9 +58,7 @@ class CommandVerdict(NamedTuple):
     @property
     def colour(self) -> str:
         """The verdict in one word: `red`, `green`, or `none` if there is none or nothing ran."""
-        if self.verdict is None:
-            return "none"
-        return "red" if self.verdict.is_red else "green" if self.verdict.is_green else "none"
+        return "none" if self.verdict is None else self.verdict.colour
 
     @property
     def state(self) -> State:
@@ -119,7 +117,7 @@ def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | No
     changed_by: int | None = None
     reads = 0
     for call in _newest_first(feed.session):
-        if call.kind in _CHANGES and call.outcome in _DONE:
+        if may_have_changed(call):
             changed_by = call.number
         if call.kind is not ToolKind.EXECUTE or call.outcome is Outcome.REJECTED:
             continue
@@ -127,7 +125,7 @@ def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | No
         sought = commands.get(key)
         if not key or (key in commands and sought is None):
             continue
-        if reads >= MOST_READ:
+        if reads >= MOST_READ or key_of.cache_info().misses > _MOST_KEYED:
             return FinalVerdicts(_in_order(found), is_complete=False)
         reads += 1
         verdict = call_verdict(feed, call) if verdict_of is None else verdict_of(call)

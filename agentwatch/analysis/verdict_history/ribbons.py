@@ -23,7 +23,7 @@ class RibbonPiece(NamedTuple):
 def ribbon(verdicts: Sequence[CallVerdict], width: int) -> SafeText:
     """Return the newest verdicts that fit into `width` columns; `…` replaces the older ones.
 
-    A red verdict has the number of tests that failed, if it is known.
+    A red verdict has the number of tests that failed, if it is known. `✓?` means that a file changed since.
     """
     return SafeText(" ".join(piece.words for piece in ribbon_pieces(verdicts, width)))
 
@@ -73,5 +73,5 @@ def _pieces_before(verdicts: Sequence[CallVerdict], end: int, width: int) -> lis
 
 def _words(each: CallVerdict) -> SafeText:
     if not each.is_red:
-        return SafeText("✓")
+        return SafeText("✓?" if each.is_stale else "✓")
     return SafeText(f"✗{each.failed}" if each.failed else "✗")

@@ -14,9 +14,19 @@ WRAPPERS = frozenset(
     (
         *("npx", "npm", "pnpm", "yarn", "bun", "bunx", "uv", "poetry", "pipenv", "hatch", "pdm"),
         *("env", "time", "command", "exec", "nice", "sudo", "run", "dlx", "python", "python3", "-m"),
+        *("timeout", "gtimeout", "stdbuf", "unbuffer", "xvfb-run"),
     )
 )
 """Words before the program proper: `uv run`, `python -m`, `npx`."""
+_NUMBER = re.compile(r"[0-9.]{1,12}[smhd]?$")
+"""The value of an option of a wrapper, such as the seconds of `timeout`."""
+_ASKS = frozenset(
+    (
+        *("--version", "--help", "-h", "-v", "-V", "--init", "--showConfig", "--print-config"),
+        *("-n", "--dry-run", "--just-print", "--env-info"),
+    )
+)
+"""Options with which tsc, eslint and make check and build nothing."""
 READERS = frozenset(
     (
         *("cat", "head", "tail", "less", "more", "bat", "grep", "rg", "ag", "sed", "awk", "cut", "sort"),
@@ -100,11 +110,14 @@ def only_reads(parts: list[Part]) -> bool:
 def decides_exit(parts: list[Part], programs: frozenset[str]) -> str | None:
     """Return which of some programs succeeded if the command exited with 0; None if no such program did.
 
-    For `tsc && echo done` it is tsc. For `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is None.
+    For `tsc && echo done` it is tsc. For `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is None, and
+    for `tsc --version`, which checks nothing.
     """
     for at, part in enumerate(parts):
+        if part.program not in programs or not _ASKS.isdisjoint(part.words.split(" ")):
+            continue
         follow = [other.after for other in parts[at:-1]]
-        if part.program in programs and part.before != "||" and all(sign == "&&" for sign in follow):
+        if part.before != "||" and all(sign == "&&" for sign in follow):
             return part.program
     return None
 
@@ -113,4 +126,5 @@ def _program(word: str) -> str:
     """Return the program that a word names; empty for a wrapper, an option or an assignment."""
     name = word.strip("'\"()").rpartition("/")[2]
     is_other = word.startswith("-") or "=" in word or name in WRAPPERS or word[:1] in "<>&"
+    is_other = is_other or _NUMBER.match(name) is not None
     return "" if is_other else name

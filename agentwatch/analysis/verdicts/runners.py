@@ -108,9 +108,10 @@ def _cargo(tally: Tally, found: Match) -> None:
 
 def _nextest(tally: Tally, found: Match) -> None:
     numbers: dict[str, int] = {}
-    for number, word in _SUMMED.findall(found[1]):
+    for number, word in _SUMMED.findall(found[3]):
         numbers[word] = int(number)
     failed = sum(numbers.get(word, 0) for word in ("failed", "timed out", "exec failed"))
+    tally.not_run = max(_number(found, 2) - int(found[1]), 0)
     tally.replace(Counts(numbers.get("passed", 0), failed, skipped=numbers.get("skipped", 0)))
 
 
@@ -185,7 +186,7 @@ RULES = (
     rule("go", "F", r"(FAIL)<_>\S{1,300}<_>(?:\(cached\)|<S>s|\[[a-z]{1,8} failed\])$", _go, Noun.PACKAGES),
     rule("go", "?", r"(\?)<_>\S{1,300}<_>\[no test files\]$", _go, Noun.PACKAGES),
     rule("cargo", "t", r"test result: (ok|FAILED)\. <N> passed; <N> failed; <N> ignored", _cargo),
-    rule("nextest", "S", r"Summary \[ {0,12}<S>s\] [0-9/]{1,19} tests? run: (.{1,300})$", _nextest),
+    rule("nextest", "S", r"Summary \[ {0,12}<S>s\] <N>(?:/<N>)? tests? run: (.{1,300})$", _nextest),
     rule(
         *("dotnet", "PFS"),
         "(Passed|Failed|Skipped)!<_>-<_>Failed:<_><N>, Passed:<_><N>, Skipped:<_><N>, Total:",

@@ -51,6 +51,8 @@ class Tally:
     """Whether the tool says that it failed, whatever its counts are."""
     says_green: bool = False
     """Whether the tool says that it succeeded, without the number of tests that passed."""
+    not_run: int = 0
+    """Tests that a run which was cut short did not reach. With them, it is not green."""
     announced: int | None = None
     """The number of tests in a line that precedes the closing line."""
 
@@ -62,7 +64,7 @@ class Tally:
     @property
     def is_green(self) -> bool:
         """Whether something passed and nothing failed. A test run in which nothing passed is not green."""
-        return not self.is_red and (self.says_green or self.counts.passed > 0)
+        return not (self.is_red or self.not_run) and (self.says_green or self.counts.passed > 0)
 
     def add(self, counts: Counts) -> None:
         """Add the counts of a closing line to those of the lines before it."""
@@ -87,6 +89,7 @@ class Tally:
         if self.noun is Noun.PACKAGES and words:
             number, _, rest = words[0].partition(" ")
             words[0] = f"{_counted(int(number), 'package')} {rest}"
+        words += [f"{self.not_run} not run"] if self.not_run else []
         if is_red:
             words += [] if is_named else [f"{self.tool} failed"]
         elif not words:

@@ -39,6 +39,17 @@ class Verdict(NamedTuple):
     """The result in few words: `17 passed`; `1 failed, 4 passed`; `no tests ran`."""
 
     @property
+    def colour(self) -> str:
+        """The verdict in one word: `red`, `green`; `none` if nothing ran."""
+        return "red" if self.is_red else "green" if self.is_green else "none"
+
+    @property
+    def words_and_source(self) -> str:
+        """The words and how they are known: `17 passed (pattern)`. `17 passed, exit 1` says it itself."""
+        is_said = self.is_red and self.source is Source.EXIT
+        return self.words if is_said else f"{self.words} ({self.source})"
+
+    @property
     def is_of_tests(self) -> bool:
         """Whether the tool runs tests; the others are linters, compilers and make."""
         return self.tool in runners.TOOLS

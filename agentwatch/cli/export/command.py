@@ -110,8 +110,9 @@ def open_session(
     name = "session" if is_stdin else address.name
     bookmarks = None if is_stdin else SessionFiles(address.path).bookmarks
     reader = opened(address.path)
+    step = "reading" if wanted.is_raw else "redacting"
     try:
-        session = exported(reader, name, wanted, agent, bookmarks, progress.step("redacting"))
+        session = exported(reader, name, wanted, agent, bookmarks, progress.step(step))
     except OSError as error:
         raise cannot_create(Path("the redacted copy"), error) from None
     finally:

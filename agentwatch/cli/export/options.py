@@ -14,10 +14,34 @@ from agentwatch.cli.parameters.pacing import as_moment
 
 _WORDS = "14:03:07, +95s, -10s, #12, 50% or a bookmark's name"
 
+
+def as_filter(_ctx: click.Context, option: click.Parameter, words: str) -> str:
+    """Return the words of a filter.
+
+    Raises:
+        UsageError: They are no rule.
+    """
+    if words.strip():
+        from agentwatch.analysis.call_fields import CALLS
+        from agentwatch.rules import RuleError, parse
+
+        try:
+            parse(words, CALLS)
+        except RuleError as error:
+            raise click.UsageError(f"{option.opts[0]}: {error.reason}") from None
+    return words
+
+
 cutting = together(
     click.option("--from", "begin", callback=as_moment, metavar="MOMENT", help=f"Start at {_WORDS}."),
     click.option("--until", callback=as_moment, metavar="MOMENT", help="End at a moment, in the same words."),
-    click.option("--only", metavar="WORDS", default="", help="Only calls that the words of a filter select."),
+    click.option(
+        "--only",
+        callback=as_filter,
+        metavar="WORDS",
+        default="",
+        help="Only calls that the words of a filter select: 'failed duration>5s'.",
+    ),
 )
 _of_formats = together(
     click.option(

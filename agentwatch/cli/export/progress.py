@@ -20,12 +20,13 @@ class ShownProgress:
     def __init__(self) -> None:
         self._words = ""
         self._is_shown = False
-        self._next = time.monotonic() + _FIRST_SECONDS
+        self._first = time.monotonic() + _FIRST_SECONDS
+        self._next = 0.0
         self._has_terminal = sys.stderr is not None and os.isatty(2)
 
     def step(self, words: str) -> ShownProgress:
         """Begin a step, such as `redacting`; return the progress itself."""
-        self._words = words
+        self._words, self._next = words, 0.0
         return self
 
     def __call__(self, done: int, total: int) -> None:
@@ -36,7 +37,7 @@ class ShownProgress:
     def show(self, words: str) -> None:
         """Show how far the step is, in safe words, five times a second."""
         now = time.monotonic()
-        if not self._has_terminal or now < self._next:
+        if not self._has_terminal or now < max(self._first, self._next):
             return
         self._next, self._is_shown = now + _STEP_SECONDS, True
         self._print(f"\r\x1b[Kagentwatch: {self._words} {words}")

@@ -11,7 +11,7 @@ from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices
 from agentwatch.exports.html import sources
 from agentwatch.exports.html.chunks import Chunks, inert
-from agentwatch.exports.html.content.nodes import escaped
+from agentwatch.exports.html.head import head
 from agentwatch.exports.html.header import header, page_title
 from agentwatch.exports.html.rows import Rows
 from agentwatch.exports.html.static import is_small, static_pieces
@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 200
 def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
     """Yield the pieces of the page. One chunk and its rows are in memory at a time."""
     rows = Rows(exported)
-    yield _head(exported).encode()
+    yield head(page_title(exported), sources.script(), sources.style()).encode()
     yield header(exported).encode()
     yield b'<main id="main">\n'
     for piece in static_pieces(exported, rows):
@@ -54,24 +54,6 @@ def _contents(exported: Exported, rows: Rows, choices: Choices) -> Iterator[byte
             choices.progress(offsets[entry.number], total)
     yield _json("rows", listed)
     yield from chunks.packed(is_last=True)
-
-
-def _head(exported: Exported) -> str:
-    """Return the head; the policy is first in it, because it applies only to what follows."""
-    return (
-        "<!doctype html>\n"
-        '<html lang="en">\n<head>\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{sources.policy()}">\n'
-        '<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        '<meta name="generator" content="agentwatch">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{escaped(page_title(exported))}</title>\n"
-        f"<style>{sources.style()}</style>\n"
-        "</head>\n<body>\n"
-    )
 
 
 def _json(name: str, value: object) -> bytes:

@@ -37,17 +37,27 @@ def script() -> str:
 @cache
 def style() -> str:
     """Return the stylesheet of the page."""
-    return "\n".join(_read(f"{name}.css") for name in STYLES)
+    return "\n".join(map(stylesheet, STYLES))
 
 
-@cache
-def policy() -> str:
-    """Return the Content-Security-Policy: nothing is loaded, and only this script and stylesheet are used."""
+def stylesheet(name: str) -> str:
+    """Return one of the parts of the stylesheet; `page` has the colours and fonts."""
+    return _read(f"{name}.css")
+
+
+def policy(script: str, style: str) -> str:
+    """Return the Content-Security-Policy: nothing is loaded, and only this script and stylesheet are used.
+
+    Args:
+        script: The script of the page; empty if it has none.
+        style: The stylesheet of the page.
+    """
+    scripts = (f"script-src '{_hash(script)}'",) if script else ()
     return "; ".join(
         (
             "default-src 'none'",
-            f"script-src '{_hash(script())}'",
-            f"style-src '{_hash(style())}'",
+            *scripts,
+            f"style-src '{_hash(style)}'",
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",

@@ -74,6 +74,8 @@ class Course:
     """Whether the next text continues the last one."""
     has_line_times: bool = False
     """Whether lines have times of their own. A line without one does not count as activity then."""
+    tests_key: int | None = None
+    """The hash of the command that ran the newest tests."""
     pauses: Pauses = field(default_factory=Pauses)
 
     def settle(self, call_id: str, *, has_ended: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentwatch.events import Event, Prompt, TurnEnded, TurnStarted
 from agentwatch.machine.digest.course import Course
 from agentwatch.machine.digest.digest import Digest
+from agentwatch.machine.digest.last_tests import LastTestsReader
 from agentwatch.machine.found import Found
 from agentwatch.wire import Decoder
 from agentwatch.wire.agent import Agent
@@ -71,14 +72,17 @@ def apply_lines(digest: Digest, decoder: Decoder, lines: list[bytes], at_ms: int
     has_boundary = False
     if len(lines) > MOST_LINES:
         digest.skip()
+    tests = LastTestsReader(digest, decoder)
     for line in lines[-MOST_LINES:]:
         if not (digest.format or decoder.is_detecting):
             break
         if line.isspace() or not line:
             continue
         for events in decoded(decoder, line):
+            tests.collect(line, events)
             digest.apply(events, at_ms)
             has_boundary = has_boundary or any(map(is_boundary, events))
+    tests.finish()
     return has_boundary
 
 

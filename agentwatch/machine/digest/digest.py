@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from agentwatch.events import Event, LineTime, Outcome
 from agentwatch.feed.feed import agent_ms
 from agentwatch.machine.digest.course import Course
-from agentwatch.machine.digest.parts import OpenCall, Turn
+from agentwatch.machine.digest.parts import LastTests, OpenCall, Turn
 from agentwatch.machine.digest.updates import calls, runs, texts
 
 _APPLIERS = {**runs.APPLIERS, **calls.APPLIERS, **texts.APPLIERS}
@@ -62,6 +62,8 @@ class Digest:
     lines_removed: int = 0
     todo: tuple[int, int] | None = None
     """The number of to-do entries that are completed, and of all."""
+    tests: LastTests | None = None
+    """The newest verdict of tests; None if it is unknown."""
     doing: str = ""
     """The to-do entry that is in progress."""
     usual_pause_ms: int | None = None
@@ -111,7 +113,7 @@ class Digest:
         self.turn, self.turn_ms, self.outcome, self.reason = Turn.NONE, None, None, ""
         self.calls = self.failed = self.lines_added = self.lines_removed = 0
         self.last_prompt = self.last_text = self.doing = ""
-        self.todo = self.context_used = None
+        self.todo = self.context_used = self.tests = None
 
     @property
     def _is_with_model(self) -> bool:

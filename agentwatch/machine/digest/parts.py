@@ -17,6 +17,23 @@ class Turn(Enum):
     ENDED = "ended"
 
 
+class LastTests(NamedTuple):
+    """The newest verdict of tests among the lines that were read."""
+
+    is_red: bool
+    """Whether a test failed; otherwise all passed."""
+    passed: int
+    failed: int
+    """How many tests failed or had an error. Both numbers are 0 if the tool does not count."""
+    is_stale: bool = False
+    """Whether a file changed after them."""
+
+    @property
+    def state(self) -> str:
+        """The state by the words of the summary: `red`, `green`, `changed since`."""
+        return "red" if self.is_red else "changed since" if self.is_stale else "green"
+
+
 class OpenCall(NamedTuple):
     """A call that has started and not ended."""
 

@@ -11,7 +11,8 @@ from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.hiding import hidden_from_ms, is_hidden
 from agentwatch.machine.listing.lines import FoldId, FoldLine, Line, RowLine
 from agentwatch.machine.listing.order import Order
-from agentwatch.machine.listing.request import Request, Sort, row_filter, row_search
+from agentwatch.machine.listing.request import Request, Sort, row_search
+from agentwatch.machine.listing.row_filter import row_filter
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
 

@@ -9,6 +9,7 @@ import orjson
 
 from agentwatch.actions import action, outcome_note, target
 from agentwatch.analysis.block_text import block_title, named_places, whole_text
+from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.outputs.safe_json import safe_json
@@ -35,6 +36,8 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
     if call.target and safe_line(call.target) != target(call):
         yield safe_line(f"target: {call.target}")
     yield SafeText(f"outcome: {call.outcome}{_note(call)}")
+    if (found := call_verdict(feed, call)) is not None:
+        yield safe_line(f"verdict: {found.colour} ({found.source}), {found.tool}: {found.words}")
     yield safe_line(f"tool: {call.tool} ({call.kind}), call_id {call.call_id}")
     yield SafeText(_times(call, now_ms))
     if call.parent is not None:

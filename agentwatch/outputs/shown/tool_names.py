@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 
@@ -51,6 +52,10 @@ class ToolNames:
             self._name()
         elif first is not None and number < first:  # a later call of the tool ended first
             self._firsts[tool] = number
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the full names of the tools, in the order in which they were noticed."""
+        return iter(self._firsts)
 
     def _name(self) -> None:
         """Choose the name that is shown for each tool."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from agentwatch.machine.digest import LastTests
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import UNKNOWN, Ground, Standing, State
@@ -61,6 +62,7 @@ def encode(row: Row) -> bytes:
         "now_since_ms": standing.now_since_ms,
         "is_calling": standing.is_calling,
         "todo": row.todo,
+        "tests": row.tests and tuple(row.tests),
         "parent": row.parent,
     }
     sent = {name: value for name, value in values.items() if value != _DEFAULTS.get(name, "")}
@@ -100,6 +102,7 @@ def decode(given: dict[str, Any], host: SshAddress, ahead_ms: int = 0) -> Row | 
         host=host.host,
         standing=_standing(given, ahead_ms),
         todo=_pair(given.get("todo")),
+        tests=_tests(given.get("tests")),
         parent=_parent(given.get("parent"), host),
     )
 
@@ -141,6 +144,16 @@ def _pair(value: object) -> tuple[int, int] | None:
         return None
     done, of = _number(value[0]), _number(value[1])
     return None if done is None or of is None else (done, of)
+
+
+def _tests(value: object) -> LastTests | None:
+    if not isinstance(value, list) or len(value) != len(LastTests._fields):
+        return None
+    is_red, passed, failed, is_stale = value
+    passed, failed = _number(passed), _number(failed)
+    if passed is None or failed is None:
+        return None
+    return LastTests(is_red is True, passed, failed, is_stale is True)
 
 
 def _parent(value: object, host: SshAddress) -> Key | None:

@@ -8,14 +8,15 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from agentwatch.analysis.call_filter import offered_agents
+from agentwatch.rules import RuleError
+from agentwatch.rules.completion import Offer
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.pane import CallTable
-from agentwatch.screen.frame.input_bar import InputBar
+from agentwatch.screen.frame.rule_bar import RuleBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 
 
-class FilterBar(InputBar):
+class FilterBar(RuleBar):
     """Filters the calls while the user types; enter keeps the filter, esc clears it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -23,7 +24,12 @@ class FilterBar(InputBar):
     ]
 
     def __init__(self, calls: CallTable) -> None:
-        super().__init__("Filter", "tool, failed, running, agent:main, part of the target", id="filter")
+        super().__init__(
+            "Filter",
+            "a word, failed, tool:edit, path:*.py, duration>50s; ? has all fields",
+            self._next_words,
+            id="filter",
+        )
         self._calls = calls
 
     def open(self) -> None:
@@ -56,18 +62,23 @@ class FilterBar(InputBar):
         self.clear()
         self.post_message(PaneWanted("calls"))
 
-    def _explain(self, words: str) -> None:
-        offered = offered_agents(words, self._calls.listed.delegating)
-        self.show_note(SafeText("enter: keep · esc: clear") if offered is None else offered)
+    def _next_words(self, text: str) -> list[Offer]:
+        return self._calls.listed.offers(text)
+
+    def _explain(self, words: str, problem: RuleError | None = None) -> None:
+        self.explain(words, problem, SafeText("enter: keep · esc: clear"))
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._calls.filter_by(event.value)
-        self._explain(event.value)
+        self._explain(event.value, self._calls.filter_by(event.value))
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
+        problem = self._calls.filter_by(event.value)
+        if problem is not None:
+            self.complain(problem)
+            return
         self.close()
         self.post_message(PaneWanted("calls"))

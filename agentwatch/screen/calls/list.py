@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from agentwatch.analysis.call_filter import call_filter
+from agentwatch.analysis.call_fields import CallFacts
+from agentwatch.analysis.call_filter import filter_offers, usable_filter
 from agentwatch.events import Outcome
+from agentwatch.feed.call_changes import CallChanges
 from agentwatch.outputs.shown.tool_names import ToolNames
+from agentwatch.rules import RuleError
+from agentwatch.rules.completion import Offer
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.row_list import Row
@@ -26,55 +30,18 @@ _MOST_CHANGES = 1024
 _FAILED = (Outcome.FAILED, Outcome.REJECTED)
 
 
-class CallChanges:
-    """Reports which calls are new or have changed, at a cost that does not depend on the session's size."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._calls = 0
-        self._ended = 0
-        self._open: set[int] = set()
-        self._run: tuple[object, ...] = ()
-
-    @property
-    def count(self) -> int:
-        """The number of calls that were reported."""
-        return self._calls
-
-    def skip(self, calls: int) -> None:
-        """Take the first calls as reported, and everything that has ended."""
-        self._calls, self._ended = calls, len(self._session.ended_calls)
-        self._open = {call.number - 1 for call in self._session.open_calls.values()}
-        self._run = (len(self._session.runs), self._session.run.ended, self._session.is_closed)
-
-    def take(self, most: int) -> list[int]:
-        """Return the indices of the calls that are new or changed since the last call of this method.
-
-        Args:
-            most: The limit for new calls, and separately for ended ones; the rest follows next time.
-        """
-        session = self._session
-        run = (len(session.runs), session.run.ended, session.is_closed)
-        ended = session.ended_calls.indices(self._ended, self._ended + most)
-        changed = [*ended]
-        if run != self._run:
-            # When a run ends, its open calls become unfinished, although no event ends them.
-            changed += [index for index in self._open if not self._is_open(index)]
-        new = range(self._calls, min(len(session.calls), self._calls + most))
-        self._run, self._ended, self._calls = run, self._ended + len(ended), new.stop
-        self._open.difference_update(changed)
-        self._open.update(filter(self._is_open, new))
-        return [*changed, *new]
-
-    def _is_open(self, index: int) -> bool:
-        return self._session.calls[index].outcome is Outcome.RUNNING
-
-
 class CallList:
     """The rows that are shown, and the rows being built to replace them."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, facts: CallFacts) -> None:
+        """Create the list of the calls of a session.
+
+        Args:
+            session: The session, perhaps at an earlier moment.
+            facts: The facts about its calls that filters use.
+        """
         self._session = session
+        self._facts = facts
         self._changes = CallChanges(session)
         self._rows: Rows = RowsByTime(session.calls)
         self._next: Rows | None = None
@@ -99,10 +66,10 @@ class CallList:
     def at(self, session: Session) -> CallList:
         """Return the list at an earlier moment of the same session, with the same filter and order."""
         calls, count = session.calls, min(len(session.calls), self._changes.count)
-        earlier = CallList(session)
+        earlier = CallList(session, self._facts)
         earlier._requested, earlier.filter = (self.filter, self.is_by_duration), self.filter
         earlier.is_by_duration = self.is_by_duration
-        earlier._rows = self._rows.prefix(calls, call_filter(self.filter, calls))
+        earlier._rows = self._rows.prefix(calls, usable_filter(self.filter, self._facts).matches)
         earlier._changes.skip(count)
         earlier.strip, earlier.tools = self.strip.prefix(len(calls)), self.tools.prefix(len(calls))
         earlier._parents = {parent: first for parent, first in self._parents.items() if first <= len(calls)}
@@ -180,21 +147,25 @@ class CallList:
         hidden = f' · {self.hidden:,} hidden by "{self.filter}"' if self.filter else ""
         return safe_line(name + order + hidden)
 
-    def request(self, words: str | None = None, *, by_duration: bool | None = None) -> None:
+    def request(self, words: str | None = None, *, by_duration: bool | None = None) -> RuleError | None:
         """Request another filter or order; `build` builds the rows.
 
         Args:
-            words: The words of the new filter; None keeps the filter requested last.
+            words: The words of the new filter, used up to the first mistake; None keeps the filter requested
+                last.
             by_duration: Whether to order by duration; None keeps the order requested last.
+
+        Returns:
+            What is wrong with the words.
         """
         before = self._requested
-        words = before[0] if words is None else " ".join(words.split())
+        found = usable_filter(before[0] if words is None else words.strip(), self._facts)
         by_duration = before[1] if by_duration is None else by_duration
-        self._requested = (words, by_duration)
+        self._requested = (found.words, by_duration)
         if self._requested != before:
-            calls = self._session.calls
-            matches = call_filter(words, calls)
+            calls, matches = self._session.calls, found.matches
             self._next = RowsByDuration(calls, matches) if by_duration else RowsByTime(calls, matches)
+        return found.problem
 
     def build(self, seconds: float | None) -> bool:
         """Build the requested rows for about `seconds` (None: all); return whether they are now shown."""
@@ -224,6 +195,10 @@ class CallList:
     def delegating(self) -> Sequence[Call]:
         """Return the calls whose subagents made calls, in order."""
         return CallOrder(self._session.calls, (number - 1 for number in sorted(self._parents)))
+
+    def offers(self, words: str) -> list[Offer]:
+        """Return how the last word of a filter can continue."""
+        return filter_offers(words, self._facts, self.tools, self.delegating)
 
     def failures(self) -> list[int]:
         """Return the rows of the failed and rejected calls, from the top; a fold of them is one row."""

@@ -11,8 +11,10 @@ from textual.reactive import reactive, var
 from textual.strip import Strip
 
 from agentwatch.actions import action
+from agentwatch.analysis.call_fields import CallFacts
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
+from agentwatch.rules import RuleError
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.cells.time_strip import Scales
 from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
@@ -60,7 +62,7 @@ class CallTable(HeadedView):
             listed: The rows of its calls; None to build them.
         """
         super().__init__(_TITLE, id="calls")
-        self.newest = self.listed = listed or CallList(feed.session)
+        self.newest = self.listed = listed or CallList(feed.session, CallFacts(feed))
         """The list of the newest moment, and the list that is shown."""
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
         self._renderer = CallRenderer(self, self.listed, self.verdicts, has_numbers=has_numbers)
@@ -230,12 +232,17 @@ class CallTable(HeadedView):
         self.listed.request(by_duration=not self.listed.is_by_duration)
         self._build_rows()
 
-    def filter_by(self, words: str) -> None:
-        """Show only the calls that match `words`; if empty, show all and restore the earlier selection."""
+    def filter_by(self, words: str) -> RuleError | None:
+        """Show only the calls that match `words`; if empty, show all and restore the earlier selection.
+
+        Returns:
+            What is wrong with the words; those before the mistake select the calls then.
+        """
         if words and not self.listed.requested_filter:
             self._call_before = None if self.following or self.chosen is None else self.chosen.number
-        self.listed.request(words)
+        problem = self.listed.request(words)
         self._build_rows()
+        return problem
 
     def _build_rows(self) -> None:
         """Build the requested rows one time slice at a time, and show them when they are complete."""

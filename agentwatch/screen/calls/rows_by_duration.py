@@ -61,7 +61,7 @@ class RowsByDuration:
                     insort(self._order, index, key=self._key)
                 else:
                     self._order.append(index)
-            if index % CALLS_PER_CLOCK_CHECK == 0 and perf_counter() >= until:
+            if (self._matches or index % CALLS_PER_CLOCK_CHECK == 0) and perf_counter() >= until:
                 break
         is_full = len(self._keys) == len(self._calls)
         if is_full and not self._is_sorted:

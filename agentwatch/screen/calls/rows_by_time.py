@@ -19,7 +19,10 @@ from agentwatch.session import Call
 
 _LEAST_READS = 3
 CALLS_PER_CLOCK_CHECK = 256
-"""The clock is checked once per this number of calls while rows are built for a limited time."""
+"""The clock is checked once per this number of calls while rows are built for a limited time.
+
+With a filter it is checked for each call: a rule may read what the call printed, which takes up to 1 ms.
+"""
 
 
 class Rows(Protocol):
@@ -111,7 +114,7 @@ class RowsByTime:
             self._taken += 1
             if self._matches is None or self._matches(self._calls[index]):
                 self._append(index)
-            if index % CALLS_PER_CLOCK_CHECK == 0 and perf_counter() >= until:
+            if (self._matches or index % CALLS_PER_CLOCK_CHECK == 0) and perf_counter() >= until:
                 break
         return self._taken == len(self._calls)
 

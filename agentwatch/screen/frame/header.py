@@ -85,7 +85,10 @@ class HeaderLine(Static):
             is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
         """
         outcome, width = session.outcome, self.size.width
-        state = SafeText(f" {_outcome_words(outcome)}{_run_clock(session, now_ms)} ")
+        pausing = None if self._source is None else self._source.pausing
+        is_paused = pausing is not None and bool(pausing.rule)
+        named = "‖ paused" if is_paused else _outcome_words(outcome)
+        state = SafeText(f" {named}{_run_clock(session, now_ms)} ")
         sign = f" {_outcome_words(outcome)[0]} "
         if earlier := as_of(width - len(sign) - 1):
             state = SafeText(f"{sign}{earlier} ")
@@ -100,13 +103,14 @@ class HeaderLine(Static):
         room = width - columns(state) - columns(place) - _width(counts)
         facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
         dim = muted(self.app.current_theme)
+        shown_outcome = Outcome.UNFINISHED if is_paused else outcome or Outcome.UNFINISHED
         drawn = (state, place, *facts, *counts, width, dim)
         if drawn == self._drawn:
             return
         self._drawn, self._counts = drawn, counts
         middle = "".join(f"│ {fact} " for fact in facts)
         gap = " " * (room - columns(SafeText(middle)))
-        pieces: list[tuple[str, str]] = [(state, f"bold {COLOURS[outcome or Outcome.UNFINISHED]}")]
+        pieces: list[tuple[str, str]] = [(state, f"bold {COLOURS[shown_outcome]}")]
         pieces += [(place[:2], dim), (place[2:], colour), (middle, dim), (gap, "")]
         for number, count in enumerate(counts):
             pieces.append((" · " if number else "", dim))

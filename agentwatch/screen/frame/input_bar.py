@@ -6,6 +6,7 @@ from functools import cached_property
 
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
 from agentwatch.safe_text import SafeText, safe_line
@@ -26,24 +27,35 @@ class InputBar(Horizontal):
     first frame does not wait for; the input has the focus before the next key arrives.
     """
 
-    def __init__(self, label: str, placeholder: str, *, id: str) -> None:  # noqa: A002 - Textual's name
+    def __init__(
+        self,
+        label: str,
+        placeholder: str,
+        *,
+        id: str,  # noqa: A002 - Textual's name
+        suggester: Suggester | None = None,
+    ) -> None:
         """Create the bar, hidden.
 
         Args:
             label: What the bar does, in a word or two.
             placeholder: What can be typed, shown while the input is empty.
             id: The id of the bar.
+            suggester: Returns how the text can continue, which is shown after it; right arrow takes it.
         """
         super().__init__(id=id, classes="bar")
         self.display = False
         self._label = label
         self._placeholder = placeholder
+        self._suggester = suggester
         self._note = Static(classes="note")
 
     @cached_property
     def input(self) -> Input:
         """The input field."""
-        return LineInput(placeholder=self._placeholder, compact=True, select_on_focus=False)
+        return LineInput(
+            placeholder=self._placeholder, compact=True, select_on_focus=False, suggester=self._suggester
+        )
 
     @property
     def is_typed_in(self) -> bool:

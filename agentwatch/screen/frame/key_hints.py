@@ -50,7 +50,17 @@ _PANES = {
         ("show-hidden", "All"),
         ("next-urgent", "Next that needs you"),
     ),
+    "comparison": (
+        ("next-difference previous-difference", "Difference"),
+        ("open-pair", "Detail"),
+        ("next-view", "View"),
+        ("equal-calls", "Equal calls"),
+        ("open-a open-b", "Open A, B"),
+        ("copy-addresses", "Copy"),
+    ),
 }
+_ALONE = frozenset(("home", "comparison"))
+"""The screens that have no other keys than their own."""
 _BARS = {
     "find": (("find-next find-previous", "Next, previous"), ("find-back", "Back")),
     "filter": (("drop-filter", "Clear"),),
@@ -71,7 +81,6 @@ _EVERYWHERE = (
 )
 _EARLIER = (("live", "Live"), ("step-back step", "Event"), ("go-to", "Go to"))
 """The keys at an earlier moment than the live one."""
-_SESSIONS = ("back", "Sessions")
 _LAST = (("help", "Help"), ("leave", "Quit"))
 _BEFORE_PAUSE = 2
 """Keys of the pane before the one that pauses the moment, which is shown at 80 columns too."""
@@ -96,7 +105,7 @@ class KeyHints(Static):
         rebound: Mapping[str, str],
         pane: Callable[[], str],
         *,
-        is_from_list: bool = False,
+        back_to: str = "",
         elsewhere: Elsewhere | None = None,
     ) -> None:
         """Create the line.
@@ -104,13 +113,13 @@ class KeyHints(Static):
         Args:
             rebound: The user's own key bindings, by binding id.
             pane: Returns the name of the pane that has the focus, or had it last.
-            is_from_list: Whether going back leads to the list of sessions in the end.
+            back_to: Where going back leads in the end, such as `Sessions`; empty if it leads nowhere.
             elsewhere: The other machine on which the session runs, whose files cannot be edited here.
         """
         super().__init__(id="keys")
         self._keys = bound_keys(rebound)
         self._pane = pane
-        self._is_from_list = is_from_list
+        self._back_to = back_to
         self._left_out = () if elsewhere is None else ("open-file",)
         self._pause = ""
         self._is_earlier = False
@@ -169,14 +178,14 @@ class KeyHints(Static):
         if self._is_earlier:
             yield from _EARLIER
         yield from own[_BEFORE_PAUSE:]
-        if pane == "home":
+        if pane in _ALONE:
             return
         yield from (hint for hint in _EVERYWHERE if not (self._is_earlier and hint == _MOMENT))
 
     def _last_hints(self) -> tuple[tuple[str, str], ...]:
         """Return the hints that stand at the end of the line."""
-        leads_to_list = self._is_from_list and self._pane() != "detail"
-        return (_SESSIONS, *_LAST) if leads_to_list else _LAST
+        leads_back = self._back_to and self._pane() != "detail"
+        return (("back", self._back_to), *_LAST) if leads_back else _LAST
 
     def _fitting(self, wanted: list[tuple[str, str]]) -> list[Hint]:
         """Return the hints that fit, in the order in which they are shown: the last two at the end."""

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
 from agentwatch.analysis.verdict_history import CallVerdict
 from agentwatch.feed.timeline import Timeline
+from agentwatch.outputs.shown.alarm_words import rule_words
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.frame.time_bar_ends import NO_ENDS, EndWords, clock_words, ends
 from agentwatch.screen.lines.format import time_of_day
@@ -85,6 +86,7 @@ class TimeBar(Widget):
         self._at_ms: int | None = None
         self._bookmarks: Sequence[tuple[int, str]] = ()
         self._verdicts: Sequence[CallVerdict] = ()
+        self._alarms: Sequence[tuple[int, str]] = ()
         self._drawn: tuple[object, ...] = ()
         self._cells: list[Cell] = []
         self._pointed: int | None = None
@@ -103,6 +105,7 @@ class TimeBar(Widget):
         verdicts: Sequence[CallVerdict] = (),
         at_ms: int | None = None,
         shortened: Callable[[int], int] | None = None,
+        alarms: Sequence[tuple[int, str]] = (),
     ) -> None:
         """Show a moment of a session; redraw only if something changed.
 
@@ -116,12 +119,13 @@ class TimeBar(Widget):
             at_ms: The recorded time that is shown, in ms since the epoch: in a silence, time passes while the
                 moment stays. None for the time of the moment's last line.
             shortened: Returns a time with the silences before it shortened, in ms; None shows them whole.
+            alarms: The moment of each hit of a rule and the name of the rule; more may be appended later.
         """
         if (session, timeline, shortened) != (self._session, self._timeline, self._shortened):
             self._session, self._timeline, self._shortened = session, timeline, shortened
             self._bar = Bar(session, Axis(timeline, shortened))
         self._moment, self._at_ms, self._words = moment, at_ms, words
-        self._bookmarks, self._verdicts = tuple(bookmarks), tuple(verdicts)
+        self._bookmarks, self._verdicts, self._alarms = tuple(bookmarks), tuple(verdicts), alarms
         if not self._is_reading:
             self._read()
 
@@ -193,7 +197,7 @@ class TimeBar(Widget):
             return 0
         if cell > bar.width:
             return self._timeline.size if self._timeline is not None else 0
-        return bar.moment_of(cell, self._bookmarks, self._marks())
+        return bar.moment_of(cell, self._bookmarks, self._marks(), self._alarms)
 
     def _marks(self) -> list[tuple[int, bool]]:
         return [(each.moment, each.is_red) for each in self._verdicts]
@@ -216,10 +220,10 @@ class TimeBar(Widget):
         row = ends(self.size.width, words, self._verdicts, self._moment)
         has_changed = bar.lay_out(row.width)
         handle = bar.cell_of(self._moment, self._at_ms)
-        drawn = (row, handle, self._bookmarks, self._verdicts, self._pointed)
+        drawn = (row, handle, self._bookmarks, self._verdicts, len(self._alarms), self._pointed)
         if has_changed or drawn != self._drawn:
             self._drawn, self._ends = drawn, row
-            self._cells = bar.cells(handle, self._bookmarks, self._marks())
+            self._cells = bar.cells(handle, self._bookmarks, self._marks(), self._alarms)
             self.refresh()
 
     def _bar_spans(self) -> Iterator[tuple[SafeText, str]]:
@@ -239,9 +243,10 @@ class TimeBar(Widget):
         moment = self._moment_at(bar, self._pointed)
         ms = bar.ms_of(self._pointed - row.start)
         cell = bar.cell_of(moment)
-        names = [name for at, name in self._bookmarks if name and bar.cell_of(at) == cell]
+        names = [rule_words(name) for at, name in self._alarms if bar.cell_of(at) == cell]
+        names += [safe_line(name) for at, name in self._bookmarks if name and bar.cell_of(at) == cell]
         words = time_of_day(ms) if ms is not None else f"{bar.percent_of(moment)} %"
-        words = " · ".join([words, *map(safe_line, names[:1])])
+        words = " · ".join([words, *names[:1]])
         room = self.size.width - row.start - row.width - 1
         return [(SafeText(" "), "label"), (cut(SafeText(words), max(room - 1, 1)), "pointed")]
 

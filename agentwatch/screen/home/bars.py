@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on
@@ -13,9 +14,13 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from agentwatch.machine.listing.request import Request, Sort
+from agentwatch.machine.listing.row_filter import row_filter_problem
 from agentwatch.plurals import plural
+from agentwatch.rules import RuleError
+from agentwatch.rules.completion import Offer
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.frame.input_bar import InputBar
+from agentwatch.screen.frame.rule_bar import RuleBar
 from agentwatch.screen.home.keys import BAR_KEYS
 
 
@@ -52,6 +57,11 @@ class WordsBar(InputBar):
         self.post_message(self.Typed(self, ""))
         self.post_message(self.Left(self, "", is_entered=False))
 
+    def problem(self, words: str) -> RuleError | None:
+        """Return what is wrong with the words, so that they cannot be kept; None if nothing is."""
+        del words
+        return None
+
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
@@ -60,19 +70,35 @@ class WordsBar(InputBar):
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        self.display = False
-        self.post_message(self.Left(self, event.value, is_entered=True))
+        if self.problem(event.value) is None:
+            self.display = False
+            self.post_message(self.Left(self, event.value, is_entered=True))
+
+
+class SessionFilterBar(RuleBar, WordsBar):
+    """The filter of the list, which offers fields and values while the user types."""
+
+    def problem(self, words: str) -> RuleError | None:
+        """Return what is wrong with the words."""
+        return row_filter_problem(words)
 
 
 class HomeBars(Vertical):
     """The two bars, of which at most one is open, and the line that says what the list shows."""
 
-    def __init__(self) -> None:
+    def __init__(self, offers: Callable[[str], list[Offer]]) -> None:
+        """Create the bars, hidden.
+
+        Args:
+            offers: Returns how the words of a filter can continue.
+        """
         super().__init__(id="home-bars")
         self.find = WordsBar(
             "Find", "words of titles and prompts; enter: in the contents too", id="home-find"
         )
-        self.filter = WordsBar("Filter", "agent:codex, failed, repo:api, working, a word", id="home-filter")
+        self.filter = SessionFilterBar(
+            "Filter", "a word, failed, agent:codex, repo:api, age<2h", offers, id="home-filter"
+        )
         self._said = Static(id="request")
         self._words = SafeText("")
 
@@ -99,10 +125,14 @@ class HomeBars(Vertical):
         """
         found = f"{matches - hidden:,} of {plural(total, 'session')}"
         found += f", {hidden:,} hidden" if hidden else ""
-        typed = [bar for bar in (self.find, self.filter) if bar.is_typed_in]
-        for bar in typed:
-            bar.show_note(SafeText(f"{found} · enter: keep · esc: clear"))
-        words = SafeText("" if typed else " · ".join(_said(request, found)))
+        keys = SafeText(f"{found} · enter: keep · esc: clear")
+        if self.find.is_typed_in:
+            self.find.show_note(keys)
+        if self.filter.is_typed_in:
+            text = self.filter.input.value
+            self.filter.explain(text, self.filter.problem(text), keys)
+        is_typed_in = self.find.is_typed_in or self.filter.is_typed_in
+        words = SafeText("" if is_typed_in else " · ".join(_said(request, found)))
         if words != self._words:
             self._words = words
             self._said.update(Content(f" {words}"), layout=False)

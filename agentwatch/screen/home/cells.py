@@ -50,13 +50,14 @@ def wide_row(row: Row, shown: Columns, now_ms: int, depth: int) -> Spans:
         spans.append((SafeText(f"{gap}{words.succeeded(row):>{shown.succeeded}}"), "muted"))
         if shown.failed:
             spans.append((SafeText(f" {words.failed(row):>{shown.failed}}"), "failed"))
-    for text, width in (
-        (words.context(row), shown.context),
-        (words.age(row, now_ms), shown.age),
-        (words.changed_lines(row), shown.changed),
+    for text, width, name in (
+        (words.context(row), shown.context, "muted"),
+        (words.age(row, now_ms), shown.age, "muted"),
+        (words.tests(row), shown.tests, words.tests_style(row)),
+        (words.changed_lines(row), shown.changed, "muted"),
     ):
         if width:
-            spans.append((SafeText(f"{gap}{text:>{width}}"), "muted"))
+            spans.append((SafeText(f"{gap}{text:>{width}}"), name))
     return spans
 
 
@@ -72,7 +73,8 @@ def heading(shown: Columns) -> Spans:
         fitted(SafeText("now"), shown.now),
     ]
     calls = shown.succeeded + (shown.failed and shown.failed + 1)
-    named = (("calls", calls), ("ctx", shown.context), ("age", shown.age), ("lines", shown.changed))
+    named = [("calls", calls), ("ctx", shown.context), ("age", shown.age)]
+    named += [("tests", shown.tests), ("lines", shown.changed)]
     cells += [f"{name:>{width}}" for name, width in named if width]
     return [(SafeText(gap.join(cells)), "muted")]
 

@@ -27,7 +27,10 @@ _COMFORT = (18, 26, 26)
 """The widths of project, title and activity below which a column that can give way does."""
 
 _MORE = 8
-"""The columns that the texts have beyond these widths beside the age; twice as many beside changed lines."""
+"""The columns that the texts have beyond these widths beside the age and the tests.
+
+Beside changed lines they have twice as many.
+"""
 
 
 class Widths(NamedTuple):
@@ -43,6 +46,7 @@ class Widths(NamedTuple):
     context: int = 0
     changed: int = 0
     age: int = 0
+    tests: int = 0
 
     def grown(self, rows: Iterable[Row], now_ms: int) -> Widths:
         """Return widths that have room for more rows as well; none is smaller than before.
@@ -51,7 +55,7 @@ class Widths(NamedTuple):
             rows: The rows to make room for.
             now_ms: The current time, in ms since the epoch.
         """
-        agent, project, succeeded, failed, context, changed, age = self
+        agent, project, succeeded, failed, context, changed, age, tests = self
         for row in rows:
             agent = max(agent, columns(words.foreign(row.agent)))
             place = words.repository(row) + words.branch(row) + words.worktree(row)
@@ -63,16 +67,18 @@ class Widths(NamedTuple):
                 context = max(context, len(words.context(row)), len("99 %"))
             if shown := words.changed_lines(row):
                 changed = max(changed, len(shown), len("+99 −99"))
+            if shown := words.tests(row):
+                tests = max(tests, len(shown), len("tests"))
             if shown := words.age(row, now_ms):
                 age = max(age, len(shown), len("59 min"))
         project += -project % _PROJECT_STEP
-        return Widths(min(agent, _AGENT), project, succeeded, failed, context, changed, age)
+        return Widths(min(agent, _AGENT), project, succeeded, failed, context, changed, age, tests)
 
 
 class Columns(NamedTuple):
     """The widths of the columns in a pane; 0 for a column that is not shown.
 
-    The columns give way in this order, the first one first: changed lines, age, context, calls.
+    The columns give way in this order, the first one first: changed lines, tests, age, context, calls.
     At 80 columns, state, clock, agent, project, title and activity are left. In a pane of fewer than 68
     columns, each session takes two rows: state and title; below them the clock and the activity, and behind
     it the project if there is room.
@@ -88,6 +94,7 @@ class Columns(NamedTuple):
     context: int
     changed: int
     age: int
+    tests: int
 
 
 def columns_for(width: int, needed: Widths) -> Columns:
@@ -106,6 +113,7 @@ def columns_for(width: int, needed: Widths) -> Columns:
         ("calls", calls, 0),
         ("context", needed.context, 0),
         ("age", needed.age, _MORE),
+        ("tests", needed.tests, _MORE),
         ("changed", needed.changed, 2 * _MORE),
     ):
         if size:
@@ -127,4 +135,5 @@ def columns_for(width: int, needed: Widths) -> Columns:
         context=needed.context if "context" in kept else 0,
         changed=needed.changed if "changed" in kept else 0,
         age=needed.age if "age" in kept else 0,
+        tests=needed.tests if "tests" in kept else 0,
     )

@@ -14,6 +14,8 @@ from textual.widget import Widget
 from agentwatch.machine.listing.counts import Counts
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.listing.request import Request, Sort
+from agentwatch.machine.listing.row_filter import row_filter_offers
+from agentwatch.rules.completion import Offer
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.home.bars import HomeBars, WordsBar
@@ -43,7 +45,7 @@ class Home(Vertical):
         self.header = HomeHeader()
         self.notes = HomeNotes()
         self.sessions = SessionList()
-        self.bars = HomeBars()
+        self.bars = HomeBars(self._offers)
         self._beside = beside
         self._hints = KeyHints(rebound, lambda: "home")
         self._key = key_label(bound_keys(rebound)["show-hidden"][0])
@@ -140,6 +142,9 @@ class Home(Vertical):
         self._show_request()
         if event.is_entered and event.bar is self.bars.find and event.words.split():
             self.post_message(ContentsWanted(event.words))
+
+    def _offers(self, text: str) -> list[Offer]:
+        return row_filter_offers(text, self._listing.rows.values())
 
     def _show(self) -> None:
         request, counts = self.request, self._counts

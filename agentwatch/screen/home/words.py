@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agentwatch.analysis.status.figures import short_count
 from agentwatch.events import Outcome
+from agentwatch.machine.digest import LastTests
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
 from agentwatch.safe_text import SafeText, safe_line
@@ -189,6 +190,37 @@ def changed_lines(row: Row) -> str:
     """Return the lines that a session has added and removed: `+120 −33`; empty if it changed none."""
     counts = ((row.lines_added, "+"), (row.lines_removed, "−"))
     return " ".join(f"{sign}{short_count(count)}" for count, sign in counts if count and _is_count(count))
+
+
+def tests(row: Row) -> str:
+    """Return the newest verdict of tests: `✓ 17`, `✗ 2`; empty if it is unknown.
+
+    `✓ 17?` means that a file changed since.
+    """
+    found = row.tests
+    if found is None:
+        return ""
+    count = found.failed if found.is_red else found.passed
+    number = f" {short_count(count)}" if count and _is_count(count) else ""
+    return f"{SIGNS[_colour(found)]}{number}{'?' if found.is_stale and not found.is_red else ''}"
+
+
+def tests_words(row: Row) -> str:
+    """Return the newest verdict of tests in words: `tests ✓ 17, a file changed since`; empty if unknown."""
+    found, shown = row.tests, tests(row)
+    if found is None:
+        return ""
+    return f"tests {shown.rstrip('?')}{', a file changed since' if found.is_stale else ''}"
+
+
+def tests_style(row: Row) -> str:
+    """Return the name of the style of that verdict."""
+    found = row.tests
+    return "muted" if found is None or found.is_stale else str(_colour(found))
+
+
+def _colour(found: LastTests) -> Outcome:
+    return Outcome.FAILED if found.is_red else Outcome.SUCCEEDED
 
 
 def age(row: Row, now_ms: int) -> str:

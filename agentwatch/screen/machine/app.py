@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -34,8 +33,6 @@ from agentwatch.screen.terminal.signals import HeldSignals
 _OPENING_SECONDS = 0.15
 """A session that opens faster than this opens without a word."""
 _PROBLEM_SECONDS = 10.0
-_COLLECT_SECONDS = 0.3
-"""The time after which the memory of a closed session is collected: the list is drawn by then."""
 
 
 class _Open(NamedTuple):
@@ -82,8 +79,6 @@ class HomeApp(SessionApp[None]):
         self._opening: Key | None = None
         """The session that is being opened."""
         self._open: _Open | None = None
-        self._being_closed = 0
-        """The number of sessions that are being closed."""
 
     def get_default_screen(self) -> HomeScreen:
         """Return the list."""
@@ -206,7 +201,7 @@ class HomeApp(SessionApp[None]):
             session.first,
             config=_config_of(self.config, rings=self._rings.rings(row.key)),
             write=self.write_to_terminal,
-            is_from_list=True,
+            back_to="Sessions",
         )
         await self.push_screen(screen)
         if words:
@@ -230,12 +225,7 @@ class HomeApp(SessionApp[None]):
             return
         session, self._open = self._open.session, None
         self._show_rows()
-        while self.session_screen is not None:
-            await self.pop_screen()
-        self._being_closed += 1
-        await asyncio.to_thread(session.close)
-        self._being_closed -= 1
-        self.set_timer(_COLLECT_SECONDS, gc.collect)
+        await self.close_session(session)
 
 
 def _config_of(config: Config, *, rings: bool) -> Config:

@@ -12,6 +12,7 @@ from textual.timer import Timer
 from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.home.words import tests_words
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.machine.preview_lines import PreviewLines
 from agentwatch.screen.machine.tail_session import row_session
@@ -41,7 +42,7 @@ class PreviewPane(LineView, can_focus=False):
     def __init__(self) -> None:
         super().__init__("Preview", id="preview")
         self.display = False
-        self._title = ""
+        self._title = self._tests = ""
         self._row: Row | None = None
         self._session: Session | None = None
         self._read: Row | None = None
@@ -66,6 +67,9 @@ class PreviewPane(LineView, can_focus=False):
         title = "Preview" if row is None else f"Preview · {safe_line(row.title) or '…'}"
         if title != self._title:  # the list may have read the session's title only now
             self._title, self.border_title = title, Content(title)
+        tests = "" if row is None else tests_words(row)
+        if tests != self._tests:
+            self._tests, self.border_subtitle = tests, Content(tests)
         if row is not None and (self._read is None or _version(row) != _version(self._read) or is_other):
             self._read_within(_DEBOUNCE_SECONDS if is_other else _AGAIN_SECONDS, is_other=is_other)
 

@@ -111,6 +111,7 @@ class MomentKeys(Vertical):
                 [(each.offset, each.name) for each in marks.bookmarks],
                 marks.verdicts.verdicts,
                 playhead.now_ms,
+                alarms=marks.alarms,
             )
 
     def go_to(self, offset: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from agentwatch.analysis.markers import Markers, VerdictMark
 from agentwatch.analysis.moments import End
 from agentwatch.analysis.verdict_history import CallVerdict, VerdictHistory
+from agentwatch.recording.alarms import alarms_of
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.screen.moment.moment import Moment
 from agentwatch.screen.overlays.goto.goal import Goal
@@ -56,6 +57,8 @@ class MarkKeys(Vertical):
         session, timeline = moment.feed.session, moment.history.timeline
         self.bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
         moment.opening.bookmarks = self.bookmarks
+        self._source = source
+        self._alarms: list[tuple[int, str]] = [(each.offset, each.rule) for each in alarms_of(source.path)]
         markers = Markers(session, timeline.after)
         self._marks = Marks(session, self.bookmarks, markers, timeline)
 
@@ -67,6 +70,14 @@ class MarkKeys(Vertical):
     def compose(self) -> ComposeResult:
         """Lay out the panes."""
         yield self.keys
+
+    @property
+    def alarms(self) -> Sequence[tuple[int, str]]:
+        """The moment of each hit of a rule, and the name of the rule; later ones are appended."""
+        judge, known = self._source.written.judge, self._alarms
+        if judge is not None:
+            known += [(each.offset, each.rule) for each in judge.alarms[len(known) :]]
+        return known
 
     def sync(self) -> None:
         """Read new calls for the marks, for 4 ms at most."""

@@ -67,8 +67,9 @@ KEYS: tuple[tuple[str, Rows], ...] = (
             ),
             (
                 "{filter-calls}, {drop-filter}",
-                "filter calls (tool, failed, agent:2, part of the target); show all",
+                "filter calls (failed, tool:edit, path:*.py, duration>50s, OR, -term); show all",
             ),
+            ("{complete}", "while typing a filter: complete the word"),
             ("{slowest-calls}", "sort calls by duration, slowest first (toggle)"),
         ),
     ),
@@ -112,6 +113,7 @@ KEYS: tuple[tuple[str, Rows], ...] = (
     (
         "Quit",
         (
+            ("{go-on}", "continue an agent that a rule has paused"),
             ("{leave} ctrl+c", "quit (pipes keep recording; asks first if agentwatch started the agent)"),
             *_QUIT,
         ),
@@ -143,7 +145,8 @@ LIST_KEYS: tuple[tuple[str, Rows], ...] = (
             *_MOVING,
             ("{top}, {bottom}", "first session; last session"),
             ("{find-session}", "search titles and prompts; enter: the contents of all sessions too"),
-            ("{filter-sessions}", "filter (agent:codex, failed, repo:api, part of the title)"),
+            ("{filter-sessions}", "filter (failed, agent:codex, repo:api, age<2h, OR, -term)"),
+            ("{complete}", "while typing a filter: complete the word"),
             (
                 "{clear-search}, {drop-words}",
                 "clear the search and the filter; while typing: clear the words",
@@ -156,6 +159,25 @@ LIST_KEYS: tuple[tuple[str, Rows], ...] = (
     ("Quit", (("{leave} ctrl+c", "quit"), *_QUIT)),
 )
 """The help text of each key of the list of sessions."""
+
+COMPARISON_KEYS: tuple[tuple[str, Rows], ...] = (
+    (
+        "Differences",
+        (
+            ("{next-difference}, {previous-difference}", "next difference; previous difference"),
+            ("{open-pair}", "show both calls in full, or unfold equal calls"),
+            ("{next-view}, {previous-view}", "calls, files and tests, final texts; the other way round"),
+            ("{equal-calls}", "show or fold all equal calls (toggle)"),
+            ("{open-a}, {open-b}", "open the session of A or of B at the selected call"),
+            ("{back}", "in a session: return to the comparison; in a comparison: return to the calls"),
+            ("{copy-addresses}", "copy the addresses of the selected calls, one a line"),
+            ("ctrl+p", "command palette: every command with its keys, themes"),
+        ),
+    ),
+    ("Moving", (*_MOVING, ("{top}, {bottom}", "first line; last line"))),
+    ("Quit", (("{leave} ctrl+c", "quit"), *_QUIT)),
+)
+"""The help text of each key of a comparison."""
 
 
 class Help(ModalScreen[None]):

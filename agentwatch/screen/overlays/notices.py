@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from agentwatch.agent_facts import AgentFacts
 from agentwatch.analysis.loops import Loops, arguments_of
 from agentwatch.analysis.since.mark import Mark, mark
 from agentwatch.analysis.since.words import away_summary
@@ -13,42 +14,65 @@ from agentwatch.feed import Feed
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.terminal.attention import Attention
+from agentwatch.sources.written_files import Judge
 
 _LONG_MS = 5 * 60_000
 """After an absence of this time or more, the summary offers a digest."""
+
+_GREETING = SafeText(
+    "rules watch this session: an alarm, not a sandbox: a call that hits one may run already"
+)
 
 
 class Notices:
     """Alerts the user while another window has the focus, and then summarises what happened meanwhile."""
 
-    def __init__(self, feed: Feed, config: Config, write: Callable[[str], None]) -> None:
+    def __init__(
+        self, feed: Feed, config: Config, write: Callable[[str], None], judge: Judge | None = None
+    ) -> None:
         """Create the notices of a session.
 
         Args:
             feed: The feed of the session.
             config: The user's configuration: bell, desktop notification and title.
             write: Writes a control sequence to the terminal.
+            judge: The rules that watch the session; None if there are none.
         """
         self._feed = feed
+        self._judge = judge
+        self._has_greeted = False
         self._attention = Attention(feed, write, config)
         self._loops = Loops(partial(arguments_of, feed))
         self._seen: Mark | None = None
         self.missed: Mark | None = None
         """The start of the last absence of 5 minutes or more in which something happened; None before it."""
 
-    def update(self, words: SafeText, *, is_quiet: bool) -> list[SafeText]:
+    def update(self, words: SafeText, facts: AgentFacts, *, is_quiet: bool) -> list[SafeText]:
         """Update the notices; called once per tick.
 
         Args:
             words: What is going on, as the status line shows it.
+            facts: What is known about the agent's process.
             is_quiet: Whether the silence is longer than tolerated.
 
         Returns:
-            The loop warnings to show; none while an old recording is being read.
+            The hits of rules and the loop warnings to show; no warnings while an old recording is being read.
         """
         found = self._loops.update(self._feed.session.calls)
-        self._attention.update(words, is_quiet=is_quiet)
-        return [loop.words() for loop in found] if self._attention.is_watching else []
+        self._attention.update(words, is_quiet=is_quiet, is_paused=bool(facts.paused_by))
+        warnings = [loop.words() for loop in found] if self._attention.is_watching else []
+        return [*self._hits(), *warnings]
+
+    def _hits(self) -> list[SafeText]:
+        """Ring and notify for the new hits of rules, and return the toasts for them."""
+        if self._judge is None:
+            return []
+        toasts = [] if self._has_greeted else [_GREETING]
+        self._has_greeted = True
+        for news in self._judge.take_news():
+            self._attention.alarm(news.words, rings=news.action != "note", notes=news.action != "bell")
+            toasts.append(news.words)
+        return toasts
 
     def app_blurred(self) -> bool:
         """Record the current state as the start of an absence; return whether one begins now."""

@@ -1,4 +1,4 @@
-"""The time screen: where the session's time went, the tools, the slowest calls and the tokens."""
+"""The time screen: where the session's time went, trouble, the tools, the slowest calls and the tokens."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from agentwatch.actions import target
+from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
 from agentwatch.events import Traits
-from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.overlays.call_rows import CallRowsView
+from agentwatch.screen.overlays.episodes import episode_calls, episode_sign
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
-from agentwatch.session import Call, Run, Session
+from agentwatch.session import Call, Run
 
 _NAME = 22
 _CALL_CLOCK = 8
@@ -28,6 +31,7 @@ _LEAST_BAR = 6
 _MOST_BAR = 40
 _MOST_TOOLS = 12
 _MOST_RUNS = 5
+_MOST_EPISODES = 12
 _ORDER = (Share.THINKING, Share.WRITING, Share.TOOLS, Share.NOTICED, Share.WAITING, Share.UNATTRIBUTED)
 _STYLES = {Share.TOOLS: "accent", Share.THINKING: "muted", Share.WRITING: "muted"}
 
@@ -42,23 +46,26 @@ class Bar(NamedTuple):
     style: str
 
 
-Row = Bar | Call | tuple[SafeText, str]
-"""A bar, a call, or a line of text with its style name."""
+Row = Bar | Call | Episode | tuple[SafeText, str]
+"""A bar, a call, an episode of trouble, or a line of text with its style name."""
 
 
 class TimeView(CallRowsView):
     """One bar per share of the time, followed by the lists of tools, calls and tokens."""
 
-    def __init__(self, session: Session, spent: TimeBreakdown) -> None:
+    def __init__(self, feed: Feed, spent: TimeBreakdown) -> None:
         super().__init__("Time breakdown", id="spent")
-        self._session = session
+        self._session = feed.session
         self._spent = spent
-        self._account: Account | None = None
+        self._episodes = Episodes(feed)
+        self._shown: tuple[Account, Sequence[Episode]] | None = None
         self._rows: list[Row] = []
 
     def call_at(self, row: int) -> Call | None:
         """Return the call in a row; None for a bar or a line of text."""
         found = self._rows[row]
+        if isinstance(found, Episode):
+            return self._session.calls[found.last - 1]
         return found if isinstance(found, Call) else None
 
     def line_count(self) -> int:
@@ -67,17 +74,27 @@ class TimeView(CallRowsView):
 
     def sync(self) -> bool:
         """Process new events for one time slice and show the result; return whether more are left."""
-        is_more = take_slice(self._spent.update)
+        is_more = take_slice(self._spent.update) or take_slice(self._read_episodes)
         self.border_title = Content("Time breakdown · still reading" if is_more else "Time breakdown")
-        account = self._spent.account()
-        if account != self._account:
-            self._account = account
-            chosen = self.chosen
-            self._rows = [*_account_rows(account, self._session.traits), *_tokens(self._session.runs)]
+        shown = self._spent.account(), self._episodes.episodes()
+        if shown != self._shown:
+            self._shown = shown
+            chosen = self._key(self.cursor)
+            self._rows = [*_rows(*shown, self._session.traits), *_tokens(self._session.runs)]
             calls = self.call_rows
-            self.cursor = next((row for row in calls if self._rows[row] is chosen), calls[0] if calls else -1)
+            self.cursor = next((row for row in calls if self._key(row) == chosen), calls[0] if calls else -1)
             self.show_lines()
         return is_more
+
+    def _read_episodes(self) -> bool:
+        return self._episodes.update() or self._episodes.read_one()
+
+    def _key(self, at: int) -> object:
+        """Return what a row is about: the number of its call, or the beginning of its episode."""
+        row = self._rows[at] if 0 <= at < len(self._rows) else None
+        if isinstance(row, Episode):
+            return row.kind, row.first, row.subject
+        return row.number if isinstance(row, Call) else None
 
     def row(self, y: int, width: int) -> Spans:
         """Return a line of text, a call, or a bar with its duration and percentage."""
@@ -89,6 +106,8 @@ class TimeView(CallRowsView):
                 (SafeText(f"{SIGNS[row.outcome]} "), str(row.outcome)),
                 (cut(words, max(width - _CALL_CLOCK - 4, 1)), "plain"),
             ]
+        if isinstance(row, Episode):
+            return _episode(row, width)
         if not isinstance(row, Bar):
             return [(cut(row[0], width), row[1])]
         name, ms, whole_ms, percent, style = row
@@ -111,9 +130,9 @@ class TimeScreen(ModalScreen[Call | None]):
         Binding("enter", "open", "Open"),
     ]
 
-    def __init__(self, session: Session, spent: TimeBreakdown) -> None:
+    def __init__(self, feed: Feed, spent: TimeBreakdown) -> None:
         super().__init__(id="spent-screen")
-        self._view = TimeView(session, spent)
+        self._view = TimeView(feed, spent)
 
     def compose(self) -> ComposeResult:
         """Show the single view."""
@@ -153,7 +172,7 @@ def _percent(ms: int, whole_ms: int) -> str:
     return "<1 %" if 0 < percent < 1 else f"{percent:.0f} %"
 
 
-def _account_rows(account: Account, traits: Traits) -> Iterator[Row]:
+def _rows(account: Account, episodes: Sequence[Episode], traits: Traits) -> Iterator[Row]:
     yield _heading(account, has_times=traits.has_times), "strong"
     yield SafeText(""), "plain"
     for share in _ORDER:
@@ -164,6 +183,7 @@ def _account_rows(account: Account, traits: Traits) -> Iterator[Row]:
         yield SafeText(f"not counted: {clock(account.between_runs_ms)} between runs"), "muted"
     if account.running:
         yield SafeText(f"{account.running} running: not included in the tools until completed"), "muted"
+    yield from _trouble(episodes)
     yield from _tools(account.tools)
     yield from _slowest(account.slowest)
 
@@ -175,6 +195,23 @@ def _heading(account: Account, *, has_times: bool) -> SafeText:
         reason = "the stream has no timestamps" if has_times else "this agent writes no timestamps"
         return SafeText(f"{clock(account.whole_ms)} by arrival times: {reason}")
     return SafeText("no times known: neither the stream nor the recording has timestamps")
+
+
+def _trouble(episodes: Sequence[Episode]) -> Iterator[Row]:
+    """Yield the episodes of trouble: what is not fixed first, then the newest."""
+    if episodes:
+        yield SafeText(""), "plain"
+        yield SafeText("Trouble"), "strong"
+    yield from for_reading(episodes)[:_MOST_EPISODES]
+    if (left := len(episodes) - _MOST_EPISODES) > 0:
+        yield SafeText(f"and {left} more"), "muted"
+
+
+def _episode(episode: Episode, width: int) -> Spans:
+    sign, style = episode_sign(episode)
+    calls = episode_calls(episode)
+    words = cut(episode.words, max(width - columns(calls) - 4, 1))
+    return [(SafeText(f"{sign} "), style), (words, "plain"), (SafeText(f"  {calls}"), "muted")]
 
 
 def _tools(tools: Sequence[ToolTime]) -> Iterator[Row]:

@@ -26,6 +26,7 @@ from agentwatch.session import Call, Session
 _SLICE_SECONDS = 0.002
 _NUMBER = 7
 _WORDS = 30
+_SOURCE = 10
 _TIME = 10
 _LINES = 12
 _LEAST_WITH_COMMAND = 50
@@ -92,20 +93,23 @@ class VerdictsView(RowView, HeadedView):
         return spans
 
     def row(self, y: int, width: int) -> Spans:
-        """Return a verdict, the number and command of its call, and when it ended."""
+        """Return a verdict with its source, the number and command of its call, and when it ended."""
         each = self._verdicts[self._at(y)]
         call = self._session.calls[each.number - 1]
         style = "failed" if each.is_red else "succeeded"
         sign = SIGNS[Outcome.FAILED if each.is_red else Outcome.SUCCEEDED]
-        words = safe_line(f"{sign} {each.verdict.words}")
+        is_wide = width >= _LEAST_WITH_TIME
+        said = each.verdict.words_and_source if is_wide else each.verdict.words
+        said += ", changed since" if each.is_stale else ""
+        words, room = safe_line(f"{sign} {said}"), _WORDS + (_SOURCE if is_wide else 0)
         number = f"{f'#{each.number}':<{_NUMBER}}"
         if width < _LEAST_WITH_COMMAND:
             return [(SafeText(number), "muted"), (cut(words, max(width - _NUMBER, 1)), style)]
-        time = f"{time_of_day(ended_ms(call)):>{_TIME}}" if width >= _LEAST_WITH_TIME else ""
+        time = f"{time_of_day(ended_ms(call)):>{_TIME}}" if is_wide else ""
         return [
             (SafeText(number), "muted"),
-            (fitted(words, _WORDS), style),
-            (fitted(target(call), width - _NUMBER - _WORDS - len(time)), "plain"),
+            (fitted(words, room), style),
+            (fitted(target(call), width - _NUMBER - room - len(time)), "plain"),
             (SafeText(time), "muted"),
         ]
 

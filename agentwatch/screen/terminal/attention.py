@@ -54,11 +54,12 @@ class Signals:
         self._shows_title = config.title and not environ.get("TERM", "").startswith("linux")
         self._title = ""
 
-    def alert(self, words: str) -> None:
+    def alert(self, words: str, *, rings: bool = True, notes: bool = True) -> None:
         """Ring the bell, and send a notification with these words."""
-        note = "" if self._note is None else self._note.format(_sendable(words))
-        if self._bell or note:
-            self._write(self._bell + note)
+        note = self._note.format(_sendable(words)) if self._note is not None and notes else ""
+        bell = self._bell if rings else ""
+        if bell or note:
+            self._write(bell + note)
 
     def set_title(self, words: str) -> None:
         """Set the terminal's title; the first time, the terminal keeps its own."""
@@ -106,12 +107,13 @@ class Attention:
         self.is_watching = False
         """Whether new events happen now: the recording was still growing, and its history has been read."""
 
-    def update(self, words: SafeText, *, is_quiet: bool) -> None:
+    def update(self, words: SafeText, *, is_quiet: bool, is_paused: bool = False) -> None:
         """Update the title, and alert the user if a turn ended, the agent asks or is silent; called per tick.
 
         Args:
             words: What is going on, as the status line shows it.
             is_quiet: Whether the silence is longer than tolerated.
+            is_paused: Whether a rule has paused the agent.
         """
         session = self._feed.session
         ended, is_over = ended_turns(session), session.outcome is not Outcome.RUNNING
@@ -125,9 +127,16 @@ class Attention:
         self._ended_turns, self._asked, self._was_quiet = ended, asked, is_quiet
         self.is_watching = not self._is_past and self._feed.offset >= self._history
         if session.runs and (self._feed.is_over or not self._is_past):  # half a recording seems to run
-            state = "asks" if is_asking else "quiet" if is_quiet and not is_over else session.run.outcome
+            is_silent = is_quiet and not is_over
+            state = "asks" if is_asking else "quiet" if is_silent else session.run.outcome
+            state = "paused" if is_paused else state
             name = _project(session)
             self._signals.set_title(f"agentwatch {state}" + (f" – {name}" if name else ""))
+
+    def alarm(self, words: SafeText, *, rings: bool, notes: bool) -> None:
+        """Alert the user because a rule was hit: with the bell, with a notification, or with both."""
+        name = _project(self._feed.session)
+        self._signals.alert(f"{name}: {words}" if name else words, rings=rings, notes=notes)
 
     def give_title_back(self) -> None:
         """Restore the terminal's previous title; the next update sets it again."""

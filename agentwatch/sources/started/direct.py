@@ -68,6 +68,9 @@ class DirectOutput:
         """Return False: a file has no end that could be awaited."""
         return False
 
+    def note_pause(self, group: int) -> None:
+        """Do nothing: no process outlives this one that could let the group go on."""
+
     def release(self) -> None:
         """Mark the recording as ended, and release the disk space reserved beyond its end."""
         self._reserve.release()

@@ -41,5 +41,8 @@ class Output(Protocol):
     def is_open(self) -> bool:
         """Return whether a process still holds the agent's stdout, as far as that is known."""
 
+    def note_pause(self, group: int) -> None:
+        """Note which process group a rule has paused; 0 for none."""
+
     def release(self) -> None:
         """Release what was reserved for an agent that will not write any more."""

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 from agentwatch.capture import relay
 from agentwatch.capture.appender import truncated
@@ -113,6 +114,11 @@ class RelayedOutput:
     def is_open(self) -> bool:
         """Return whether a process still holds the agent's stdout."""
         return not self._is_eof
+
+    def note_pause(self, group: int) -> None:
+        """Let the relay continue this process group if this process is killed; 0 for none."""
+        with suppress(OSError):
+            os.write(self._request_fd, relay.PAUSE + group.to_bytes(relay.GROUP_BYTES, "big"))
 
     def release(self) -> None:
         """Mark the recording as ended, and release the disk space beyond its end if the relay has ended."""

@@ -190,3 +190,17 @@ def test_the_time_and_the_share_of_a_place() -> None:
     bar = bar_of(untimed, 10)
     assert bar.ms_of(4) is None
     assert [bar.percent_of(at) for at in (0, 300, 999, 1000)] == [0, 30, 99, 100]
+
+
+def test_a_rule_that_was_hit_is_marked() -> None:
+    """Its cell has a sign of its own, which a click leads to; only the moment that is shown hides it."""
+    made = Recorded()
+    made.start(1000, "a")
+    hit = made.end(1000, "a", Outcome.FAILED)
+    made.line(60_000)
+    bar = bar_of(made, 40)
+    alarms = [(hit, "rm outside")]
+    cells = bar.cells(bar.cell_of(made.size), [(hit, "here")], [(hit, True)], alarms)
+    assert (cells[bar.cell_of(hit)].sign, cells[bar.cell_of(hit)].kind) == ("▲", Kind.ALARM)
+    assert bar.moment_of(bar.cell_of(hit), alarms=alarms) == hit
+    assert bar.cells(bar.cell_of(hit), alarms=alarms)[bar.cell_of(hit)].kind is Kind.HANDLE

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from agentwatch.analysis.verdict_history import FinalVerdicts, State, final, final_verdicts
+from agentwatch.analysis.verdict_history import FinalVerdicts, State, command_key, final, final_verdicts
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.recording import open_saved
@@ -145,6 +147,27 @@ def test_the_outputs_read_are_bounded(recording: Saver, monkeypatch: pytest.Monk
     found = final_verdicts(feed_of(recording(init() + lines)))
     assert [each.call.number for each in found.commands] == [6, 5, 4]
     assert not found.is_complete
+
+
+def test_the_commands_compared_are_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of very many commands the newest are compared, and it is reported that others were not."""
+    monkeypatch.setattr(final, "_MOST_KEYED", 3)
+    lines = b"".join(run_of_tests(number, 0, f"cat {number}") for number in range(2, 7))
+    found = final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines)))
+    assert (found.commands, found.is_complete, found.state) == ([], False, State.UNKNOWN)
+    monkeypatch.setattr(final, "_MOST_KEYED", 6)
+    assert final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines))).is_complete
+
+
+@pytest.mark.parametrize("piece", ['"', "\\", "cd a && ", "| tail ", "timeout -k 1 ", "2>&1 ", " ", "a=b;"])
+def test_a_hostile_command_costs_under_5_ms(piece: str) -> None:
+    """No command takes longer, whatever its words are."""
+    spent = []
+    for _ in range(10):
+        began = time.thread_time()
+        command_key(piece * 5000, "/home/me")
+        spent.append(time.thread_time() - began)
+    assert min(spent) < 0.005
 
 
 def test_the_last_result_of_a_tool_names_it(recording: Saver) -> None:

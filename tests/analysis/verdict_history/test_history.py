@@ -79,7 +79,7 @@ def test_the_newest_are_read_first_and_new_ones_before_old(recording: Saver) -> 
     assert read.update(0)
     assert numbers(read) == [4, 5, 6]
     known = read.verdicts
-    append(path, edit(7, "src/mill.py"))
+    append(path, shell(7))
     feed.advance()
     assert read.update(0)
     assert read.verdicts is known
@@ -110,3 +110,40 @@ def test_each_output_is_read_once(recording: Saver, monkeypatch: pytest.MonkeyPa
         pass
     read.update(1)
     assert len(offsets) == len(set(offsets)) == 3
+
+
+def stale(read: VerdictHistory) -> list[int]:
+    """Return the numbers of the calls after whose verdict a file changed."""
+    return [each.number for each in read.verdicts if each.is_stale]
+
+
+def test_a_green_run_is_stale_after_an_edit(recording: Saver) -> None:
+    """Only the newest verdict can be stale, if it is green; a newer verdict takes its place."""
+    path = recording(STORY)
+    feed = feed_of(path, follow=True)
+    read = VerdictHistory(feed)
+    read.update(1)
+    assert stale(read) == []
+    for lines, numbers_of_stale in (
+        (edit(9, "a.py", is_failed=True), []),
+        (edit(10, "a.py"), [8]),
+        (edit(11, "a.py"), [8]),
+        (run_of_tests(12, 0), []),
+        (run_of_tests(13, 2) + edit(14, "a.py"), []),
+    ):
+        append(path, lines)
+        feed.advance()
+        read.update(1)
+        assert stale(read) == numbers_of_stale
+
+
+def test_an_edit_before_the_first_reading_counts(recording: Saver) -> None:
+    """Read backwards, the edits after the newest verdict are found before it, and older ones do not count."""
+    path = recording(STORY + edit(9, "a.py") + shell(10))
+    read = VerdictHistory(feed_of(path))
+    read.update(1)
+    assert stale(read) == [8]
+    path = recording(STORY + shell(9))
+    read = VerdictHistory(feed_of(path))
+    read.update(1)
+    assert stale(read) == []

@@ -26,6 +26,12 @@ def test_the_newest_is_at_the_right() -> None:
     assert ribbon([], 80) == ""
 
 
+def test_a_stale_run_is_marked() -> None:
+    """If a file changed after the newest green run, a `?` follows it."""
+    *runs, last = made(12, 0, 0)
+    assert ribbon([*runs, last._replace(is_stale=True)], 80) == "✗12 ✓ ✓?"
+
+
 @pytest.mark.parametrize("width", range(30))
 def test_what_does_not_fit_is_left_out_at_the_left(width: int) -> None:
     """At any width the ribbon fits and is the end of the whole one, after `…` if any is left out."""

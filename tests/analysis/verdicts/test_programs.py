@@ -15,6 +15,7 @@ from agentwatch.analysis.verdicts.programs import decides_exit, parts_of
         ("uv run python -m mypy src; ls", ["mypy", "ls"]),
         ("./node_modules/.bin/eslint 'a; make b'", ["eslint"]),
         ("(cd a && make)", ["cd", "make"]),
+        ("timeout -k 5 2m make; nice -n 10 tsc", ["make", "tsc"]),
         ('echo "x && make" || true', ["echo", "true"]),
         ("", []),
         ("&& | ;", []),

@@ -8,6 +8,9 @@ import pytest
 
 from agentwatch.cli.export import progress
 from agentwatch.cli.export.progress import ShownProgress
+from agentwatch.exports.opening import Wanted, exported
+from agentwatch.recording import open_saved
+from tests.conftest import RECORDINGS
 
 
 class Clock:
@@ -82,3 +85,21 @@ def test_a_step_of_unknown_size_has_no_share(
     clock.now += 2
     shown(0, 0)
     assert capfd.readouterr().err.endswith("writing 0 %")
+
+
+def test_a_new_step_is_shown_at_once(clock: Clock, terminal: None, capfd: pytest.CaptureFixture[str]) -> None:
+    """A step whose share is unknown is shown once, however short before it the last share was shown."""
+    shown = ShownProgress().step("reading")
+    shown.step("aligning").show("…")
+    clock.now += 1.5
+    shown.step("reading")(99, 100)
+    shown.step("aligning").show("…")
+    assert capfd.readouterr().err == "\r\x1b[Kagentwatch: reading 99 %\r\x1b[Kagentwatch: aligning …"
+
+
+def test_reading_a_session_as_it_is_reports_its_progress() -> None:
+    """The last report is about all bytes of the recording."""
+    path = RECORDINGS / "demo.ndjson"
+    reported: list[tuple[int, int]] = []
+    exported(open_saved(path), "demo", Wanted(is_raw=True), progress=lambda *each: reported.append(each))
+    assert reported[-1] == (path.stat().st_size, path.stat().st_size)

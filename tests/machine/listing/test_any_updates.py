@@ -13,7 +13,8 @@ from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.hiding import is_hidden
 from agentwatch.machine.listing.lines import FoldLine, Heading, RowLine
 from agentwatch.machine.listing.listing import Listing
-from agentwatch.machine.listing.request import Request, Sort, row_filter
+from agentwatch.machine.listing.request import Request, Sort
+from agentwatch.machine.listing.row_filter import row_filter
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group, State
 from tests.machine.listing.made_rows import DAY_MS, NOW_MS, in_state, row

@@ -47,9 +47,10 @@ def test_a_call_is_printed_in_full(recording: Saver) -> None:
     lines = [*map(str, call_text(feed, feed.session.calls[0]))]
     assert lines[0] == "#1 Ran terminal command make all"
     assert lines[1] == "outcome: succeeded"
-    assert lines[2] == "tool: shell (execute), call_id c-1"
-    assert lines[3].endswith("took: 2.5 s")
-    assert lines[4:7] == ["", "── arguments", "command: make all"]
+    assert lines[2] == "verdict: green (exit), make: make succeeded"
+    assert lines[3] == "tool: shell (execute), call_id c-1"
+    assert lines[4].endswith("took: 2.5 s")
+    assert lines[5:8] == ["", "── arguments", "command: make all"]
     assert "line 0" in lines
     assert "line 29999" in lines
     assert lines[lines.index("line 29999") + 1] == "␛[2Jend"

@@ -55,7 +55,8 @@ def test_hostile_rows_are_data(host: Sshd) -> None:
             '{"gone": ["a"]}',
             '{"now_ms": 1e400}',
             '{"row": {"id": "hostile", "agent": "\\u001b[31m", "state": "exploded", "calls": -1, "size": "9",'
-            ' "began_ms": 99999999999999999999, "todo": [1], "parent": "x", "pid": 1, "can_open": 7,'
+            ' "began_ms": 99999999999999999999, "todo": [1], "tests": [1, "x", -2, {}], "parent": "x",'
+            ' "pid": 1, "can_open": 7,'
             f' "title": "{huge}", "cwd": [[]], "since_ms": true}}}}',
             '{"row": {"id": "a/../b;$(x)", "agent": "claude"}}',
             '{"row": {"id": "half", "agent": "claude", "title": "\\ud800"}}',
@@ -69,6 +70,7 @@ def test_hostile_rows_are_data(host: Sshd) -> None:
     assert rows.keys() == {"hostile", "a/../b;$(x)"}
     row = rows["hostile"]
     assert row.standing.state is State.UNKNOWN
+    assert row.tests is None
     assert (row.calls, row.size, row.began_ms, row.todo, row.parent, row.pid) == (
         None,
         0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentwatch.events import Outcome
 from agentwatch.screen.calls.list import CallList
 from agentwatch.session import Session
+from tests.builders.call_facts import facts_of
 from tests.builders.lines import completed, init, session, started
 from tests.builders.screen.made_calls import end, made
 
@@ -12,7 +13,7 @@ from tests.builders.screen.made_calls import end, made
 def test_a_call_left_unfinished_by_its_run_counts_as_changed() -> None:
     """A running call that becomes unfinished with its run counts as changed, although no line ended it."""
     read = Session()
-    listed = CallList(read)
+    listed = CallList(read, facts_of(read))
     whole = session(init(), started("shell", "c-1", command="a"), is_over=False)
     read.runs, read.calls, read.open_calls = whole.runs, whole.calls, whole.open_calls
     listed.request("running")
@@ -30,7 +31,7 @@ def test_new_rows_are_made_in_slices() -> None:
     many = [line for n in range(30) for line in (started("shell", f"{n}"), completed("shell", f"{n}"))]
     read = session(init(), *many)
     read.calls = [made("shell", f"{n % 7}") for n in range(20_000)]  # type: ignore[assignment]
-    listed = CallList(read)
+    listed = CallList(read, facts_of(read))
     listed.sync()
     before = len(listed.rows)
     listed.request("3")
@@ -49,7 +50,7 @@ def test_a_change_between_slices_is_in_the_new_rows() -> None:
         read = session(
             init(), *(started("shell", f"c-{n}", command=f"{n}") for n in range(600)), is_over=False
         )
-        listed = CallList(read)
+        listed = CallList(read, facts_of(read))
         listed.sync()
         listed.request("failed" if not by_duration else "", by_duration=by_duration)
         assert not listed.build(0)

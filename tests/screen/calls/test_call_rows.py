@@ -14,13 +14,14 @@ from agentwatch.events import Outcome
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call
+from tests.builders.call_facts import facts_of
 from tests.builders.lines import PROPERTY
 from tests.builders.screen.made_calls import end, made
 
 
 def by_time(calls: Sequence[Call], words: str = "") -> RowsByTime:
     """Return the rows of the calls, filtered by `words`."""
-    rows = RowsByTime(calls, call_filter(words, ()))
+    rows = RowsByTime(calls, call_filter(words, facts_of()))
     assert rows.fill()
     return rows
 
@@ -156,7 +157,7 @@ def test_words_filter(words: str, found: list[int]) -> None:
         made("read", "test_App.py", Outcome.REJECTED),
         made("shell", "test_failure"),
     ]
-    rows = RowsByDuration(calls, call_filter(words, ()))
+    rows = RowsByDuration(calls, call_filter(words, facts_of()))
     assert rows.fill()
     assert sorted(rows[y].first for y in range(len(rows))) == found
 
@@ -199,8 +200,8 @@ def test_rows_do_not_depend_on_the_order_of_events(
 ) -> None:
     """Rows built call by call, in any order of ends, equal rows built from all calls at once."""
     calls: list[Call] = []
-    grown = RowsByTime(calls, call_filter(words, ()))
-    ranked = RowsByDuration(calls, call_filter(words, ()))
+    grown = RowsByTime(calls, call_filter(words, facts_of()))
+    ranked = RowsByDuration(calls, call_filter(words, facts_of()))
     for tool, target, which, outcome, opens in steps:
         is_new = which >= len(calls) or calls[which].outcome is not Outcome.RUNNING
         if is_new:
@@ -215,7 +216,7 @@ def test_rows_do_not_depend_on_the_order_of_events(
             grown.toggle(which % len(grown))
     inner = [grown[y].first for y in range(len(grown)) if not grown[y].is_open]
     last = [grown[y].last for y in range(len(grown)) if not grown[y].is_open]
-    matches = call_filter(words, ())
+    matches = call_filter(words, facts_of())
     wanted = [n for n, call in enumerate(calls) if matches is None or matches(call)]
     assert [n for a, b in zip(inner, last, strict=True) for n in range(a, b + 1)] == wanted
     assert grown.shown == ranked.shown == len(wanted)
@@ -224,7 +225,7 @@ def test_rows_do_not_depend_on_the_order_of_events(
             grown.toggle(y)
     fresh = by_time(calls, words)
     assert [grown[y] for y in range(len(grown))] == [fresh[y] for y in range(len(fresh))]
-    again = RowsByDuration(calls, call_filter(words, ()))
+    again = RowsByDuration(calls, call_filter(words, facts_of()))
     again.fill()
     assert spans(ranked) == spans(again)
     for n in wanted:

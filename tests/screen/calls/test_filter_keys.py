@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from tests.builders.screen.app import opened
+from textual.widgets import Input
+
+from agentwatch.screen.calls.filter_bar import FilterBar
+from tests.builders.screen.app import Stage, opened
 from tests.builders.screen.lines import init, result, shell
 from tests.conftest import Saver
+
+
+def filter_input(stage: Stage) -> Input:
+    """Return the input of the filter bar."""
+    return stage.app.screen.query_one("#filter", FilterBar).input
 
 
 async def test_keys_are_letters_in_the_filter_bar(recording: Saver) -> None:
@@ -53,3 +61,55 @@ async def test_escape_clears_a_filter_that_is_kept(recording: Saver) -> None:
         assert '5 hidden by "failed"' in stage.calls.title
         await stage.press("escape")
         assert stage.calls.title == "2 Calls"
+
+
+async def test_tab_completes_a_word_of_the_filter(recording: Saver) -> None:
+    """Tab, or the right arrow at the end, completes a field and then its value."""
+    path = recording(init() + b"".join(shell(n, n % 2) for n in range(10)) + result())
+    async with opened(path) as stage:
+        await stage.press("2", "f", *"outc", "tab", *"fa")
+        await stage.shows("outcome:failed")
+        await stage.press("tab")
+        assert filter_input(stage).value == "outcome:failed"
+        await stage.until(lambda: "5 hidden" in stage.calls.title, "5 calls")
+        await stage.press("enter", "f", "space", *"dur")
+        await stage.shows("duration> how long it took")
+        await stage.press("right")
+        assert filter_input(stage).value == "outcome:failed duration>"
+
+
+async def test_tab_goes_on_if_there_is_nothing_to_complete(recording: Saver) -> None:
+    """Without a word to complete, tab goes to the next pane, as everywhere."""
+    path = recording(init() + b"".join(shell(n, n % 2) for n in range(4)) + result())
+    async with opened(path) as stage:
+        before = stage.app.focused
+        await stage.press("2", "tab")
+        after = stage.app.focused
+        await stage.press("2", "f", *"echo", "tab")
+        assert stage.app.focused is not filter_input(stage)
+        assert before is not after
+
+
+async def test_a_mistake_keeps_the_calls_of_the_words_before_it(recording: Saver) -> None:
+    """The bar says what is wrong, enter does not close it, and the words before the mistake select calls."""
+    path = recording(init() + b"".join(shell(n, n % 2) for n in range(10)) + result())
+    async with opened(path) as stage:
+        await stage.press("2", "f", *"failed", "space", *"durtion>5s")
+        await stage.shows('unknown field "durtion" (did you mean duration?)')
+        await stage.until(lambda: '5 hidden by "failed"' in stage.calls.title, "5 calls")
+        await stage.press("enter")
+        assert stage.app.focused is filter_input(stage)
+        await stage.press(*["backspace"] * 10, "enter")
+        assert stage.focus == "calls"
+        assert '5 hidden by "failed"' in stage.calls.title
+    async with opened(path, (60, 24)) as stage:
+        await stage.press("2", "f", *"durtion>5s")
+        await stage.shows("did you mean duration?")
+
+
+async def test_fields_of_the_run_are_refused(recording: Saver) -> None:
+    """`failed>3` says where it can be used."""
+    path = recording(init() + shell(1, 0) + result())
+    async with opened(path) as stage:
+        await stage.press("2", "f", *"failed>3")
+        await stage.shows('"failed" is a field of --on and check')

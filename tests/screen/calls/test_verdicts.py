@@ -63,6 +63,20 @@ async def test_a_narrow_row_drops_the_lesser_counts(recording: Saver) -> None:
             assert "pytest" in rows_of(table)[0]
 
 
+@pytest.mark.parametrize(
+    ("output", "exit_code", "words"),
+    [
+        (RED, 0, "✗ 1 failed, 4 passed (pattern)"),
+        ("3 deselected in 0.01s\n", 0, "no tests ran (pattern)"),
+        (GREEN, 1, "✗ 17 passed, exit 1"),
+    ],
+)
+async def test_a_wide_row_has_the_source(recording: Saver, output: str, exit_code: int, words: str) -> None:
+    """With room to spare, the verdict has its source, unless it names the exit code itself."""
+    async with shown(recording(init() + run_of_tests(1, output, exit_code)), (130, 12)) as (_, table, pilot):
+        await eventually(pilot, lambda: f" {words} " in rows_of(table)[0], words)
+
+
 async def test_other_calls_keep_their_note(recording: Saver) -> None:
     """A failure without a verdict keeps its exit code, and a green line does not hide another failure."""
     args: dict[str, object] = {"command": "pytest"}

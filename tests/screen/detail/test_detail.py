@@ -21,7 +21,21 @@ async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
         lines = lines_of(detail)
         assert lines[:4] == ["$ make lint", "checking", "", "  2 errors"]
         assert lines[4:7] == ["", "── stderr", "make: *** [lint]"]
-        assert lines[7:] == ["✗ exit 2 · 1.5 s · limit 30 s · started 09:00:00", "▸ 3 more fields"]
+        assert lines[7] == "✗ exit 2 · 1.5 s · limit 30 s · started 09:00:00"
+        assert lines[8:] == ["make: red (pattern) · make failed", "▸ 3 more fields"]
+        assert styles_of(detail, "make: red") == {"failed"}
+
+
+async def test_a_green_verdict_has_its_source_and_is_not_loud(recording: Saver) -> None:
+    """A verdict by the exit code says so; a command without a verdict has no line for it."""
+    args: dict[str, object] = {"command": "make lint"}
+    silent = {"success": {"exitCode": 0, "stdout": ""}}
+    data = init() + started("m", "shell", args) + ended("m", "shell", args, silent) + shell(2)
+    async with shown(recording(data)) as (_, detail, _):
+        assert "make: green (exit) · make succeeded" in lines_of(detail)
+        assert "failed" not in styles_of(detail, "make: green")
+    async with shown(recording(data), 1) as (_, detail, _):
+        assert not any("green" in line for line in lines_of(detail))
 
 
 async def test_the_payload_is_read_back_from_the_file(recording: Saver) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentwatch.machine.digest import LastTests
 from agentwatch.machine.standing import State
 from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.home.cells import heading, lower_row, upper_row, wide_row
@@ -20,11 +21,27 @@ ROWS = [
     ),
     row("c", title="e\u0301" * 90, now="\x1b[2J" * 40, branch="ветка/" * 20, worktree="дерево", subagents=12),
     row("d", State.YOUR_TURN, now="終わりました。プッシュしますか？" * 4, host="devbox" * 5, rings=False),
-    row("e", State.FAILED, now="limit", agent="エージェント" * 5, calls=None, branch="", lines_added=120),
+    row(
+        "e",
+        State.FAILED,
+        now="limit",
+        agent="エージェント" * 5,
+        calls=None,
+        branch="",
+        lines_added=120,
+        tests=LastTests(False, 17, 0, is_stale=True),
+    ),
     row(
         "f", State.UNKNOWN, title="", repo="", branch="", since_ms=None, seen_ms=None, began_ms=None, agent=""
     ),
-    row("g", now="sleep 600", now_since_ms=NOW_MS - 70 * MINUTE_MS, is_marked=True, lines_removed=3),
+    row(
+        "g",
+        now="sleep 600",
+        now_since_ms=NOW_MS - 70 * MINUTE_MS,
+        is_marked=True,
+        lines_removed=3,
+        tests=LastTests(True, 9, 1200),
+    ),
 ]
 NEEDED = Widths().grown(ROWS, NOW_MS)
 
@@ -50,17 +67,17 @@ def test_both_rows_of_a_narrow_pane_fit() -> None:
 
 
 def test_columns_give_way_in_a_stated_order() -> None:
-    """Changed lines go first, then the age, the context and the calls; the six main columns stay."""
+    """Changed lines go first, then the tests, the age, the context and the calls; the main columns stay."""
     given_way: list[str] = []
     for width in range(220, LEAST_FOR_ONE_ROW - 1, -1):
         shown = columns_for(width, NEEDED)
-        gone = [name for name in ("changed", "age", "context", "failed") if not getattr(shown, name)]
+        gone = [name for name in ("changed", "tests", "age", "context", "failed") if not getattr(shown, name)]
         if gone != given_way:
             assert gone[:-1] == given_way
             given_way = gone
         assert min(shown.agent, shown.project, shown.title, shown.now) >= 6
         assert bool(shown.succeeded) is bool(shown.failed)
-    assert given_way == ["changed", "age", "context", "failed"]
+    assert given_way == ["changed", "tests", "age", "context", "failed"]
 
 
 def test_a_wider_pane_gives_the_texts_more_room() -> None:
@@ -73,9 +90,10 @@ def test_a_wider_pane_gives_the_texts_more_room() -> None:
 
 
 def test_columns_without_content_take_no_room() -> None:
-    """Without any changed lines the column does not exist, however wide the pane is."""
+    """Without any changed lines or tests, their columns do not exist, however wide the pane is."""
     bare = Widths().grown([row("a", lines_added=None)], NOW_MS)
     assert not columns_for(220, bare).changed
+    assert not columns_for(220, bare).tests
     assert columns_for(220, bare).title > columns_for(220, NEEDED).title
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentwatch.machine.digest import LastTests
 from agentwatch.machine.standing import Ground, State
 from agentwatch.safe_text import columns
 from agentwatch.screen.home import words
@@ -203,3 +204,19 @@ def test_what_stands_beside_the_title() -> None:
     """Subagents are counted; a session that does not ring says so."""
     assert words.beside_title(row("a")) == ""
     assert words.beside_title(row("a", subagents=2, rings=False)) == "+2 sub · no ring"
+
+
+def test_the_tests_of_a_session() -> None:
+    """Green has the number that passed, red the number that failed; `?` marks what changed since."""
+    for tests, shown, said, style in (
+        (None, "", "", "muted"),
+        (LastTests(False, 17, 0), "✓ 17", "tests ✓ 17", "succeeded"),
+        (LastTests(False, 17, 0, is_stale=True), "✓ 17?", "tests ✓ 17, a file changed since", "muted"),
+        (LastTests(True, 15, 2), "✗ 2", "tests ✗ 2", "failed"),
+        (LastTests(True, 15, 2, is_stale=True), "✗ 2", "tests ✗ 2, a file changed since", "muted"),
+        (LastTests(False, 0, 0), "✓", "tests ✓", "succeeded"),
+        (LastTests(True, 0, 10**15), "✗", "tests ✗", "failed"),
+    ):
+        session = row("a", tests=tests)
+        assert (words.tests(session), words.tests_words(session)) == (shown, said)
+        assert words.tests_style(session) == style

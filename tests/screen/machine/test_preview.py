@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.machine.digest import LastTests
 from agentwatch.machine.standing import State
 from agentwatch.recording import now_ms
 from agentwatch.screen.machine import tail_session as tail_module
@@ -36,6 +37,17 @@ async def test_a_title_that_is_read_late_is_shown() -> None:
         await stage.shows("Preview · …")
         await stage.put(row("one", path=PLAIN, title="Timeout"))
         await stage.shows("Preview · Timeout")
+
+
+async def test_the_tests_are_shown_below() -> None:
+    """The preview names the newest verdict of tests, and that a file changed since."""
+    async with at_home([row("one", path=PLAIN, title="Timeout", tests=LastTests(False, 17, 0))]) as stage:
+        await stage.press("space")
+        await stage.shows("tests ✓ 17 ")
+        await stage.put(row("one", path=PLAIN, title="Timeout", tests=LastTests(False, 17, 0, is_stale=True)))
+        await stage.shows("tests ✓ 17, a file changed since")
+        await stage.put(row("one", path=PLAIN, title="Timeout"))
+        await stage.until(lambda: not str(preview(stage).border_subtitle), "no verdict")
 
 
 async def test_space_shows_the_last_lines_and_escape_hides_them() -> None:

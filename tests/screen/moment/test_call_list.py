@@ -11,6 +11,7 @@ import pytest
 from agentwatch.recording import open_saved
 from agentwatch.screen.calls.list import CallList
 from agentwatch.session import Session
+from tests.builders.call_facts import facts_of
 from tests.builders.moment.any_recording import (
     SESSIONS,
     chosen,
@@ -24,7 +25,7 @@ from tests.builders.moment.any_recording import (
 
 def listed(session: Session, words: str, *, by_duration: bool) -> CallList:
     """Return the list of a session's calls with a filter and an order."""
-    calls = CallList(session)
+    calls = CallList(session, facts_of(session))
     calls.sync()
     calls.request(words, by_duration=by_duration)
     calls.build(None)

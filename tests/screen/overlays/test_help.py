@@ -13,7 +13,7 @@ from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.keymap import bound_keys
-from agentwatch.screen.overlays.help import KEYS, LIST_KEYS, Help
+from agentwatch.screen.overlays.help import COMPARISON_KEYS, KEYS, LIST_KEYS, Help
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import bundled, eventually, opened
@@ -38,7 +38,7 @@ async def test_no_word_of_the_help_is_cut(size: tuple[int, int]) -> None:
 
 def test_every_binding_is_in_the_help() -> None:
     """The help contains every binding that can be reconfigured, and no others."""
-    documented = "".join(keys for _, rows in (*KEYS, *LIST_KEYS) for keys, _ in rows)
+    documented = "".join(keys for _, rows in (*KEYS, *LIST_KEYS, *COMPARISON_KEYS) for keys, _ in rows)
     assert set(re.findall(r"{(.+?)}", documented)) == set(bound_keys({}))
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
+from agentwatch.agent_facts import AgentFacts
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
+from agentwatch.recording.alarms import Alarm
+from agentwatch.safe_text import SafeText
 from agentwatch.screen.overlays import notices as module
 from agentwatch.screen.overlays.notices import Notices
+from agentwatch.sources.written_files import News as SourceNews
+from agentwatch.tripwires import Action
+from agentwatch.tripwires.judge import News
 from tests.builders.screen.lines import append, init, shell
 from tests.conftest import Saver
 
@@ -75,3 +83,37 @@ def test_without_a_key_nothing_is_offered(watched: Watched) -> None:
     watched.feed.advance()
     assert watched.notices.app_focused() == "0 s: 1 call"
     assert watched.notices.app_focused() == ""
+
+
+class MadeJudge:
+    """Rules that were hit as a test says."""
+
+    alarms: Sequence[Alarm] = ()
+    faults: Mapping[str, OSError | None] = MappingProxyType({})
+    stopped_by = ""
+
+    def __init__(self, *news: News) -> None:
+        self._news = [*news]
+
+    def take_news(self) -> list[News]:
+        """Return the hits once."""
+        news, self._news = self._news, []
+        return news
+
+    def announce_by(self, announce: Callable[[SourceNews], object]) -> None:
+        """Do nothing."""
+
+
+def test_each_hit_of_a_rule_is_a_toast_with_its_signal(recording: Saver) -> None:
+    """A bell rings, a note notifies, a pause does both; the first toast says that it is an alarm."""
+    kinds = (Action.BELL, Action.NOTE, Action.PAUSE)
+    judge = MadeJudge(*(News(kind, SafeText(f"rule of {kind}")) for kind in kinds))
+    written: list[str] = []
+    feed = Feed(open_saved(recording(init()), follow=True))
+    notices = Notices(feed, Config(title=False), written.append, judge)
+    facts = AgentFacts(pid=7)
+    toasts = notices.update(SafeText("writing"), facts, is_quiet=False)
+    assert "an alarm, not a sandbox" in toasts[0]
+    assert toasts[1:] == ["rule of bell", "rule of note", "rule of pause"]
+    assert written == ["\x07", "\x07"]
+    assert notices.update(SafeText("writing"), facts, is_quiet=False) == []

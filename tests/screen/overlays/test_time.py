@@ -37,7 +37,7 @@ async def opened(
     """Open the time screen of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
-    app = TimeApp(feed, TimeScreen(feed.session, TimeBreakdown(feed.session)))
+    app = TimeApp(feed, TimeScreen(feed, TimeBreakdown(feed.session)))
     async with at_rest(app, size) as pilot:
         yield app, pilot
 

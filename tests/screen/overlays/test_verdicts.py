@@ -65,6 +65,24 @@ async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
         assert [text for text, name in verdicts.heading(60) if name == "chosen"] == ["✗1"]
 
 
+async def test_a_wide_row_has_the_source(recording: Saver) -> None:
+    """With room for it, a verdict has its source."""
+    async with shown(recording(STORY), (120, 30)) as (app, _):
+        assert [row.split(" pytest")[0] for row in rows(app, "verdicts")] == [
+            *("#8 ✓ 20 passed (pattern)", "#7 ✗ 1 failed, 19 passed (pattern)"),
+            "#2 ✗ 12 failed, 8 passed (pattern)",
+        ]
+
+
+async def test_a_run_before_an_edit_is_marked(recording: Saver) -> None:
+    """If a file changed after the newest green run, its row and the ribbon show it."""
+    async with shown(recording(STORY + edit(9, "src/mill.py")), (80, 30)) as (app, _):
+        assert rows(app, "verdicts")[0] == "#8 ✓ 20 passed, changed since pytest -q"
+        verdicts = view(app, "verdicts")
+        assert isinstance(verdicts, VerdictsView)
+        assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓? "
+
+
 async def test_the_files_before_a_test_run(recording: Saver) -> None:
     """Below are the files that changed since the test run before, the first ones since the beginning."""
     async with shown(recording(STORY)) as (app, pilot):

@@ -21,6 +21,8 @@ _LEAST_COLUMNS = 5
 _WORD = 9
 """Notes of at most this width (`rejected`) are shown whole or not at all."""
 _LEAST_TARGET = 14
+_LEAST_WITH_SOURCE = 40
+"""Columns of the target beside which a verdict is shown with its source, if the target needs fewer."""
 _LEAST_FOR_WIDE_GAP = 26
 """Columns of target and result below which every column is needed for text."""
 _NEAR_A_WORD = 8
@@ -75,11 +77,16 @@ def fitting_note(note: SafeText, name_width: int, room: int, *, is_urgent: bool)
 def fitting_verdict(verdict: Verdict, name_width: int, room: int) -> SafeText:
     """Return a verdict with its sign, in the longest form that fits beside the target; empty if none does.
 
+    The longest form has the source: `✗ 1 failed, 4 passed (pattern)`. It is shown only beside a whole target.
+
     Args:
         verdict: The verdict.
         name_width: The width that the whole target needs, in columns.
         room: The columns that target and verdict share. A gap separates them.
     """
+    whole = SafeText(_lead(verdict) + verdict.words_and_source)
+    if room - columns(whole) - gap(room) >= max(name_width, _LEAST_WITH_SOURCE):
+        return whole
     for words in _shorter_forms(verdict):
         if room - columns(words) - gap(room) >= min(name_width, _LEAST_TARGET):
             return words
@@ -91,10 +98,13 @@ def verdict_style(verdict: Verdict) -> str:
     return "failed" if verdict.is_red else "succeeded" if verdict.is_green else "unfinished"
 
 
-def _shorter_forms(verdict: Verdict) -> Iterator[SafeText]:
+def _lead(verdict: Verdict) -> str:
     sign = SIGNS[Outcome.FAILED if verdict.is_red else Outcome.SUCCEEDED]
-    lead = f"{sign} " if verdict.is_red or verdict.is_green else ""
+    return f"{sign} " if verdict.is_red or verdict.is_green else ""
+
+
+def _shorter_forms(verdict: Verdict) -> Iterator[SafeText]:
     words = verdict.words
     while words:
-        yield SafeText(lead + words)
+        yield SafeText(_lead(verdict) + words)
         words = words.rpartition(", ")[0]

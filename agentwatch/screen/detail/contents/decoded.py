@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.analysis.block_text import block_text, bounded
+from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.blocks import (
     Block,
     ChangeBlock,
@@ -24,7 +25,7 @@ from agentwatch.events import ToolKind
 from agentwatch.feed import Feed
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.detail.contents.facts import facts
+from agentwatch.screen.detail.contents.facts import facts, verdict_words
 from agentwatch.screen.detail.contents.more_fields import Field, MoreFields
 from agentwatch.screen.detail.from_blocks import MOST_LINES, BlockSections
 from agentwatch.screen.detail.json_tree import JsonTree, is_tree
@@ -63,6 +64,7 @@ class DecodedCall:
             made: Turns its blocks into sections.
         """
         self._call = call
+        self._feed = feed
         self._made = made
         arguments = call.arguments_place
         self._arguments = feed.blocks(arguments, call.call_id) if arguments else []
@@ -111,6 +113,8 @@ class DecodedCall:
         if self._leads and isinstance(self._leads[-1].block, PlanBlock):
             yield Section([SafeText("")])  # or the facts, which have a sign too, read like one more entry
         yield Signed([facts(call)], "muted")
+        if (found := call_verdict(self._feed, call)) is not None:
+            yield Section([verdict_words(found)], "failed" if found.is_red else "muted")
         if is_shell and call.ended is not None and call.exit_code is None and not self._has_exit_codes:
             yield Section([SafeText("exit code: not reported by this agent")], "muted")
         if call.parent is not None:

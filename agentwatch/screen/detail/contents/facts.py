@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentwatch.actions import change_size, target
 from agentwatch.analysis.silence import limit_ms
 from agentwatch.analysis.status import brief_clock
+from agentwatch.analysis.verdicts import Verdict
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.detail.sections import Section
@@ -95,6 +96,12 @@ def facts(call: Call) -> SafeText:
     if call.started_ms is not None:
         words.append(f"started {time_of_day(call.started_ms)}")
     return SafeText(" · ".join(words))
+
+
+def verdict_words(found: Verdict) -> SafeText:
+    """Return a verdict with its source: `pytest: red (pattern) · 1 failed, 4 passed`."""
+    colour = "nothing ran" if found.colour == "none" else found.colour
+    return safe_line(f"{found.tool}: {colour} ({found.source}) · {found.words}")
 
 
 def _limit(limit: int) -> str:

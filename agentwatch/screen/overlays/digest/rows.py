@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from agentwatch.actions import outcome_note, target
+from agentwatch.analysis.episodes import Episode
 from agentwatch.analysis.files import FileAction, TouchedFile
 from agentwatch.analysis.since.digest import Digest
 from agentwatch.analysis.since.failures import OpenFailure
@@ -17,11 +18,13 @@ from agentwatch.events import Outcome
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.lines.format import SIGNS, call_clock
+from agentwatch.screen.overlays.episodes import episode_calls, episode_sign
 from agentwatch.session import Call
 
 _MOST_LISTED = 100
 _MOST_READ_FILES = 20
 _MOST_RUNNING = 20
+_MOST_EPISODES = 20
 
 
 class Line(NamedTuple):
@@ -61,7 +64,12 @@ def digest_rows(digest: Digest, ending: SafeText, play: Play | None, now_ms: int
     yield Line(_counts(new, turns, ending))
     if play is not None:
         yield Line(_play_words(play), "muted")
-    yield from _section("Failures still open", map(_failure, digest.failures.newest_first()))
+    episodes = digest.episodes
+    listed = {each.last for each in episodes}
+    failures = [each for each in digest.failures.newest_first() if each.call.number not in listed]
+    yield from _section("Failures still open", map(_failure, failures))
+    trouble = (_episode(each, digest.call(each.last)) for each in episodes)
+    yield from _section("Trouble", trouble, _MOST_EPISODES)
     yield from _section("Tests, linters, builds", map(_verdict, digest.verdicts.changes()))
     running = [_running(call, now_ms) for call in digest.running]
     yield from _section("Still running", running, _MOST_RUNNING)
@@ -107,6 +115,12 @@ def _failure(failure: OpenFailure) -> Item:
     note = f"exit {call.exit_code}" if call.exit_code else note
     key = f"failure {call.tool} {call.target}"
     return _of_call(key, call, SafeText(f"×{times} {note}" if times > 1 else note))
+
+
+def _episode(episode: Episode, call: Call) -> Item:
+    sign, style = episode_sign(episode)
+    key = f"episode {episode.kind} {episode.first} {episode.subject}"
+    return Item(key, sign, style, episode.words, episode_calls(episode), call)
 
 
 def _running(call: Call, now_ms: int | None) -> Item:

@@ -1,0 +1,182 @@
+"""Measures what `limit` limits, and compares it with the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from agentwatch.analysis.call_fields import CallFacts
+from agentwatch.analysis.episodes.episode import span_words
+from agentwatch.checking.forbidden import hit
+from agentwatch.checking.judgement import MOST_HITS, Hit, Judgement, State
+from agentwatch.checking.rules import Amount, Limit
+from agentwatch.checking.silences import Silences
+from agentwatch.events import Outcome, Tokens
+from agentwatch.plurals import plural
+from agentwatch.safe_text import SafeText
+from agentwatch.session import Call, Session, calls_by_outcome
+
+_OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
+_SAYS_NOTHING = (Outcome.RETURNED, Outcome.UNFINISHED)
+_NO_TIMES = "no line has a time"
+_NOT_SAID = {
+    Amount.COST: "the agent does not say what it cost",
+    Amount.TOKENS: "the agent does not say how many tokens it used",
+    Amount.CONTEXT: "the agent does not say how full its context was",
+    Amount.ELAPSED: _NO_TIMES,
+    Amount.IDLE: _NO_TIMES,
+}
+
+
+class Limited:
+    """A limit of one session."""
+
+    def __init__(
+        self,
+        rule: Limit,
+        facts: CallFacts,
+        silences: Silences | None,
+        began_ms: Callable[[], int | None],
+    ) -> None:
+        """Create a limit.
+
+        Args:
+            rule: The limit.
+            facts: The facts about the calls of the session.
+            silences: The silences that are longer than the limit, of `idle`.
+            began_ms: Returns the time of the first line that has one.
+        """
+        self._began_ms = began_ms
+        self._rule = rule
+        self._facts = facts
+        self._silences = silences
+        self._amount = rule.amount
+        self.judge = self._judge_of()
+        """Takes a call that has ended, or that can no longer end; None if the limit needs no calls."""
+        self._calls = self._known = self._hits = 0
+        self._places: list[Hit] = []
+        self._most: float | None = None
+
+    def _judge_of(self) -> Callable[[Call], None] | None:
+        if self._amount in _OUTCOMES:
+            return self._see_outcome
+        if self._amount is Amount.CALL:
+            return self._see_duration
+        return self._see_context if self._amount is Amount.CONTEXT else None
+
+    def _see_outcome(self, call: Call) -> None:
+        self._calls += 1
+        outcome = call.outcome
+        if outcome is Outcome.SUCCEEDED:
+            self._known += 1
+            return
+        self._known += outcome not in _SAYS_NOTHING
+        if outcome is _OUTCOMES[self._amount]:
+            self._note(call)
+
+    def _see_duration(self, call: Call) -> None:
+        self._calls += 1
+        took = self._took_ms(call)
+        if took is not None:
+            self._known += 1
+            self._most = max(took, self._most or 0)
+            if took > self._rule.most:
+                self._note(call)
+
+    def _see_context(self, _call: Call | None = None) -> None:
+        found = self._facts.session.run.tokens
+        if found.context_size and found.context_used is not None:
+            self._most = max(100 * found.context_used / found.context_size, self._most or 0)
+
+    def judgement(self) -> Judgement:
+        """Return the judgement at the end of the session."""
+        session = self._facts.session
+        value, reason = self._value(session)
+        if value is None:
+            return Judgement(
+                self._rule, State.UNKNOWN, SafeText(reason), not_judged=self._calls - self._known
+            )
+        words = SafeText(_words(self._amount, value))
+        if value <= self._rule.most:
+            return Judgement(self._rule, State.HOLDS, words, 1, value=value)
+        places: Sequence[Hit] = self._places
+        hits = int(value) if self._amount in _OUTCOMES else self._hits
+        if self._amount is Amount.CALLS:
+            first = int(self._rule.most)
+            places, hits = (
+                [hit(each) for each in session.calls[first : first + MOST_HITS]],
+                int(value) - first,
+            )
+        elif self._silences is not None:
+            places, hits = self._silences.hits, self._silences.count
+        return Judgement(self._rule, State.BROKEN, words, 1, max(hits, 1), places, value=value)
+
+    def _value(self, session: Session) -> tuple[float | None, str]:
+        """Return the amount, or None and why it is unknown."""
+        not_said = _NOT_SAID.get(self._amount, "")
+        if self._amount is Amount.CALLS:
+            return len(session.calls), ""
+        if (outcome := _OUTCOMES.get(self._amount)) is not None:
+            if self._calls and not self._known and calls_by_outcome(session).get(Outcome.RETURNED):
+                return None, "the recording does not say whether calls succeeded"
+            return calls_by_outcome(session).get(outcome, 0), ""
+        if self._amount is Amount.CALL:
+            reason = "the duration of no call is known" if self._calls else "no calls"
+            return self._most, reason
+        if self._amount is Amount.IDLE and self._silences is not None:
+            return (self._silences.longest_ms, "") if self._silences.timed_lines > 1 else (None, not_said)
+        if self._amount is Amount.ELAPSED:
+            began = self._began_ms()
+            if began is None or session.last_seen_ms is None:
+                return None, not_said
+            return max(session.last_seen_ms - began, 0), ""
+        if self._amount is Amount.CONTEXT:
+            self._see_context()
+            return self._most, not_said
+        read = _cost if self._amount is Amount.COST else _tokens
+        return _sum(read(run.tokens) for run in session.runs), not_said
+
+    def _note(self, call: Call) -> None:
+        self._hits += 1
+        if len(self._places) < MOST_HITS:
+            self._places.append(hit(call))
+
+    def _took_ms(self, call: Call) -> float | None:
+        """Return how long a call took; None if unknown.
+
+        Of a call that never ended, the time until the last line counts if that is too long already.
+        """
+        took = self._facts.duration_ms(call)
+        last_ms = self._facts.session.last_seen_ms
+        if took is not None or call.ended is not None or call.started is None or last_ms is None:
+            return took
+        ran = None if call.started.seen_ms is None else last_ms - call.started.seen_ms
+        return ran if ran is not None and ran > self._rule.most else None
+
+
+def _words(amount: Amount, value: float) -> str:
+    """Return an amount in words: `7 failed`, `longest 12 m 03 s`."""
+    shape: dict[Amount, Callable[[float], str]] = {
+        Amount.CALLS: lambda value: plural(int(value), "call"),
+        Amount.FAILED: lambda value: f"{value:.0f} failed",
+        Amount.REJECTED: lambda value: f"{value:.0f} rejected",
+        Amount.CALL: lambda value: f"longest {span_words(int(value))}",
+        Amount.IDLE: lambda value: f"longest {span_words(int(value))}",
+        Amount.ELAPSED: lambda value: span_words(int(value)),
+        Amount.COST: lambda value: f"${value:.2f}",
+        Amount.TOKENS: lambda value: f"{value:,.0f} tokens",
+        Amount.CONTEXT: lambda value: f"{value:.0f} %",
+    }
+    return shape[amount](value)
+
+
+def _cost(tokens: Tokens) -> float | None:
+    return tokens.cost_usd
+
+
+def _tokens(tokens: Tokens) -> float | None:
+    return _sum((tokens.input, tokens.output))
+
+
+def _sum(numbers: Iterable[float | None]) -> float | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None

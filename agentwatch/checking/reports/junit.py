@@ -1,0 +1,65 @@
+"""The report as JUnit XML, which CI services show as tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agentwatch.checking.judgement import MOST_HITS, Checked, Judgement, State, blind
+from agentwatch.checking.reports.words import address_of, name_of, places
+from agentwatch.checking.rules import Severity
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""The characters that XML 1.0 forbids, also as references (section 2.2). ElementTree writes them."""
+
+
+def report(checked: Sequence[Checked]) -> bytes:
+    """Return a `testsuite` for each recording with a `testcase` for each rule, as UTF-8.
+
+    A broken rule is a `failure`, a rule that looked at nothing in any recording an `error`, and one that had
+    nothing to judge in this one is `skipped`, as is a warning. The time of a suite is that of reading the
+    recording, divided among its rules, which are judged in one pass.
+    """
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring  # 10 ms, for this format only
+
+    unseen = {each.rule for each in blind(checked)}
+    root = Element("testsuites", name="agentwatch check")
+    for each in checked:
+        name, share = _xml(address_of(each)), each.seconds / max(len(each.judgements), 1)
+        suite = SubElement(root, "testsuite", name=name, time=f"{each.seconds:.3f}")
+        counts = dict.fromkeys(("failures", "errors", "skipped"), 0)
+        for judgement in each.judgements:
+            case = SubElement(
+                suite, "testcase", name=_xml(name_of(judgement)), classname=name, time=f"{share:.3f}"
+            )
+            kind = _kind(judgement, is_blind=judgement.rule in unseen)
+            if kind:
+                counts[{"failure": "failures", "error": "errors"}.get(kind, kind)] += 1
+                _describe(SubElement(case, kind), each, judgement)
+        suite.attrib |= {"tests": f"{len(each.judgements)}", **{key: f"{n}" for key, n in counts.items()}}
+    indent(root)
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode").encode()
+
+
+def _kind(judgement: Judgement, *, is_blind: bool) -> str:
+    if judgement.state is State.BROKEN:
+        return "failure" if judgement.rule.severity is Severity.ERROR else "skipped"
+    if is_blind:
+        return "error"
+    return "" if judgement.state is State.HOLDS else "skipped"
+
+
+def _describe(element: Element, checked: Checked, judgement: Judgement) -> None:
+    lead = "warning: " if judgement.is_warning else ""
+    element.set("message", _xml(lead + judgement.words))
+    if element.tag != "skipped":
+        element.set("type", judgement.state.value)
+    element.text = _xml("\n".join(places(checked, judgement, MOST_HITS))) or None
+
+
+def _xml(text: str) -> str:
+    return _FORBIDDEN.sub("", text)

@@ -1,0 +1,142 @@
+"""Reads a file of rules, in TOML: `forbid`, `[require]` and `[limit]`.
+
+Each entry may be a warning. An entry of `[require]` and `[limit]` is then a table: `failed = {value = 5,
+severity = "warning"}`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from agentwatch.checking.rules import Limit, Require, Rule, Severity, forbid, limit, require, shown
+from agentwatch.faults import USAGE, Fault, cannot_open
+from agentwatch.rules import RuleError
+from agentwatch.rules.errors import did_you_mean
+
+_MOST_BYTES = 1 << 18
+"""Larger files are none that a person writes. `tomllib` reads this size in 0.1 s, whatever is in it."""
+_MOST_RULES = 500
+_KEYS = ("forbid", "require", "limit")
+_FORBID_KEYS = ("name", "when", "severity")
+_VALUE_KEYS = ("value", "severity")
+_SEVERITIES = [severity.value for severity in Severity]
+
+
+def read_rules(path: Path) -> list[Rule]:
+    """Return the rules of a file, in its order.
+
+    Raises:
+        Fault: The file cannot be read, is no TOML, or has an unknown key, a wrong value or no rule. The
+            message names the file and the key, and what to write instead.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise cannot_open(path, error) from None
+    if len(data) > _MOST_BYTES:
+        raise _fault(path, f"larger than {_MOST_BYTES >> 10} KiB")
+    try:
+        found = tomllib.loads(data.decode())
+    except UnicodeDecodeError as error:
+        raise _fault(path, f"not valid UTF-8 at byte {error.start}") from None
+    except RecursionError:
+        raise _fault(path, "not valid TOML: nested too deeply") from None
+    except ValueError as error:  # also a number with thousands of digits
+        raise _fault(path, f"not valid TOML: {error}") from None
+    try:
+        return _rules(found)
+    except RuleError as error:
+        raise _fault(path, error.reason) from None
+
+
+def _rules(found: Mapping[str, object]) -> list[Rule]:
+    """Return the rules of a file.
+
+    Raises:
+        RuleError: A key or a value is wrong; the reason names it.
+    """
+    for key in found:
+        if key not in _KEYS:
+            raise RuleError(f"unknown key {shown(key)}{_hint(key, _KEYS)}")
+    forbids, rules = found.get("forbid", []), list[Rule]()
+    if not isinstance(forbids, list):
+        raise RuleError('forbid is a list: forbid = [{name = "…", when = "…"}]')
+    if len(forbids) > _MOST_RULES:
+        raise RuleError(f"forbid has {len(forbids)} entries; at most {_MOST_RULES} are read")
+    for index, entry in enumerate(forbids, 1):
+        rules.append(_forbid(entry, f"forbid {index}"))
+    for key, make in (("require", require), ("limit", limit)):
+        section = found.get(key, {})
+        if not isinstance(section, dict):
+            raise RuleError(f"{key} is a table: [{key}]")
+        rules += [
+            rule
+            for name, value in section.items()
+            if (rule := _of_session(key, name, value, make)) is not None
+        ]
+    if not rules:
+        raise RuleError("it has no rule; forbid, [require] and [limit] hold rules")
+    return rules
+
+
+def _forbid(entry: object, place: str) -> Rule:
+    if not isinstance(entry, dict):
+        raise RuleError(f'{place} is {shown(entry)}, not {{name = "…", when = "…"}}')
+    name = entry.get("name", "")
+    if not isinstance(name, str):
+        raise RuleError(f"{place}: name is a text, not {shown(name)}")
+    place = f"{place} {shown(name)}" if name else place
+    _check_keys(entry, _FORBID_KEYS, place)
+    when = entry.get("when")
+    if not isinstance(when, str):
+        missing = "has no when" if when is None else f"when is a text, not {shown(when)}"
+        raise RuleError(f"{place}: {missing}; for example when = 'tool:edit outside:cwd'")
+    severity = _severity(entry, place)
+    try:
+        return forbid(when, name.strip(), severity, allows_patterns=True)
+    except RuleError as error:
+        at = f" (at character {error.at + 1} of when)" if error.at else ""
+        raise RuleError(f"{place}: {error.reason}{at}") from None
+
+
+def _of_session(
+    section: str,
+    name: str,
+    value: object,
+    make: Callable[[str, object, Severity], Require | Limit | None],
+) -> Rule | None:
+    place, severity = f"{section}.{name[:40]}", Severity.ERROR
+    if isinstance(value, dict):
+        _check_keys(value, _VALUE_KEYS, place)
+        severity = _severity(value, place)
+        if "value" not in value:
+            raise RuleError(f'{place} has no value: {{value = …, severity = "warning"}}')
+        value = value["value"]
+    try:
+        return make(name, value, severity)
+    except RuleError as error:
+        raise RuleError(f"[{section}] {error.reason}") from None
+
+
+def _severity(entry: Mapping[str, object], place: str) -> Severity:
+    found = entry.get("severity", Severity.ERROR.value)
+    if not isinstance(found, str) or found not in _SEVERITIES:
+        raise RuleError(f'{place}: severity is "error" or "warning", not {shown(found)}')
+    return Severity(found)
+
+
+def _check_keys(entry: Mapping[str, object], known: tuple[str, ...], place: str) -> None:
+    for key in entry:
+        if key not in known:
+            raise RuleError(f"{place}: unknown key {shown(key)}{_hint(key, known)}")
+
+
+def _hint(key: str, known: tuple[str, ...]) -> str:
+    return did_you_mean(key, known) or f"; known keys: {', '.join(known)}"
+
+
+def _fault(path: Path, reason: str) -> Fault:
+    return Fault(f"{path}: {reason}", USAGE)

@@ -1,0 +1,69 @@
+"""The longest silence of a session that no running call explains."""
+
+from __future__ import annotations
+
+from agentwatch.analysis.episodes.episode import span_words
+from agentwatch.checking.judgement import MOST_HITS, Hit
+from agentwatch.events import Outcome
+from agentwatch.safe_text import SafeText
+from agentwatch.session import Pieces, Place, Run, Session
+
+
+class Silences:
+    """The silences between the lines of a session, by the times of their arrival or else by the agent's.
+
+    While a call runs, the silence is that of the call. Before a prompt it is the user's, and so it is while
+    the agent asks for a permission.
+    """
+
+    def __init__(self, session: Session, most_ms: float) -> None:
+        """Create the record of a session that is being read; those longer than `most_ms` are hits."""
+        self._session = session
+        self._most_ms = most_ms
+        self.longest_ms = 0
+        self.timed_lines = 0
+        """The number of lines with a time. Of fewer than two, no silence is known."""
+        self.count = 0
+        """The number of silences that are too long."""
+        self.hits: list[Hit] = []
+        self._began_ms: int | None = None
+        self._quiet_since: int | None = None
+        """The time of the last line; None while something explains a silence."""
+        self._run: Run | None = None
+        self._turns = 0
+        self._ended = 0
+
+    def applied(self, place: Place, pieces: Pieces | None) -> None:
+        """Note a line that was applied."""
+        session, seen_ms = self._session, place.seen_ms
+        run = session.runs[-1] if session.runs else None
+        turns = 0 if run is None else len(run.turn_starts)
+        if turns != self._turns or run is not self._run:
+            self._run, self._turns, self._quiet_since = run, turns, None  # the user was silent
+        if not session.traits.announces_calls and len(session.ended_calls) != self._ended:
+            self._ended, self._quiet_since = len(session.ended_calls), None  # a call ran: it is one line
+        if seen_ms is not None:
+            self.timed_lines += 1
+            if self._began_ms is None:
+                self._began_ms = seen_ms if pieces is None else pieces.first_ms
+            if self._quiet_since is not None:
+                first_ms = seen_ms if pieces is None else pieces.first_ms
+                self._note(first_ms - self._quiet_since, first_ms)
+                if pieces is not None:
+                    self._note(pieces.longest_gap_ms, seen_ms)
+            self._quiet_since = seen_ms
+        is_over = run is not None and run.outcome is not Outcome.RUNNING
+        is_before_prompt = not turns and not session.traits.has_result  # in an agent's own file
+        if session.open_calls or session.asked.open_questions or is_over or is_before_prompt:
+            self._quiet_since = None
+
+    def _note(self, silence_ms: int, until_ms: int) -> None:
+        if silence_ms <= self.longest_ms and silence_ms <= self._most_ms:
+            return
+        self.longest_ms = max(self.longest_ms, silence_ms)
+        if silence_ms > self._most_ms:
+            self.count += 1
+            if len(self.hits) < MOST_HITS:
+                since_ms = until_ms - silence_ms - (self._began_ms or 0)
+                at = f"@+{max(since_ms, 0) // 1000}s"
+                self.hits.append(Hit(at, SafeText(f"silence of {span_words(silence_ms)}")))

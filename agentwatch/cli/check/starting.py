@@ -1,0 +1,44 @@
+"""Writes a first file of rules: `check --init`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentwatch.checking.starter import starter, starter_of, starting_rules
+from agentwatch.cli.check.command import whole_address
+from agentwatch.cli.check.reading import judged
+from agentwatch.cli.export.output import STDOUT, write_file
+from agentwatch.cli.export.progress import ShownProgress
+from agentwatch.cli.messages import printable, say
+from agentwatch.wire import Agent
+
+_BROKEN_PIPE = 141
+
+
+def write_starter(words: str, output: Path | None, agent: Agent | None) -> int:
+    """Write a file of rules, and return the exit code.
+
+    Args:
+        words: The address of a session; empty for rules that suit many.
+        output: The file, which must not exist; None for stdout.
+        agent: The agent that wrote the recording; None to detect it.
+
+    Raises:
+        Fault: The recording cannot be read, or the file exists or cannot be written.
+    """
+    if words:
+        progress = ShownProgress()
+        address = whole_address(words)
+        with judged(address, starting_rules(), agent, progress.step("reading"), waits=False) as found:
+            progress.clear()
+            lines = list(starter_of(found[0], found[1], address.words))
+    else:
+        lines = list(starter())
+    path = STDOUT if output is None else output
+    try:
+        write_file(path, ["".join(f"{printable(line)}\n" for line in lines).encode()], replaces=False)
+    except BrokenPipeError:
+        return _BROKEN_PIPE
+    if path != STDOUT:
+        say(f"wrote {path}")
+    return 0

@@ -1,0 +1,1 @@
+"""The option `--on`: reads its rules, and lets them watch a session."""

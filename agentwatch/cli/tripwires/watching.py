@@ -1,0 +1,110 @@
+"""Reads the rules of `--on` and of the settings, and lets them watch a session."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.cli.messages import say
+from agentwatch.cli.options import Options
+from agentwatch.faults import USAGE, Fault
+from agentwatch.rules import RuleError
+from agentwatch.safe_text import cut, safe_line
+from agentwatch.sources.source import Source
+from agentwatch.sources.written_files import News
+from agentwatch.tripwires import Action, Tripwire, tripwire
+from agentwatch.tripwires.judge import Judge
+
+_SHOWN_COLUMNS = 80
+_MOST_RULES = 100
+
+
+def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
+    """Return the rules of the command line and of the settings, before the agent starts.
+
+    Args:
+        options: The options of the command line.
+        is_started: Whether agentwatch starts the agent, so that rules can pause and stop it. Without that,
+            rules of the settings that do so are left out.
+
+    Raises:
+        Fault: A rule of the command line cannot be read, or its action cannot be done here.
+    """
+    given = tuple(_given(options.on, is_started=is_started))
+    if len(given) > _MOST_RULES:
+        raise Fault(f"--on: at most {_MOST_RULES} rules", USAGE)
+    if options.prints() and not os.isatty(2) and any(each.action is Action.PAUSE for each in given):
+        raise Fault(
+            "--on … pause: nobody could let the agent go on, because no terminal is open; use stop", USAGE
+        )
+    settings = [tripwire(*each, allows_patterns=True) for each in options.config.on]
+    return (*given, *(each for each in settings if is_started or not each.action.needs_agent))
+
+
+def judged(source: Source, options: Options) -> Judge:
+    """Let rules watch a session, and attach them to its source; they also write its log."""
+    written, pausing = source.written, source.pausing
+
+    def act(action: Action, rule: str) -> bool:
+        if not source.runs_agent or pausing is None:
+            return False
+        if action is Action.PAUSE:
+            return pausing.pause(rule)
+        threading.Thread(target=source.stop, name="stop", daemon=True).start()
+        return True
+
+    def facts() -> AgentFacts:
+        if pausing is None:
+            return NO_FACTS
+        return AgentFacts(pausing.agent, paused_by=pausing.rule, continued_ms=pausing.continued_ms)
+
+    judge = Judge(
+        source.reader,
+        options.tripwires,
+        act,
+        log_fd=written.log_fd,
+        alarms_path=None if written.files is None else written.files.alarms,
+        agent=options.agent(),
+        facts=facts,
+        announce=(lambda news: print_news(news, source)) if options.prints() else None,
+        woken=lambda: None if source.wakeup is None else source.wakeup.ring(),
+    )
+    written.log = written.judge = judge
+    return judge
+
+
+def print_news(news: News, source: Source) -> None:
+    """Print a hit on stderr; after a pause, with the command that lets the agent go on."""
+    pausing = source.pausing
+    is_paused = news.action == Action.PAUSE
+    say(f"{news.words} · to go on: kill -CONT -{pausing.agent}" if pausing and is_paused else news.words)
+    if news.action == Action.BELL and os.isatty(2):
+        os.write(2, b"\a")
+
+
+def unattended(source: Source) -> None:
+    """Let a paused agent go on, because nobody watches it any more, and say so; print later hits."""
+    if source.written.judge is not None:
+        source.written.judge.announce_by(lambda news: print_news(news, source))
+    if source.pausing is not None:
+        source.pausing.is_attended = False
+        if source.pausing.go_on():
+            say("the agent was paused by a rule; it goes on")
+
+
+def _given(words: Sequence[tuple[str, str]], *, is_started: bool) -> Iterator[Tripwire]:
+    """Yield the rules of the command line."""
+    for rule, action in words:
+        try:
+            found = tripwire(rule, action)
+        except RuleError as error:
+            shown = cut(safe_line(rule), _SHOWN_COLUMNS)
+            raise Fault(safe_line(f"--on '{shown}': {error.reason}"), USAGE) from None
+        if found.action.needs_agent and not is_started:
+            raise Fault(
+                f"--on … {found.action}: acts on an agent that agentwatch has started: agentwatch run --on …",
+                USAGE,
+            )
+        yield found

@@ -1,0 +1,162 @@
+"""The file of alarms, `STEM.alarms`: one JSON object per line, in the order in which rules were hit.
+
+`{"offset":…,"at_ms":…,"call":12,"ended":11,"said":0,"run":1,"action":"bell","rule":"…","words":"…"}`. Lines
+are only appended. An agent may write in the same folder, so the file is read as foreign data.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from agentwatch.recording.store import SessionFiles, create_file, open_regular
+
+MOST_ALARMS = 20_000
+_MOST_BYTES = 1 << 24
+_MOST_TEXT = 1000
+"""Characters of the name of a rule, and of the words about a call."""
+_TOO_LARGE = 1 << 62
+
+
+class Alarm(NamedTuple):
+    """A rule that was hit. Texts are foreign, because others can write the file."""
+
+    offset: int
+    """The moment: the number of bytes of the recording before it."""
+    at_ms: int
+    """When it happened, in milliseconds since the epoch."""
+    call: int | None
+    """The number of the call; None for a rule about the whole run."""
+    ended: int
+    """The number of calls that had ended, which gives the place in the action log."""
+    said: int
+    """The number of questions and answers before it, which also gives the place."""
+    run: int
+    """The number of the run, counted from 1; 0 before the first one."""
+    action: str
+    """What was done: `bell`, `note`, `log`, `pause` or `stop`."""
+    rule: str
+    """The name of the rule."""
+    words: str
+    """The call as a phrase with its target; empty for a rule about the whole run."""
+    is_last: bool = False
+    """Whether later hits of this rule are not noted, because there are too many."""
+
+
+class AlarmsFile:
+    """Appends alarms to a file, which is created with the first one."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Note where the file will be; None to keep nothing."""
+        self.fault: OSError | None = None
+        """Why the file is incomplete; None while no write has failed."""
+        self._path = path
+        self._fd: int | None = None
+
+    def append(self, alarm: Alarm) -> None:
+        """Write an alarm, unless an earlier one could not be written."""
+        if self._path is None or self.fault is not None:
+            return
+        try:
+            if self._fd is None:
+                self._fd = create_file(self._path)
+            _write(self._fd, _formatted(alarm))
+        except OSError as error:
+            self.fault = error
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def alarms_of(recording: Path | None) -> list[Alarm]:
+    """Return the alarms beside a recording; none if there are none, or if the recording has no name."""
+    return [] if recording is None else read_alarms(SessionFiles(recording).alarms)
+
+
+def read_alarms(path: Path) -> list[Alarm]:
+    """Return the alarms in a file; none if it does not exist, or is not a regular file of this user.
+
+    At most 20,000 alarms and 16 MiB are read. Lines with fields of a wrong type are ignored.
+    """
+    try:
+        fd = open_regular(path)
+    except OSError:
+        return []
+    try:
+        if os.fstat(fd).st_uid != os.geteuid():
+            return []
+        data = os.pread(fd, _MOST_BYTES, 0)
+    except OSError:
+        return []
+    finally:
+        os.close(fd)
+    found: list[Alarm] = []
+    for line in data.split(b"\n"):
+        if len(found) == MOST_ALARMS:
+            break
+        if (alarm := _alarm(line)) is not None:
+            found.append(alarm)
+    return found
+
+
+def _alarm(line: bytes) -> Alarm | None:
+    """Return the alarm in a line; None if it contains none."""
+    try:
+        value = orjson.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    names = ("offset", "at_ms", "ended", "said", "run")
+    numbers = [number for name in names if (number := _natural(value.get(name))) is not None]
+    texts = [text for name in ("action", "rule", "words") if isinstance(text := value.get(name), str)]
+    if len(numbers) != len(names) or len(texts) != 3:
+        return None
+    offset, at_ms, ended, said, run = numbers
+    action, rule, words = (text[:_MOST_TEXT] for text in texts)
+    call, is_last = _natural(value.get("call")), value.get("last") is True
+    return Alarm(offset, at_ms, call, ended, said, run, action, rule, words, is_last)
+
+
+def _natural(value: object) -> int | None:
+    """Return a value that is a number from 0 to 2⁶²; None for others."""
+    return value if type(value) is int and 0 <= value < _TOO_LARGE else None
+
+
+def _formatted(alarm: Alarm) -> bytes:
+    fields: dict[str, object] = {
+        "offset": alarm.offset,
+        "at_ms": alarm.at_ms,
+        "call": alarm.call,
+        "ended": alarm.ended,
+        "said": alarm.said,
+        "run": alarm.run,
+        "action": alarm.action,
+        "rule": _writable(alarm.rule),
+        "words": _writable(alarm.words),
+    }
+    if alarm.is_last:
+        fields["last"] = True
+    return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _writable(text: str) -> str:
+    """Return the beginning of a text without lone surrogates, which JSON does not have."""
+    return text[:_MOST_TEXT].encode("utf-8", "replace").decode()
+
+
+def _write(fd: int, data: bytes) -> None:
+    """Write a line.
+
+    Raises:
+        OSError: It cannot be written, or only a part of it.
+    """
+    if os.write(fd, data) < len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

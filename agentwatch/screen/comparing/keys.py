@@ -1,0 +1,42 @@
+"""The keys of the comparison of two runs.
+
+They stand apart from its screens because the configuration checks the keys of the whole program, and would
+otherwise import the comparison to show a session.
+"""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+
+STEP_KEYS = (
+    Binding("n", "step(1)", "Next", id="next-difference", tooltip="Next difference"),
+    Binding("N", "step(-1)", "Previous", show=False, id="previous-difference", tooltip="Previous difference"),
+)
+"""The keys that go to another difference, in the list and in the detail of a pair of calls."""
+COPY_KEYS = (
+    Binding(
+        "y",
+        "copy",
+        "Copy",
+        show=False,
+        id="copy-addresses",
+        tooltip="Copy the addresses of the selected calls, one a line",
+    ),
+)
+COMPARISON_KEYS = (
+    *STEP_KEYS,
+    *COPY_KEYS,
+    Binding("enter", "open", "Detail", id="open-pair", tooltip="Show both calls in full, or unfold a line"),
+    Binding("tab", "view(1)", "View", id="next-view", tooltip="Calls, files and tests, final texts"),
+    Binding("shift+tab", "view(-1)", "View", show=False, id="previous-view", tooltip="The view before"),
+    Binding(
+        "equals_sign",
+        "equal",
+        "Equal calls",
+        show=False,
+        id="equal-calls",
+        tooltip="Show or fold the calls that are equal (toggle)",
+    ),
+    Binding("a", "session(0)", "Open A", id="open-a", tooltip="Open the session of A at the selected call"),
+    Binding("b", "session(1)", "Open B", id="open-b", tooltip="Open the session of B at the selected call"),
+)

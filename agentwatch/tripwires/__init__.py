@@ -1,0 +1,10 @@
+"""Tripwires: rules that watch a session while it grows, and what happens when one is hit.
+
+A tripwire is an alarm, not a sandbox. A rule sees a call when the stream announces it, and the command of the
+call may already run then.
+"""
+
+from agentwatch.tripwires.tripwire import Action, Tripwire, tripwire
+from agentwatch.tripwires.tripwires import Hit, Tripwires
+
+__all__ = ["Action", "Hit", "Tripwire", "Tripwires", "tripwire"]

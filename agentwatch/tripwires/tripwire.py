@@ -1,0 +1,101 @@
+"""A rule that watches a session, and what happens when it is hit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agentwatch.analysis.call_fields import LIVE, RUN_FIELDS
+from agentwatch.rules import Condition, RuleError, parse
+from agentwatch.rules.conditions import Comparison, Not, Several, Word
+from agentwatch.rules.errors import did_you_mean
+
+_OF_THE_RUN = frozenset({"idle", *(field.name for field in RUN_FIELDS)})
+_OF_THE_END = frozenset(
+    {"outcome", "error", "text", "exit", "verdict", "phase", "lines_added", "lines_removed"}
+)
+"""Fields that change while a call runs. That one of them is absent is known only at its end."""
+_MOST_NAME = 200
+
+
+class Action(StrEnum):
+    """What happens when a rule is hit. Each hit is also written in the log."""
+
+    BELL = "bell"
+    NOTE = "note"
+    """A desktop notification."""
+    LOG = "log"
+    """Nothing but the line in the log."""
+    PAUSE = "pause"
+    """The agent's process group is stopped until the user says that it goes on."""
+    STOP = "stop"
+    """The agent is terminated."""
+
+    @property
+    def needs_agent(self) -> bool:
+        """Whether it acts on the agent, which agentwatch must have started."""
+        return self in (Action.PAUSE, Action.STOP)
+
+
+@dataclass(frozen=True)
+class Tripwire:
+    """A rule with its action."""
+
+    name: str
+    action: Action
+    condition: Condition
+
+    @property
+    def is_about_run(self) -> bool:
+        """Whether it is about the run so far, such as `failed>3`, and not about single calls."""
+        fields = self.condition.fields
+        has_word = any(isinstance(part, Word) for part in _parts(self.condition))
+        return bool(fields) and fields <= _OF_THE_RUN and not has_word
+
+    @property
+    def waits_for_end(self) -> bool:
+        """Whether it may be true for a call only because the call has not ended yet: `-outcome:succeeded`."""
+        return any(_depends_on_end(part) for part in _parts(self.condition))
+
+
+def tripwire(rule: str, action: str, name: str = "", *, allows_patterns: bool = False) -> Tripwire:
+    """Read a rule and its action.
+
+    Args:
+        rule: The rule: `tool:shell program:rm outside:cwd`.
+        action: `bell`, `note`, `log`, `pause` or `stop`.
+        name: The name under which it is shown; the rule itself if empty.
+        allows_patterns: Whether the rule may contain regular expressions, as in a file.
+
+    Raises:
+        RuleError: The rule cannot be read, or the action does not exist.
+
+    Example:
+        >>> tripwire("failed>3", "bell").is_about_run
+        True
+    """
+    condition = parse(rule, LIVE, allows_patterns=allows_patterns)
+    if action not in list(Action):
+        known = ", ".join(Action)
+        raise RuleError(f'unknown action "{action}"{did_you_mean(action, list(Action))}; known: {known}')
+    return Tripwire((name or " ".join(rule.split()))[:_MOST_NAME], Action(action), condition)
+
+
+def _parts(condition: Condition) -> Iterator[Condition]:
+    """Yield a condition and its parts."""
+    left = [condition]
+    while left:
+        part = left.pop()
+        yield part
+        if isinstance(part, Several):
+            left += part.parts
+        elif isinstance(part, Not):
+            left.append(part.part)
+
+
+def _depends_on_end(part: Condition) -> bool:
+    if isinstance(part, Not):
+        has_word = any(isinstance(each, Word) for each in _parts(part))
+        return has_word or not part.fields.isdisjoint({*_OF_THE_END, "duration"})
+    return isinstance(part, Comparison) and part.field.name == "duration" and part.operator in ("<", "<=")

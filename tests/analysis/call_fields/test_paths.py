@@ -1,0 +1,91 @@
+"""Paths of calls are resolved by their words, relative to the folder of the session."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.analysis.call_fields.paths import is_outside, paths_of
+from agentwatch.events import ToolKind
+from agentwatch.session import Call
+
+
+def call(path: str | None = None, command: str | None = None, *more: str) -> Call:
+    """Return a call about a file, or one of a command."""
+    kind = ToolKind.EXECUTE if command is not None else ToolKind.EDIT
+    return Call(1, 1, "c", "t", "p", target=command, path=path, more_paths=more, kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("path", "cwd", "names"),
+    [
+        ("a.py", "/w", ["/w/a.py", "a.py"]),
+        ("/w/src/../a.py", "/w", ["/w/a.py", "a.py"]),
+        ("../x/a.py", "/w", ["/x/a.py"]),
+        ("/etc//hosts", "/w", ["/etc/hosts"]),
+        ("a.py", None, ["a.py"]),
+        ("/private/tmp/x/a", "/tmp/x", ["/tmp/x/a", "a"]),
+        ("/tmp/x/a", "/private/tmp/x", ["/tmp/x/a", "a"]),
+        (r"C:\w\src\a.py", r"C:\w", [r"c:\w\src\a.py", "src\\a.py"]),
+    ],
+)
+def test_a_path_is_absolute_and_relative(path: str, cwd: str | None, names: list[str]) -> None:
+    """A path has both names, with `..` resolved, and `/private` of macOS left out."""
+    assert list(paths_of(call(path), cwd) or ()) == names
+
+
+@pytest.mark.parametrize(
+    ("path", "cwd", "is_out"),
+    [
+        ("a.py", "/w", False),
+        ("/w/a.py", "/w", False),
+        ("/w", "/w", False),
+        ("/wide/a.py", "/w", True),
+        ("/w/../x", "/w", True),
+        ("src/../../x", "/w", True),
+        ("src/../x", "/w", False),
+        ("~/x", "/w", True),
+        ("/private/tmp/x/a", "/tmp/x", False),
+        ("/tmp/y/a", "/private/tmp/x", True),
+        (r"C:\w\a.py", r"C:\w", False),
+        (r"c:\W\a.py", r"C:\w", False),
+        (r"C:\w\..\x", r"C:\w", True),
+        (r"D:\w\a.py", r"C:\w", True),
+        ("/etc/hosts", None, None),
+        (None, "/w", None),
+    ],
+)
+def test_a_file_is_outside_the_folder_of_the_session(path: str | None, cwd: str | None, is_out: bool) -> None:
+    """`..` is resolved, a longer name with the same beginning is another folder, and `~` is outside."""
+    assert is_outside(call(path), cwd) is is_out
+
+
+@pytest.mark.parametrize(
+    ("command", "is_out"),
+    [
+        ("rm -rf build", False),
+        ("rm -rf ./build/x", False),
+        ("rm -rf /w/build", False),
+        ("rm -rf /", True),
+        ("rm -rf ..", True),
+        ("cd .. && rm -rf x/y", True),
+        ("cd web && rm ../a", False),
+        ("ls > /tmp/log", True),
+        ("ls > /dev/null 2>&1", False),
+        ("git -C ../other push", True),
+        ("cp a $HOME/.ssh/config", True),
+        ("cp a $PLACE/x", None),
+        ("cp a $PLACE/x /etc/y", True),
+        ("curl https://x.io/a", False),
+        ("", False),
+    ],
+)
+def test_a_command_is_outside_if_one_of_its_words_is(command: str, is_out: bool | None) -> None:
+    """Only words with `/` or `..` count; a path that begins with a variable is unknown."""
+    assert is_outside(call(command=command), "/w") is is_out
+
+
+def test_a_call_has_several_paths() -> None:
+    """All files of a call are compared."""
+    assert is_outside(call("a", None, "/etc/b"), "/w") is True
+    assert set(paths_of(call("a", None, "b"), "/w") or ()) == {"/w/a", "a", "/w/b", "b"}
+    assert paths_of(call(), "/w") is None

@@ -1,0 +1,1 @@
+"""Tests of trouble in episodes."""

@@ -1,0 +1,1 @@
+"""Tests of the option --on without a screen."""

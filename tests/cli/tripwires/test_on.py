@@ -1,0 +1,96 @@
+"""`--on` without a screen: what is printed, written and refused, and how a rule stops the agent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.harness.fake_agent import command
+from tests.harness.processes import is_alive
+from tests.harness.program import PLAIN, PLAIN_TEXT, watch
+
+
+def said(stderr: bytes) -> list[str]:
+    """Return the messages of agentwatch."""
+    return [line.removeprefix("agentwatch: ") for line in stderr.decode().splitlines()]
+
+
+def test_a_hit_is_printed_on_stderr_and_written_in_the_log(home: Path) -> None:
+    """Stdout has only what the format prints; the log is the same bytes when it is printed later."""
+    rules = ["--on", "tool:read", "bell", "--on", "tool:edit", "log"]
+    done = watch("run", "-p", *rules, "--", *command(PLAIN))
+    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
+    assert said(done.stderr) == ['rule "tool:read" hit by call 1: Read file lantern/settings.py']
+    found = {path.suffix: path for path in (home / "sessions").iterdir()}
+    log = found[".log"].read_bytes()
+    assert watch("log", found[".ndjson"]).stdout == log
+    hits = [line for line in log.decode().splitlines() if "rule" in line]
+    assert [line.partition("Z ")[2] for line in hits] == [
+        'rule "tool:read" hit by call 1: Read file lantern/settings.py',
+        'rule "tool:edit" hit by call 2: Edited file lantern/settings.py',
+    ]
+    alarms = [json.loads(line) for line in found[".alarms"].read_bytes().splitlines()]
+    assert [(each["rule"], each["call"]) for each in alarms] == [("tool:read", 1), ("tool:edit", 2)]
+
+
+def test_a_pipe_is_watched(tmp_path: Path) -> None:
+    """Without a recording the hit is printed, and nothing is written."""
+    done = watch("-p", "--on", "calls>1", "note", stdin=PLAIN.read_bytes(), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
+    assert said(done.stderr) == ['rule "calls>1" hit']
+
+
+def test_a_rule_stops_the_agent(home: Path) -> None:
+    """It ends as `q` ends it, with the exit code of that, and nothing is left."""
+    agent = command(PLAIN, "--cut", "2500", "--hang")
+    done = watch("run", "-p", "--on", "tool:read", "stop", "--", *agent)
+    assert done.returncode == 143
+    assert 'rule "tool:read" stopped the agent at call 1: Read file lantern/settings.py' in said(done.stderr)
+    [process] = (home / "sessions").glob("*.json")
+    assert not is_alive(json.loads(process.read_bytes())["pid"])
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        (["pth:x", "bell"], "--on 'pth:x': unknown field \"pth\" (did you mean path?)"),
+        (["", "bell"], "--on '': the rule is empty"),
+        (["failed>", "bell"], "--on 'failed>': \"failed>\" needs a value, for example failed>3"),
+        (
+            ["failed>3", "ring"],
+            "--on 'failed>3': unknown action \"ring\"; known: bell, note, ",
+        ),
+        (["failed>3", "stp"], "--on 'failed>3': unknown action \"stp\" (did you mean stop?); known: "),
+        (
+            ["failed>3", "pause"],
+            "--on … pause: nobody could let the agent go on, ",
+        ),
+    ],
+)
+def test_a_rule_is_checked_before_the_agent_starts(home: Path, given: list[str], complaint: str) -> None:
+    """One line says what is wrong; no agent runs and no file is made."""
+    done = watch("run", "-p", "--on", *given, "--", "touch", str(home / "started"))
+    assert (done.returncode, done.stdout) == (2, b"")
+    [line] = said(done.stderr)
+    assert line.startswith(complaint)
+    assert not (home / "started").exists()
+    assert not (home / "sessions").exists()
+
+
+@pytest.mark.parametrize("action", ["pause", "stop"])
+def test_an_agent_that_others_have_started_is_not_acted_on(action: str) -> None:
+    """A pipe has only alarms."""
+    done = watch("-p", "--on", "failed>3", action, stdin=PLAIN.read_bytes())
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert said(done.stderr) == [
+        f"--on … {action}: acts on an agent that agentwatch has started: agentwatch run --on …"
+    ]
+
+
+def test_a_saved_recording_is_not_watched() -> None:
+    """Its calls are over; `check` judges them."""
+    done = watch("-p", "--on", "failed>3", "bell", PLAIN)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert "agentwatch check judges recordings" in said(done.stderr)[0]

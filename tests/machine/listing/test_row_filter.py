@@ -1,0 +1,182 @@
+"""The words of the filter of a list select sessions by their names, states and numbers."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from agentwatch.machine.digest import LastTests
+from agentwatch.machine.listing.row_filter import (
+    ROW_FIELDS,
+    ROWS,
+    row_filter,
+    row_filter_offers,
+    row_filter_problem,
+)
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Ground, Standing, State
+from agentwatch.rules import parse
+from tests.machine.listing.made_rows import row
+
+ROW = replace(
+    row("s", State.ASKS),
+    agent="codex",
+    repo="Web-API",
+    branch="fix-lows",
+    worktree="lows",
+    host="buildbox",
+    title="Port the settings page",
+    prompts="please port it\nand now the tests",
+    standing=Standing(State.ASKS, Ground.INFERRED, 1, "shell npm ci"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_match"),
+    [
+        ("port", True),
+        ("PORT settings", True),
+        ("port missing", False),
+        ("npm", True),
+        ("web-api", True),
+        ("lows", True),
+        ("codex", True),
+        ("agent:codex", True),
+        ("agent:co", True),
+        ("agent:dex", False),
+        ("repo:api", True),
+        ("repo:tests", False),
+        ("branch:fix", True),
+        ("branch:main", False),
+        ("host:build", True),
+        ("host:other", False),
+        ("state:asks", True),
+        ("state:needs", True),
+        ("state:working", False),
+        ("asks", True),
+        ("asks working", True),
+        ("working", False),
+        ("as", False),
+        ("ask", True),
+        ("failed", False),
+        ("please", False),
+        ('"npm ci"', True),
+        ("agent:codex npm:ci", True),
+        ("agent:claude npm:ci", False),
+        ("agent:codex repo:api port asks", True),
+        ("agent:codex repo:api port failed", False),
+    ],
+)
+def test_all_words_of_a_filter_must_match(text: str, is_match: bool) -> None:
+    """Each word is sought in the names, the title and the activity; a word with a colon in its field."""
+    matches = row_filter(text)
+    assert matches is not None
+    assert matches(ROW) is is_match
+
+
+def test_no_words_are_no_filter() -> None:
+    """Blanks do not filter."""
+    assert row_filter(" \t ") is None
+
+
+def test_failed_sessions_are_those_that_ended_and_those_whose_turn_failed() -> None:
+    """`failed` selects both; other states are selected by their own names only."""
+    matches = row_filter("failed")
+    assert matches is not None
+    assert {state for state in State if matches(row("a", state))} == {State.FAILED, State.TURN_FAILED}
+    matches = row_filter("succeeded unknown")
+    assert matches is not None
+    assert {state for state in State if matches(row("a", state))} == {State.SUCCEEDED, State.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_match"),
+    [
+        ("calls>100 failed>3", True),
+        ("failed>4", False),
+        ("failed failed>3", False),
+        ("asks (failed>9 OR context>=80%)", True),
+        ("context>80%", False),
+        ("lines_added>500 -lines_removed>100", True),
+        ("tests:red", True),
+        ("tests:green OR tests:none", False),
+        ("age>1h age<3h", True),
+        ("silent>50m silent<70m", True),
+        ("duration>1h", True),
+        ("branch:fix*", True),
+        ("branch:*ix", False),
+        ("-branch:main", True),
+        ("model:opus", False),
+        ("subagents>0", False),
+        ("*page", True),
+        ("agent:*dex", True),
+        ('title:"settings page"', True),
+    ],
+)
+def test_fields_are_compared(text: str, is_match: bool) -> None:
+    """Numbers, times, shares and globs are those of the language of rules."""
+    now_ms = round(1000 * time.time())
+    full = replace(
+        ROW,
+        calls=120,
+        failed=4,
+        context_used=80,
+        context_size=100,
+        lines_added=600,
+        lines_removed=3,
+        tests=LastTests(True, 3, 1),
+        began_ms=now_ms - 7_200_000,
+        seen_ms=now_ms - 3_600_000,
+    )
+    matches = row_filter(text)
+    assert matches is not None
+    assert matches(full) is is_match
+
+
+@pytest.mark.parametrize("text", ["calls>0", "-calls>0", "context<50%", "age>1s", "duration<1h"])
+def test_what_is_unknown_is_not_selected(text: str) -> None:
+    """A session without a number is selected neither by a term about it nor by its opposite."""
+    matches = row_filter(text)
+    assert matches is not None
+    assert matches(replace(ROW, calls=None, began_ms=None)) is False
+
+
+def test_the_words_before_a_mistake_are_used() -> None:
+    """A mistake is named, and the words before it select sessions."""
+    problem = row_filter_problem("port stat:asks")
+    assert problem is not None
+    assert problem.reason == 'unknown field "stat" (did you mean state?)'
+    matches = row_filter("port stat:asks")
+    assert matches is not None
+    assert matches(ROW)
+    assert row_filter_problem("port") is None
+    assert row_filter("stat:asks") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ag", ["agent:", "age>"]),
+        ("agent:c", ["agent:claude", "agent:codex"]),
+        ("port repo:", ["port repo:Web-API", "port repo:web"]),
+        ("state:your", ['state:"your turn"']),
+        ("title:", []),
+        ("work", ["worktree:", "working"]),
+    ],
+)
+def test_how_a_filter_can_go_on_is_offered(text: str, words: list[str]) -> None:
+    """Fields, states and the names of the sessions are offered."""
+    rows: list[Row] = [ROW, replace(ROW, agent="claude", repo="web"), replace(ROW, agent="", repo="")]
+    assert [offer.text for offer in row_filter_offers(text, rows)] == words
+
+
+def test_every_field_can_be_read() -> None:
+    """Each field has an example that can be compared with a row."""
+    for field in ROW_FIELDS:
+        assert parse(field.example, ROWS).fields == {field.name}
+        matches = row_filter(field.example)
+        assert matches is not None
+        matches(ROW)
+    assert set(ROWS.synonyms.values()) <= set(ROWS.fields)

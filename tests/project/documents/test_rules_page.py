@@ -1,0 +1,96 @@
+"""The rules of docs/RULES.md can be read, and be run over a session."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agentwatch.analysis.call_fields import CALLS, LIVE, CallFacts, call_readers
+from agentwatch.analysis.call_filter import call_filter
+from agentwatch.checking.rule_file import read_rules
+from agentwatch.feed import Feed
+from agentwatch.machine.listing.row_filter import ROWS
+from agentwatch.recording import open_saved
+from agentwatch.rules import RuleError, parse
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "RULES.md").read_text()
+BLOCK = re.search(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+assert BLOCK is not None
+WHENS = [entry["when"] for entry in tomllib.loads(BLOCK[1])["forbid"]]
+FILTERS = [
+    rule
+    for row in re.findall(r"^\| [A-Z][^|]*\? \| (.*) \|$", PAGE, re.MULTILINE)
+    for rule in re.findall(r"`([^`]+)`", row)
+]
+
+
+@pytest.fixture(scope="module")
+def feed() -> Feed:
+    """Return the demo session."""
+    found = Feed(open_saved(ROOT / "recordings" / "demo.ndjson"))
+    found.advance()
+    return found
+
+
+def test_the_file_of_rules_can_be_read(tmp_path: Path) -> None:
+    """The block is a file of rules for `check`: 19 forbidden calls, and limits."""
+    assert BLOCK is not None
+    path = tmp_path / "rules.toml"
+    path.write_text(BLOCK[1])
+    assert len(WHENS) == 19
+    assert len(read_rules(path)) == 19 + 3
+
+
+@pytest.mark.parametrize("when", WHENS)
+def test_a_rule_is_also_a_filter(when: str, feed: Feed) -> None:
+    """Each rule selects calls in a filter too, without the one with a regular expression."""
+    condition = parse(when, LIVE, allows_patterns=True)
+    test = condition.bind(call_readers(CallFacts(feed)))
+    selected = [call.number for call in feed.session.calls if test(call) is True]
+    if "re:/" in when:
+        with pytest.raises(RuleError, match="only in rule files"):
+            call_filter(when, CallFacts(feed))
+        return
+    matches = call_filter(when, CallFacts(feed))
+    assert matches is not None
+    assert [call.number for call in feed.session.calls if matches(call)] == selected
+
+
+def test_the_questions_have_filters(feed: Feed) -> None:
+    """Each question about a session has a filter, and most select calls of the demo session."""
+    assert len(FILTERS) == 9
+    found = 0
+    for words in FILTERS:
+        matches = call_filter(words, CallFacts(feed))
+        assert matches is not None
+        found += any(map(matches, feed.session.calls))
+    assert found >= 3
+
+
+def test_the_words_of_the_grammar_are_rules() -> None:
+    """Each rule in the table of the language can be read."""
+    table = PAGE.split("| rule | selects |")[1].split("\n\n")[0]
+    rules = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
+    assert len(rules) == 12
+    for rule in rules:
+        assert parse(rule, LIVE, allows_patterns=True)
+
+
+def test_the_rules_of_the_command_line_are_rules() -> None:
+    """The rules after `--on` in the example can be read."""
+    rules = re.findall(r"--on '([^']+)' [a-z]+ ", PAGE)
+    assert len(rules) == 2
+    for rule in rules:
+        parse(rule, LIVE)
+
+
+@pytest.mark.parametrize("vocabulary", [CALLS, LIVE, ROWS])
+def test_every_field_is_in_the_page(vocabulary: object) -> None:
+    """The tables name each field. `docs/reference.py` writes them, and its check finds an old one."""
+    assert isinstance(vocabulary, type(CALLS))
+    for name in vocabulary.fields:
+        assert f"\n| `{name}` | " in PAGE

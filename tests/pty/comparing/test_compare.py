@@ -1,0 +1,72 @@
+"""`agentwatch compare A B` on a real terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.builders.comparing.runs import Run, read, run_tests
+from tests.harness.on_a_pty import in_terminal
+
+A = Run()
+B = A.with_call(2, read("README.md")).changed(6, run_tests(failed=3))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[str, str]:
+    """Record two runs, and return their paths."""
+    paths = tmp_path / "before.ndjson", tmp_path / "after.ndjson"
+    for path, run in zip(paths, (A, B), strict=True):
+        path.write_bytes(run.lines())
+    return str(paths[0]), str(paths[1])
+
+
+def test_the_screen_opens_and_gives_the_terminal_back(runs: tuple[str, str]) -> None:
+    """`n` goes to the next difference, and `q` restores the terminal and exits with 0."""
+    with in_terminal("compare", *runs) as terminal:
+        terminal.wait_for("the runs part here")
+        terminal.wait_for("difference 1 of 2")
+        terminal.send("n")
+        terminal.wait_for("difference 2 of 2")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+
+
+def test_a_session_is_opened_and_left(runs: tuple[str, str]) -> None:
+    """`b` opens the session of B at the selected call, and esc returns to the comparison."""
+    with in_terminal("compare", *runs) as terminal:
+        terminal.wait_for("difference 1 of 2")
+        terminal.send("b")
+        terminal.wait_for("esc Comparison")
+        terminal.send("\x1b")
+        terminal.wait_for("the runs part here")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+
+
+@pytest.mark.parametrize("option", ["-p", "--json", "--all", "--raw", "--output-format=markdown"])
+def test_an_option_about_the_report_prints(option: str, runs: tuple[str, str]) -> None:
+    """The terminal shows the report, and no screen is drawn."""
+    with in_terminal("compare", *runs, option) as terminal:
+        assert terminal.wait_exit() == 0
+        assert "pytest" in terminal.screen_text()
+        assert "the runs part here" not in terminal.screen_text()
+
+
+@pytest.mark.parametrize("with_pipe", ["producer", "consumer"])
+def test_a_pipe_prints(with_pipe: str, runs: tuple[str, str]) -> None:
+    """If stdin or stdout is no terminal, the report is printed."""
+    pipes = {"producer": ["true"]} if with_pipe == "producer" else {"consumer": ["cat"]}
+    with in_terminal("compare", *runs, **pipes) as terminal:  # type: ignore[arg-type]
+        assert terminal.wait_exit() == 0
+        assert "Where they part" in terminal.screen_text()
+
+
+def test_a_session_that_cannot_be_read_draws_no_screen(runs: tuple[str, str], tmp_path: Path) -> None:
+    """The error is one line, and the exit code is 2."""
+    with in_terminal("compare", runs[0], str(tmp_path / "gone.ndjson")) as terminal:
+        assert terminal.wait_exit() == 2
+        assert "cannot open" in terminal.screen_text()

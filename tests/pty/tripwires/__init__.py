@@ -1,0 +1,1 @@
+"""Tests of rules that pause and stop a real agent."""

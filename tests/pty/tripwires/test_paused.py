@@ -1,0 +1,101 @@
+"""A real agent is paused by a rule, goes on by a key, and is stopped by a rule."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+from tests.conftest import RECORDINGS
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import in_terminal, saved
+from tests.harness.processes import is_alive, until
+from tests.harness.program import watch
+
+PLAIN = RECORDINGS / "plain.ndjson"
+
+
+def pid_of(home: Path) -> int:
+    """Return the process id of the agent."""
+    pid = json.loads(saved(home, "json").read_bytes())["pid"]
+    assert isinstance(pid, int)
+    return pid
+
+
+def state_of(pid: int) -> str:
+    """Return the state of a process: `T` if it is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_a_rule_pauses_the_agent_until_the_user_lets_it_go_on(home: Path) -> None:
+    """The screen says which rule it was, and the key that goes on; the run ends as if nothing had been."""
+    agent = command(PLAIN, "--pace", "4")
+    with in_terminal("run", "--on", "tool:read", "pause", "--", *agent) as terminal:
+        terminal.wait_for('paused by rule "tool:read"')
+        terminal.wait_for("C: let it go on")
+        terminal.wait_for("‖ paused")
+        until(lambda: state_of(pid_of(home)) == "T")
+        terminal.send("C")
+        terminal.wait_for("the agent goes on")
+        terminal.wait_for("✓ succeeded")
+        until(lambda: json.loads(saved(home, "json").read_bytes())["exit_code"] == 0)
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    log = saved(home, "log").read_bytes()
+    assert b'rule "tool:read" paused the agent at call 1: Read file' in log
+    assert watch("log", saved(home)).stdout == log
+
+
+def test_a_pause_that_is_ended_from_outside_is_noticed(home: Path) -> None:
+    """`kill -CONT` is the same as the key."""
+    agent = command(PLAIN, "--pace", "4")
+    with in_terminal("run", "--on", "tool:read", "pause", "--", *agent) as terminal:
+        terminal.wait_for('paused by rule "tool:read"')
+        until(lambda: state_of(pid_of(home)) == "T")
+        os.killpg(pid_of(home), signal.SIGCONT)
+        terminal.wait_for("✓ succeeded")
+        until(lambda: json.loads(saved(home, "json").read_bytes())["exit_code"] == 0)
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+
+
+def test_a_paused_agent_goes_on_when_the_screen_is_left(home: Path) -> None:
+    """The dialog says so, and nothing that is stopped is left behind."""
+    agent = command(PLAIN, "--cut", "2500", "--hang")
+    with in_terminal("run", "--on", "tool:read", "pause", "--", *agent) as terminal:
+        terminal.wait_for('paused by rule "tool:read"')
+        pid = pid_of(home)
+        until(lambda: state_of(pid) == "T")
+        terminal.send("q")
+        terminal.wait_for("The agent is paused by rule")
+        terminal.send("l")
+        assert terminal.wait_exit() == 0
+        assert "the agent was paused by a rule; it goes on" in terminal.screen_text()
+    until(lambda: state_of(pid) != "T")
+    os.kill(pid, signal.SIGTERM)
+    until(lambda: not is_alive(pid))
+
+
+def test_a_rule_stops_the_agent(home: Path) -> None:
+    """The screen stays and says how it ended; the last line names the rule, the exit code is that of `q`."""
+    agent = command(PLAIN, "--cut", "2500", "--hang")
+    with in_terminal("run", "--on", "tool:read", "stop", "--", *agent) as terminal:
+        terminal.wait_for("exit 143")
+        assert not is_alive(pid_of(home))
+        terminal.send("q")
+        assert terminal.wait_exit() == 143
+        assert 'stopped by rule "tool:read"' in terminal.screen_text()
+
+
+def test_an_agent_is_not_left_paused_by_a_monitor_that_is_killed(home: Path) -> None:
+    """SIGKILL leaves no time for a word; the relay lets the agent go on."""
+    agent = command(PLAIN, "--cut", "2500", "--hang")
+    with in_terminal("run", "--on", "tool:read", "pause", "--", *agent) as terminal:
+        terminal.wait_for('paused by rule "tool:read"')
+        pid = pid_of(home)
+        until(lambda: state_of(pid) == "T")
+        os.kill(terminal.pid, signal.SIGKILL)
+        until(lambda: state_of(pid) != "T")
+        os.kill(pid, signal.SIGTERM)
+        until(lambda: not is_alive(pid))

@@ -1,0 +1,55 @@
+"""The file of alarms is appended to line by line, and read as foreign data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.recording.alarms import Alarm, AlarmsFile, alarms_of, read_alarms
+from tests.builders.lines import ANY_JSON, PROPERTY, line
+
+ALARM = Alarm(
+    120, 1_790_000_000_000, 12, 11, 0, 1, "bell", "rm outside", "Ran terminal command rm -rf /tmp/x"
+)
+
+
+def test_what_was_appended_is_read(tmp_path: Path) -> None:
+    """A rule about the run has no call, and lone surrogates are replaced."""
+    file = AlarmsFile(tmp_path / "r.alarms")
+    alarms = [ALARM, ALARM._replace(call=None, words="", is_last=True), ALARM._replace(words="a\ud800b")]
+    for alarm in alarms:
+        file.append(alarm)
+    file.close()
+    assert alarms_of(tmp_path / "r.ndjson") == [*alarms[:2], ALARM._replace(words="a?b")]
+
+
+def test_no_file_is_no_alarm(tmp_path: Path) -> None:
+    """Neither a missing file nor a link, a folder or a FIFO has alarms; a recording may have no name."""
+    (tmp_path / "link.alarms").symlink_to(tmp_path / "other")
+    (tmp_path / "folder.alarms").mkdir()
+    os.mkfifo(tmp_path / "fifo.alarms")
+    found = [read_alarms(tmp_path / f"{name}.alarms") for name in ("none", "link", "folder", "fifo")]
+    assert found == [[], [], [], []]
+    assert alarms_of(None) == []
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from([*Alarm._fields, "last"]), ANY_JSON)
+        | st.fixed_dictionaries({"offset": ANY_JSON, "at_ms": st.just(1), "ended": ANY_JSON})
+    )
+)
+@PROPERTY
+def test_foreign_lines_are_read_or_ignored(
+    tmp_path_factory: pytest.TempPathFactory, entries: list[dict[str, object]]
+) -> None:
+    """Any value of any type is accepted, and what is returned has the right types."""
+    path = tmp_path_factory.getbasetemp() / "foreign.alarms"
+    path.write_bytes(b"".join(map(line, entries)) + b"\xff{[[[")
+    for alarm in read_alarms(path):
+        assert type(alarm.offset) is int
+        assert type(alarm.rule) is str

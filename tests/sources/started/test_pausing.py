@@ -1,0 +1,99 @@
+"""A process group is paused and goes on, with /proc and without it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from agentwatch.sources.started import pausing as module
+from agentwatch.sources.started.pausing import Pausing
+from tests.harness.processes import until
+
+
+@pytest.fixture
+def process() -> Iterator[subprocess.Popen[bytes]]:
+    """Return a process that leads a group of its own."""
+    started = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    yield started
+    started.kill()
+    started.wait()
+
+
+@pytest.fixture(params=["proc", "ps"])
+def seen_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let the state of processes be read from /proc, or by `ps` as on a Mac."""
+    for name in ("_SETTLE_SECONDS", "_LOOK_SECONDS"):
+        monkeypatch.setattr(module, name, 0.0)
+    if request.param == "ps":
+        monkeypatch.setattr(module, "stat_of", lambda _: None)
+    return str(request.param)
+
+
+def is_stopped(pid: int) -> bool:
+    """Return whether a process is stopped."""
+    return module._ps_state(pid).startswith("T")
+
+
+def test_a_group_is_paused_and_goes_on(process: subprocess.Popen[bytes], seen_by: str) -> None:
+    """The rule is known until then, and the time at which it went on afterwards."""
+    noted: list[int] = []
+    pausing = Pausing(process.pid, lambda: process.poll() is None, noted.append)
+    assert (pausing.rule, pausing.go_on()) == ("", False)
+    assert pausing.pause("rm outside"), seen_by
+    until(lambda: is_stopped(process.pid))
+    assert pausing.rule == "rm outside"
+    assert pausing.continued_ms is None
+    assert pausing.go_on()
+    until(lambda: not is_stopped(process.pid))
+    assert pausing.rule == ""
+    assert pausing.continued_ms is not None
+    assert noted == [process.pid, 0]
+
+
+@pytest.mark.usefixtures("seen_by")
+def test_a_group_that_somebody_else_continues_is_not_paused(process: subprocess.Popen[bytes]) -> None:
+    """The user has sent SIGCONT from another terminal."""
+    pausing = Pausing(process.pid, lambda: process.poll() is None)
+    pausing.pause("rm outside")
+    until(lambda: is_stopped(process.pid))
+    os.killpg(process.pid, signal.SIGCONT)
+    until(lambda: pausing.rule == "")
+    assert pausing.continued_ms is not None
+
+
+def test_without_proc_and_ps_the_group_counts_as_paused(
+    process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can say otherwise, and the key still lets it go on."""
+    for name in ("_SETTLE_SECONDS", "_LOOK_SECONDS"):
+        monkeypatch.setattr(module, name, 0.0)
+    monkeypatch.setattr(module, "stat_of", lambda _: None)
+    monkeypatch.setenv("PATH", "/nowhere")
+    pausing = Pausing(process.pid, lambda: process.poll() is None)
+    pausing.pause("rm outside")
+    assert pausing.rule == "rm outside"
+    assert pausing.go_on()
+
+
+def test_what_has_ended_or_is_unattended_is_not_paused(process: subprocess.Popen[bytes]) -> None:
+    """The rule was hit, and nothing was done."""
+    pausing = Pausing(process.pid, lambda: False)
+    assert not pausing.pause("rm outside")
+    pausing = Pausing(process.pid, lambda: True)
+    pausing.is_attended = False
+    assert not pausing.pause("rm outside")
+    assert not is_stopped(process.pid)
+
+
+def test_an_agent_that_is_killed_in_a_pause_is_not_paused_any_more(
+    process: subprocess.Popen[bytes],
+) -> None:
+    """SIGKILL ends a stopped process too."""
+    pausing = Pausing(process.pid, lambda: process.poll() is None)
+    pausing.pause("rm outside")
+    process.kill()
+    until(lambda: pausing.rule == "")
