@@ -130,7 +130,8 @@ class _Parser:
             return Glob(field, token.value, pattern_matcher(token.value, token.at))
         if field.is_closed and not any(map(name_matcher(token.value), field.values)):
             raise RuleError(_no_such_value(field, token.value), token.at)
-        if not token.is_quoted and (meant := meant_by(token.value, field.values)):
+        is_part = field.measure is Measure.TEXT and any(token.value.lower() in each for each in field.values)
+        if not token.is_quoted and not is_part and (meant := meant_by(token.value, field.values)):
             raise RuleError(
                 f"{field.name} is never {quoted(token.value)} (did you mean {meant}?); if it is, quote it",
                 token.at,

@@ -40,8 +40,8 @@ def words_of(call: Call) -> tuple[str, ...]:
 def is_outside(call: Call, cwd: str | None) -> bool | None:
     """Return whether a call acts on a file outside the cwd; None if its path or the cwd is unknown.
 
-    `~` counts as outside. A word of a command counts only if it is a path with `/` or `..`. A path that
-    begins with a variable is unknown.
+    `~` counts as outside, unless the cwd is below it too, as in a redacted recording. A word of a command
+    counts only if it is a path with `/` or `..`. A path that begins with a variable is unknown.
     """
     words = words_of(call)
     if call.kind is ToolKind.EXECUTE:
@@ -50,7 +50,8 @@ def is_outside(call: Call, cwd: str | None) -> bool | None:
         return None if call.kind in _FILES else False
     if cwd is None:
         return None
-    if any(word.startswith("~") or _named(word, cwd)[2] for word in words if word[0] != "$"):
+    is_redacted = cwd.startswith("~")
+    if any((word[0] == "~" and not is_redacted) or _named(word, cwd)[2] for word in words if word[0] != "$"):
         return True
     return None if any(word[0] == "$" for word in words) else False
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
+from agentwatch.analysis.call_fields.fields import CALL_FIELDS
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Group, State
 from agentwatch.rules import Field, Measure, Readers, RuleError, Test, Value, Vocabulary
@@ -59,7 +60,13 @@ _SYNONYMS = {
     "verdict": "tests",
     "started": "age",
 }
-ROWS: Final = Vocabulary.of(ROW_FIELDS, {*(state.value for state in State), _FAILED}, synonyms=_SYNONYMS)
+_OF_CALLS = {field.name: "calls, for the filter of a session" for field in CALL_FIELDS}
+ROWS: Final = Vocabulary.of(
+    ROW_FIELDS,
+    {*(state.value for state in State), _FAILED},
+    {name: where for name, where in _OF_CALLS.items() if name not in _SYNONYMS},
+    synonyms=_SYNONYMS,
+)
 """The vocabulary of the filter of a list."""
 _NO_NAMES: tuple[str, ...] = ()
 

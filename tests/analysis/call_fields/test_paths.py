@@ -52,10 +52,17 @@ def test_a_path_is_absolute_and_relative(path: str, cwd: str | None, names: list
         (r"D:\w\a.py", r"C:\w", True),
         ("/etc/hosts", None, None),
         (None, "/w", None),
+        ("~/p/a.py", "/home/ada/p", True),
+        ("~/p/a.py", "~/p", False),
+        ("~/other/a.py", "~/p", True),
+        ("/etc/hosts", "~/p", True),
     ],
 )
 def test_a_file_is_outside_the_folder_of_the_session(path: str | None, cwd: str | None, is_out: bool) -> None:
-    """`..` is resolved, a longer name with the same beginning is another folder, and `~` is outside."""
+    """`..` is resolved, a longer name with the same beginning is another folder, and `~` is outside.
+
+    In a redacted recording the folder of the session begins with `~` too.
+    """
     assert is_outside(call(path), cwd) is is_out
 
 

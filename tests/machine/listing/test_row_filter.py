@@ -180,3 +180,18 @@ def test_every_field_can_be_read() -> None:
         assert matches is not None
         matches(ROW)
     assert set(ROWS.synonyms.values()) <= set(ROWS.fields)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("tool:edit", '"tool" is a field of calls, for the filter of a session'),
+        ("outcome:failed", 'unknown field "outcome" (did you mean state?)'),
+        ("state:endd", 'state is never "endd" (did you mean ended?); if it is, quote it'),
+        ("state:ende", None),
+    ],
+)
+def test_a_field_of_calls_and_a_misspelt_state(words: str, reason: str | None) -> None:
+    """An error says where a field belongs; a part of a state is no mistake."""
+    problem = row_filter_problem(words)
+    assert (None if problem is None else problem.reason) == reason
