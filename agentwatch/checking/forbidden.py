@@ -16,40 +16,42 @@ from agentwatch.session import Call
 class Forbidden:
     """A rule about calls, bound to one session."""
 
-    needs_calls = True
-
     def __init__(self, rule: Forbid, readers: Readers[Call]) -> None:
+        self.test = rule.condition.bind(readers)
+        """Returns whether a call matches; None if that is unknown."""
         self._rule = rule
-        self._test = rule.condition.bind(readers)
         self._readers = {
             name: readers.values[name] for name in sorted(rule.condition.fields) if name in readers.values
         }
-        self._looked_at = self._hits = self._not_judged = 0
+        self._hits = self._not_judged = 0
         self._places: list[Hit] = []
         self._unknown: Counter[str] = Counter()
 
-    def judge(self, call: Call) -> None:
-        """Judge a call that has ended, or that can no longer end."""
-        found = self._test(call)
-        if found is None:
-            self._not_judged += 1
-            self._unknown.update(name for name, read in self._readers.items() if read(call) is None)
-            return
-        self._looked_at += 1
-        if found:
+    def add(self, call: Call, *, is_known: bool) -> None:
+        """Count a call that matches, or one about which the rule says nothing.
+
+        Args:
+            call: The call, which has ended or can no longer end.
+            is_known: Whether it matches.
+        """
+        if is_known:
             self._hits += 1
             if len(self._places) < MOST_HITS:
                 self._places.append(hit(call))
+        else:
+            self._not_judged += 1
+            self._unknown.update(name for name, read in self._readers.items() if read(call) is None)
 
-    def judgement(self) -> Judgement:
-        """Return the judgement on the calls so far."""
+    def judgement(self, calls: int) -> Judgement:
+        """Return the judgement on the first calls that ended, which are `calls`."""
+        looked_at = calls - self._not_judged
         state, words = State.HOLDS, SafeText("no call")
         if self._hits:
             state, words = State.BROKEN, SafeText(plural(self._hits, "call"))
-        elif not self._looked_at:
+        elif not looked_at:
             state, words = State.UNKNOWN, unknown_words(self._unknown, self._not_judged)
         return Judgement(
-            *(self._rule, state, words, self._looked_at, self._hits, self._places, self._not_judged),
+            *(self._rule, state, words, looked_at, self._hits, self._places, self._not_judged),
             self._unknown,
         )
 

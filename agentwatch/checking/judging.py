@@ -37,15 +37,16 @@ class Judge:
             (rule.most for rule in rules if isinstance(rule, Limit) and rule.amount is Amount.IDLE), None
         )
         self._silences = None if idle is None else Silences(feed.session, idle)
-        self._by_calls: dict[int, Forbidden | Limited] = {}
+        self._forbidden: dict[int, Forbidden] = {}
+        self._limited: dict[int, Limited] = {}
         for index, rule in enumerate(rules):
             if isinstance(rule, Forbid):
-                self._by_calls[index] = Forbidden(rule, readers)
+                self._forbidden[index] = Forbidden(rule, readers)
             elif isinstance(rule, Limit):
-                is_idle = rule.amount is Amount.IDLE
-                silences = self._silences if is_idle else None
-                self._by_calls[index] = Limited(rule, facts, silences, lambda: self.began_ms)
-        self._judges = [each.judge for each in self._by_calls.values() if each.needs_calls]
+                silences = self._silences if rule.amount is Amount.IDLE else None
+                self._limited[index] = Limited(rule, facts, silences, lambda: self.began_ms)
+        self._tests = [(each.test, each) for each in self._forbidden.values()]
+        self._judges = [each.judge for each in self._limited.values() if each.judge is not None]
         feed.takes_agent_times = True
         feed.observer = self
 
@@ -64,16 +65,23 @@ class Judge:
     def judgements(self) -> list[Judgement]:
         """Return the judgements of all rules. The feed is over."""
         self._judge_ended()
-        return [
-            required(rule, self._feed) if isinstance(rule, Require) else self._by_calls[index].judgement()
-            for index, rule in enumerate(self._rules)
-        ]
+        return [self._judgement(index, rule) for index, rule in enumerate(self._rules)]
+
+    def _judgement(self, index: int, rule: Rule) -> Judgement:
+        if isinstance(rule, Require):
+            return required(rule, self._feed)
+        if isinstance(rule, Forbid):
+            return self._forbidden[index].judgement(self._judged)
+        return self._limited[index].judgement()
 
     def _judge_ended(self) -> None:
         """Judge the calls that have ended since."""
         ended = self._feed.session.ended_calls
         for index in range(self._judged, len(ended)):
             call = ended[index]
+            for test, forbidden in self._tests:
+                if (found := test(call)) is not False:
+                    forbidden.add(call, is_known=found is not None)
             for judge in self._judges:
                 judge(call)
         self._judged = len(ended)

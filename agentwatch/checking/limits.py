@@ -16,7 +16,6 @@ from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Session, calls_by_outcome
 
 _OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
-_OF_CALLS = (Amount.CALLS, Amount.FAILED, Amount.REJECTED, Amount.CALL, Amount.CONTEXT)
 _SAYS_NOTHING = (Outcome.RETURNED, Outcome.UNFINISHED)
 _NO_TIMES = "no line has a time"
 _NOT_SAID = {
@@ -51,28 +50,42 @@ class Limited:
         self._facts = facts
         self._silences = silences
         self._amount = rule.amount
-        self.needs_calls = rule.amount in _OF_CALLS
-        """Whether it must see each call when it ends."""
+        self.judge = self._judge_of()
+        """Takes a call that has ended, or that can no longer end; None if the limit needs no calls."""
         self._calls = self._known = self._hits = 0
         self._places: list[Hit] = []
         self._most: float | None = None
 
-    def judge(self, call: Call) -> None:
-        """Take a call that has ended, or that can no longer end."""
-        self._calls += 1
+    def _judge_of(self) -> Callable[[Call], None] | None:
+        if self._amount in _OUTCOMES:
+            return self._see_outcome
         if self._amount is Amount.CALL:
-            took = self._took_ms(call)
-            if took is not None:
-                self._known += 1
-                self._most = max(took, self._most or 0)
-                self._note(took > self._rule.most, call)
-        elif (outcome := _OUTCOMES.get(self._amount)) is not None:
-            self._known += call.outcome not in _SAYS_NOTHING
-            self._note(call.outcome is outcome, call)
-        elif self._amount is Amount.CALLS:
-            self._note(call.number > self._rule.most, call)
-        elif self._amount is Amount.CONTEXT:
-            self._see_context()
+            return self._see_duration
+        return self._see_context if self._amount is Amount.CONTEXT else None
+
+    def _see_outcome(self, call: Call) -> None:
+        self._calls += 1
+        outcome = call.outcome
+        if outcome is Outcome.SUCCEEDED:
+            self._known += 1
+            return
+        self._known += outcome not in _SAYS_NOTHING
+        if outcome is _OUTCOMES[self._amount]:
+            self._note(call)
+
+    def _see_duration(self, call: Call) -> None:
+        self._calls += 1
+        took = self._took_ms(call)
+        if took is not None:
+            self._known += 1
+            self._most = max(took, self._most or 0)
+            if took > self._rule.most:
+                self._note(call)
+
+    def _see_context(self, _call: Call | None = None) -> None:
+        found = self._facts.session.run.tokens
+        if found.context_size and found.context_used is not None:
+            self._most = max(100 * found.context_used / found.context_size, self._most or 0)
 
     def judgement(self) -> Judgement:
         """Return the judgement at the end of the session."""
@@ -85,10 +98,15 @@ class Limited:
         words = SafeText(_words(self._amount, value))
         if value <= self._rule.most:
             return Judgement(self._rule, State.HOLDS, words, 1, value=value)
-        is_count = self._amount in _OUTCOMES or self._amount is Amount.CALLS
         places: Sequence[Hit] = self._places
-        hits = int(value) if is_count else self._hits
-        if self._silences is not None:
+        hits = int(value) if self._amount in _OUTCOMES else self._hits
+        if self._amount is Amount.CALLS:
+            first = int(self._rule.most)
+            places, hits = (
+                [hit(each) for each in session.calls[first : first + MOST_HITS]],
+                int(value) - first,
+            )
+        elif self._silences is not None:
             places, hits = self._silences.hits, self._silences.count
         return Judgement(self._rule, State.BROKEN, words, 1, max(hits, 1), places, value=value)
 
@@ -117,11 +135,10 @@ class Limited:
         read = _cost if self._amount is Amount.COST else _tokens
         return _sum(read(run.tokens) for run in session.runs), not_said
 
-    def _note(self, is_hit: bool, call: Call) -> None:
-        if is_hit:
-            self._hits += 1
-            if len(self._places) < MOST_HITS:
-                self._places.append(hit(call))
+    def _note(self, call: Call) -> None:
+        self._hits += 1
+        if len(self._places) < MOST_HITS:
+            self._places.append(hit(call))
 
     def _took_ms(self, call: Call) -> float | None:
         """Return how long a call took; None if unknown.
@@ -134,11 +151,6 @@ class Limited:
             return took
         ran = None if call.started.seen_ms is None else last_ms - call.started.seen_ms
         return ran if ran is not None and ran > self._rule.most else None
-
-    def _see_context(self) -> None:
-        found = self._facts.session.run.tokens
-        if found.context_size and found.context_used is not None:
-            self._most = max(100 * found.context_used / found.context_size, self._most or 0)
 
 
 def _words(amount: Amount, value: float) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agentwatch.analysis.episodes.episode import span_words
 from agentwatch.checking.judgement import MOST_HITS, Hit
+from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText
-from agentwatch.session import Pieces, Place, Session
+from agentwatch.session import Pieces, Place, Run, Session
 
 
 class Silences:
@@ -28,32 +29,37 @@ class Silences:
         self._began_ms: int | None = None
         self._quiet_since: int | None = None
         """The time of the last line; None while something explains a silence."""
-        self._turns = (0, 0)
+        self._run: Run | None = None
+        self._turns = 0
         self._ended = 0
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
         """Note a line that was applied."""
         session, seen_ms = self._session, place.seen_ms
-        turns, ended = (len(session.runs), session.run.turns), len(session.ended_calls)
-        if turns != self._turns or (ended != self._ended and not session.traits.announces_calls):
-            self._quiet_since = None  # the user was silent; or a call ran that the format reports at its end
-        self._turns, self._ended = turns, ended
+        run = session.runs[-1] if session.runs else None
+        turns = 0 if run is None else len(run.turn_starts)
+        if turns != self._turns or run is not self._run:
+            self._run, self._turns, self._quiet_since = run, turns, None  # the user was silent
+        if not session.traits.announces_calls and len(session.ended_calls) != self._ended:
+            self._ended, self._quiet_since = len(session.ended_calls), None  # a call ran: it is one line
         if seen_ms is not None:
-            first_ms = seen_ms if pieces is None else pieces.first_ms
-            self._began_ms = first_ms if self._began_ms is None else self._began_ms
             self.timed_lines += 1
+            if self._began_ms is None:
+                self._began_ms = seen_ms if pieces is None else pieces.first_ms
             if self._quiet_since is not None:
+                first_ms = seen_ms if pieces is None else pieces.first_ms
                 self._note(first_ms - self._quiet_since, first_ms)
                 if pieces is not None:
                     self._note(pieces.longest_gap_ms, seen_ms)
             self._quiet_since = seen_ms
-        has_prompts = not session.traits.has_result  # the files of agents; streams may leave the prompt out
-        if session.open_calls or session.asked or (session.runs and session.run.is_over):
+        is_over = run is not None and run.outcome is not Outcome.RUNNING
+        is_before_prompt = not turns and not session.traits.has_result  # in an agent's own file
+        if session.open_calls or session.asked.open_questions or is_over or is_before_prompt:
             self._quiet_since = None
-        elif has_prompts and not session.run.turns:
-            self._quiet_since = None  # the user has not asked for anything yet
 
     def _note(self, silence_ms: int, until_ms: int) -> None:
+        if silence_ms <= self.longest_ms and silence_ms <= self._most_ms:
+            return
         self.longest_ms = max(self.longest_ms, silence_ms)
         if silence_ms > self._most_ms:
             self.count += 1

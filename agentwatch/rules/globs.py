@@ -12,7 +12,7 @@ from collections.abc import Callable
 WILDCARDS = frozenset("*?[")
 _MOST_TEXT = 4096
 """Characters of a value that are compared. The session keeps no longer ones either."""
-_NO_LITERAL = re.compile(r"\[!?.[^]]*\]|[*?/]", re.DOTALL)
+_NO_LITERAL = re.compile(r"\[!?.[^]]*(?:\]|\Z)|[*?/]", re.DOTALL)
 _ANY, _ANY_IN_FOLDER = ".", "[^/]"
 
 Matcher = Callable[[str], bool]

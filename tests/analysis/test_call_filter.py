@@ -10,9 +10,9 @@ from agentwatch.analysis.call_filter import call_filter, filter_offers, usable_f
 from agentwatch.events import Outcome
 from agentwatch.rules import RuleError
 from agentwatch.session import Place, Session
-from tests.builders.call_facts import facts_of
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
+from tests.builders.stories.call_facts import facts_of
 from tests.builders.subagents import TWO_SUBAGENTS, begins
 
 

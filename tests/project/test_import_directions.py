@@ -34,7 +34,8 @@ ALLOWED = {
     | {"plugins", "recording", "redaction", "resources", "session", "wire"}
     | WORDS,
     "comparing": {"actions", "analysis", "events", "exports", "feed", "outputs", "paths", "session"} | WORDS,
-    "checking": {"actions", "analysis", "events", "faults", "feed", "rules", "session", "wire"} | WORDS,
+    "checking": {"actions", "analysis", "events", "faults", "feed", "outputs", "rules", "session", "wire"}
+    | WORDS,
     "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
     "session_index": {"analysis", "events", "faults", "feed", "machine", "recording", "session", "sources"}
     | {"state_folder"},

@@ -22,16 +22,23 @@ _QUOTES = ("'", '"', "\\\n", "\\", "$")
 def path_test(glob: str, facts: CallFacts) -> Test[Call]:
     """Return the test for a file that a call acts on."""
     matches, literal = path_matcher(glob), literal_of(glob)
+    in_cwd: dict[int, bool] = {}
+    """Whether the cwd of a run contains the letters, by its number."""
 
     def test(call: Call) -> bool | None:
-        cwd = facts.cwd(call)
-        if literal not in (cwd or "").lower():
+        is_in_cwd = in_cwd.get(call.run)
+        if is_in_cwd is None:
+            cwd = facts.cwd(call)
+            is_in_cwd = literal in (cwd or "").lower()
+            if cwd is not None:
+                in_cwd[call.run] = is_in_cwd
+        if not is_in_cwd:
             if call.kind is ToolKind.EXECUTE:
                 if not _may_contain(call.target, literal):
                     return False
             elif (words := words_of(call)) and not any(literal in word.lower() for word in words):
                 return False
-        found = paths_of(call, cwd)
+        found = paths_of(call, facts.cwd(call))
         return None if found is None else any(map(matches, found))
 
     return test

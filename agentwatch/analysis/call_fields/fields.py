@@ -20,29 +20,29 @@ _CHEAP, _DERIVED, _COMMANDS, _RECORDING = 0, 2, 3, 9
 """Costs of a value: a member, computed from earlier calls, from the words of a command, from the file."""
 
 CALL_FIELDS = (
-    Field("tool", Measure.NAME, "the tool, by the agent's name or by its kind", _TOOLS, example="tool:edit"),
+    Field("tool", Measure.NAME, "the tool: the agent's name of it, or its kind", _TOOLS, example="tool:edit"),
     Field("kind", Measure.NAME, "the kind of the tool", _KINDS, is_closed=True, example="kind:execute"),
-    Field("outcome", Measure.NAME, "how it ended", _OUTCOMES, is_closed=True, example="outcome:failed"),
-    Field("exit", Measure.COUNT, "the exit code of its command", example="exit>0"),
-    Field("duration", Measure.DURATION, "how long it took", example="duration>50s"),
-    Field("started", Measure.DURATION, "when it started, from the beginning", example="started>10m"),
-    Field("lines_added", Measure.COUNT, "the lines that it added", example="lines_added>100"),
-    Field("lines_removed", Measure.COUNT, "the lines that it removed", example="lines_removed>20"),
+    Field("outcome", Measure.NAME, "how the call ended", _OUTCOMES, is_closed=True, example="outcome:failed"),
+    Field("exit", Measure.COUNT, "the exit code of the command", example="exit>0"),
+    Field("duration", Measure.DURATION, "how long the call took", example="duration>50s"),
+    Field("started", Measure.DURATION, "the time from the beginning to the start", example="started>10m"),
+    Field("lines_added", Measure.COUNT, "the lines that the call added", example="lines_added>100"),
+    Field("lines_removed", Measure.COUNT, "the lines that the call removed", example="lines_removed>20"),
     Field(
         "phase",
         Measure.NAME,
-        "whether it has ended",
+        "whether the call has ended",
         ("started", "ended"),
         is_closed=True,
         example="phase:ended",
     ),
-    Field("group", Measure.NAME, "the id of the model call that made it", example="group:msg_*"),
-    Field("model", Measure.NAME, "the model of its run", example="model:*opus*"),
-    Field("agent", Measure.NAME, "who made it: main, or a subagent", ("main",), example="agent:main"),
-    Field("target", Measure.TEXT, "what it acts on, as the table shows it", cost=1, example="target:README"),
-    Field("error", Measure.TEXT, "why it failed", cost=1, example='error:"not found"'),
+    Field("group", Measure.NAME, "the id of the model's response with the call", example="group:msg_*"),
+    Field("model", Measure.NAME, "the model of the run", example="model:*opus*"),
+    Field("agent", Measure.NAME, "who made the call: main, or a subagent", ("main",), example="agent:main"),
+    Field("target", Measure.TEXT, "what the call acts on, as in the table", cost=1, example="target:README"),
+    Field("error", Measure.TEXT, "why the call failed", cost=1, example='error:"not found"'),
     Field("command", Measure.TEXT, "the command of a shell call", cost=1, example='command:"npm publish"'),
-    Field("path", Measure.PATH, "a file that it acts on", cost=_COMMANDS, example='path:"**/.env*"'),
+    Field("path", Measure.PATH, "a file that the call acts on", cost=_COMMANDS, example='path:"**/.env*"'),
     Field(
         "outside",
         Measure.NAME,
@@ -52,22 +52,26 @@ CALL_FIELDS = (
         cost=_COMMANDS,
         example="outside:cwd",
     ),
-    Field("program", Measure.NAME, "a program of its command", cost=_COMMANDS, example="program:git"),
-    Field("idle", Measure.DURATION, "the silence before it", cost=_DERIVED, example="idle>5m"),
-    Field("repeat", Measure.COUNT, "how often in a row it was made", cost=_DERIVED, example="repeat>=4"),
-    Field("tries", Measure.COUNT, "which try of the same thing it is", cost=_DERIVED, example="tries>3"),
-    Field("cycle", Measure.COUNT, "the edit-test-fail cycles up to it", cost=_DERIVED, example="cycle>=5"),
-    Field("reread", Measure.COUNT, "how often it has read this", cost=_DERIVED, example="reread>=4"),
+    Field("program", Measure.NAME, "a program in the command", cost=_COMMANDS, example="program:git"),
+    Field("idle", Measure.DURATION, "the silence before the call", cost=_DERIVED, example="idle>5m"),
+    Field(
+        "repeat", Measure.COUNT, "how often in a row the call was made", cost=_DERIVED, example="repeat>=4"
+    ),
+    Field(
+        "tries", Measure.COUNT, "the number of the try: 2 after a failure", cost=_DERIVED, example="tries>3"
+    ),
+    Field("cycle", Measure.COUNT, "the edit-test-fail cycles in a row", cost=_DERIVED, example="cycle>=5"),
+    Field("reread", Measure.COUNT, "how often the same part was read", cost=_DERIVED, example="reread>=4"),
     Field(
         "verdict",
         Measure.NAME,
-        "what its tests, linter or build said",
+        "the verdict on its tests, linter or build",
         ("green", "red", "none"),
         is_closed=True,
         cost=_RECORDING,
         example="verdict:red",
     ),
-    Field("text", Measure.TEXT, "the last 4,096 characters that it printed", cost=_RECORDING),
+    Field("text", Measure.TEXT, "the last 4,096 characters of the output", cost=_RECORDING),
 )
 """The fields of a call."""
 RUN_FIELDS = (

@@ -8,6 +8,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from agentwatch.analysis.call_filter import filter_offers
 from agentwatch.rules import RuleError
 from agentwatch.rules.completion import Offer
 from agentwatch.safe_text import SafeText
@@ -63,7 +64,8 @@ class FilterBar(RuleBar):
         self.post_message(PaneWanted("calls"))
 
     def _next_words(self, text: str) -> list[Offer]:
-        return self._calls.listed.offers(text)
+        listed = self._calls.listed
+        return filter_offers(text, listed.facts, listed.tools, listed.delegating)
 
     def _explain(self, words: str, problem: RuleError | None = None) -> None:
         self.explain(words, problem, SafeText("enter: keep · esc: clear"))

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from agentwatch.analysis.call_fields import CallFacts
-from agentwatch.analysis.call_filter import filter_offers, usable_filter
+from agentwatch.analysis.call_filter import usable_filter
 from agentwatch.events import Outcome
 from agentwatch.feed.call_changes import CallChanges
 from agentwatch.outputs.shown.tool_names import ToolNames
 from agentwatch.rules import RuleError
-from agentwatch.rules.completion import Offer
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.row_list import Row
@@ -41,7 +40,8 @@ class CallList:
             facts: The facts about its calls that filters use.
         """
         self._session = session
-        self._facts = facts
+        self.facts = facts
+        """What filters use of the calls."""
         self._changes = CallChanges(session)
         self._rows: Rows = RowsByTime(session.calls)
         self._next: Rows | None = None
@@ -66,10 +66,10 @@ class CallList:
     def at(self, session: Session) -> CallList:
         """Return the list at an earlier moment of the same session, with the same filter and order."""
         calls, count = session.calls, min(len(session.calls), self._changes.count)
-        earlier = CallList(session, self._facts)
+        earlier = CallList(session, self.facts)
         earlier._requested, earlier.filter = (self.filter, self.is_by_duration), self.filter
         earlier.is_by_duration = self.is_by_duration
-        earlier._rows = self._rows.prefix(calls, usable_filter(self.filter, self._facts).matches)
+        earlier._rows = self._rows.prefix(calls, usable_filter(self.filter, self.facts).matches)
         earlier._changes.skip(count)
         earlier.strip, earlier.tools = self.strip.prefix(len(calls)), self.tools.prefix(len(calls))
         earlier._parents = {parent: first for parent, first in self._parents.items() if first <= len(calls)}
@@ -159,7 +159,7 @@ class CallList:
             What is wrong with the words.
         """
         before = self._requested
-        found = usable_filter(before[0] if words is None else words.strip(), self._facts)
+        found = usable_filter(before[0] if words is None else words.strip(), self.facts)
         by_duration = before[1] if by_duration is None else by_duration
         self._requested = (found.words, by_duration)
         if self._requested != before:
@@ -195,10 +195,6 @@ class CallList:
     def delegating(self) -> Sequence[Call]:
         """Return the calls whose subagents made calls, in order."""
         return CallOrder(self._session.calls, (number - 1 for number in sorted(self._parents)))
-
-    def offers(self, words: str) -> list[Offer]:
-        """Return how the last word of a filter can continue."""
-        return filter_offers(words, self._facts, self.tools, self.delegating)
 
     def failures(self) -> list[int]:
         """Return the rows of the failed and rejected calls, from the top; a fold of them is one row."""

@@ -74,7 +74,7 @@ class RuleBar(InputBar):
 
 
 def offered(offers: list[Offer]) -> SafeText:
-    """Return offers in words: `duration> how long it took`, or `lines_added> · lines_removed>`."""
+    """Return offers in words: `duration> how long the call took`, or `lines_added> · lines_removed>`."""
     first = offers[0]
     start = _start(first)
     if len(offers) == 1:

@@ -21,7 +21,7 @@ from tests.conftest import RECORDINGS, ROOT
 
 SILENT = ("agentwatch sessions", "agentwatch status")
 """Commands that may print nothing, as there are no sessions; the first counts on stderr what is hidden."""
-WRITING = ("agentwatch export", "agentwatch redact", "agentwatch clip")
+WRITING = ("agentwatch export", "agentwatch redact", "agentwatch clip", "agentwatch check --init")
 """Commands that report on stderr what they have written."""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from agentwatch.events import Outcome
 from agentwatch.screen.calls.list import CallList
 from agentwatch.session import Session
-from tests.builders.call_facts import facts_of
 from tests.builders.lines import completed, init, session, started
 from tests.builders.screen.made_calls import end, made
+from tests.builders.stories.call_facts import facts_of
 
 
 def test_a_call_left_unfinished_by_its_run_counts_as_changed() -> None:

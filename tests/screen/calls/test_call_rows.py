@@ -14,9 +14,9 @@ from agentwatch.events import Outcome
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call
-from tests.builders.call_facts import facts_of
 from tests.builders.lines import PROPERTY
 from tests.builders.screen.made_calls import end, made
+from tests.builders.stories.call_facts import facts_of
 
 
 def by_time(calls: Sequence[Call], words: str = "") -> RowsByTime:

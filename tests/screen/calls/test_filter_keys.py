@@ -73,7 +73,7 @@ async def test_tab_completes_a_word_of_the_filter(recording: Saver) -> None:
         assert filter_input(stage).value == "outcome:failed"
         await stage.until(lambda: "5 hidden" in stage.calls.title, "5 calls")
         await stage.press("enter", "f", "space", *"dur")
-        await stage.shows("duration> how long it took")
+        await stage.shows("duration> how long the call took")
         await stage.press("right")
         assert filter_input(stage).value == "outcome:failed duration>"
 

@@ -172,3 +172,24 @@ async def test_the_keys_fit(width: int) -> None:
         assert line.endswith("? Help  q Quit")
         if width >= 100:
             assert "/ Find  f Filter  s Sort  r Ring  t Terminal  a All" in line
+
+
+async def test_the_filter_offers_fields_and_names_and_says_what_is_wrong() -> None:
+    """Tab completes a field and the name of an agent; a wrong rule is not kept, and its first words hold."""
+    async with home_of(some()) as (app, pilot):
+        await pilot.press("f", *"ag")
+        await eventually(
+            pilot, lambda: any("agent: · age>" in line for line in screen_rows(app)), "the fields"
+        )
+        await pilot.press("tab", *"cod", "tab")
+        assert app.home.bars.filter.input.value == "agent:codex"
+        await eventually(pilot, lambda: titles(app) == ["Port the page"], "the match")
+        await pilot.press("space", *"stat:x", "enter")
+        await pilot.pause()
+        assert app.home.bars.filter.is_typed_in
+        assert titles(app) == ["Port the page"]
+        assert any('unknown field "stat" (did you mean state?)' in line for line in screen_rows(app))
+        await pilot.press(*["backspace"] * 7, "enter")
+        await pilot.pause()
+        assert app.focused is app.home.sessions
+        assert app.home.request.filter == "agent:codex"

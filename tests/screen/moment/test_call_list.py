@@ -11,7 +11,6 @@ import pytest
 from agentwatch.recording import open_saved
 from agentwatch.screen.calls.list import CallList
 from agentwatch.session import Session
-from tests.builders.call_facts import facts_of
 from tests.builders.moment.any_recording import (
     SESSIONS,
     chosen,
@@ -21,6 +20,7 @@ from tests.builders.moment.any_recording import (
     with_history,
     written,
 )
+from tests.builders.stories.call_facts import facts_of
 
 
 def listed(session: Session, words: str, *, by_duration: bool) -> CallList:
