@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -77,6 +77,11 @@ class Checked(NamedTuple):
     """How long it took to read and judge it."""
     is_live: bool = False
     """Whether it is still being written, and was checked as it was."""
+
+
+def is_misused(blind_rules: Iterable[Judgement]) -> bool:
+    """Return whether one of the rules that looked at nothing is no warning."""
+    return any(each.rule.severity is Severity.ERROR for each in blind_rules)
 
 
 def blind(checked: Sequence[Checked]) -> list[Judgement]:

@@ -27,6 +27,7 @@ from agentwatch.cli.parameters.pacing import pacing
 from agentwatch.cli.sessions.host import host_pieces, host_rows
 from agentwatch.cli.sessions.options import sessions
 from agentwatch.cli.ship.options import publishing, ship
+from agentwatch.cli.stats.options import stats
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.cli.tripwires.option import on
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
@@ -220,17 +221,8 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
 
 
 for _command in (
-    check,
-    compare,
-    completion,
-    export,
-    clip,
-    doctor,
-    sessions,
-    engine,
-    host_rows,
-    host_pieces,
-    ship,
+    *(check, compare, completion, export, clip, doctor, sessions),
+    *(stats, engine, host_rows, host_pieces, ship),
 ):
     agentwatch.add_command(_command)
 

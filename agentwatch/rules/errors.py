@@ -7,6 +7,8 @@ from difflib import get_close_matches
 
 _MOST_COMPARED = 40
 """Longer words have no nearest word."""
+_LEAST_SLIPPED = 4
+"""Letters of the shortest word of which a slip is seen."""
 _MOST_QUOTED = 40
 """Characters of a word that an error repeats."""
 
@@ -42,6 +44,32 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         return None
     found = get_close_matches(word.lower(), list(known), 1)
     return found[0] if found else None
+
+
+def meant_by(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word of four or more letters that differs in one slip; None if no word does.
+
+    A slip is one letter too many, too few or another one, or two letters swapped. Where other words than
+    the known ones are possible too, the nearest word would be too far: `webfetch` is near to `fetch`.
+
+    Example:
+        >>> meant_by("edti", ["read", "edit"])
+        'edit'
+    """
+    return next(
+        (each for each in known if len(each) >= _LEAST_SLIPPED and _is_slip(word.lower(), each)), None
+    )
+
+
+def _is_slip(word: str, known: str) -> bool:
+    if word == known:
+        return False
+    same = next(
+        (at for at, (a, b) in enumerate(zip(word, known, strict=False)) if a != b), min(len(word), len(known))
+    )
+    left, right = word[same:], known[same:]
+    is_swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
+    return is_swapped or left[1:] == right[1:] or left[1:] == right or left == right[1:]
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

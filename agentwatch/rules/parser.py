@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from agentwatch.rules.conditions import Comparison, Condition, Glob, Not, Several, Word
-from agentwatch.rules.errors import RuleError, did_you_mean, quoted
+from agentwatch.rules.errors import RuleError, did_you_mean, meant_by, quoted
 from agentwatch.rules.fields import Field, Measure, Vocabulary
 from agentwatch.rules.globs import name_matcher
 from agentwatch.rules.numbers import number_of
@@ -16,9 +17,11 @@ _MOST_DEPTH = 50
 _OTHER_SIGNS = {
     **dict.fromkeys(("AND", "and", "&&", "&"), "terms that follow each other must all be true: leave it out"),
     **dict.fromkeys(("or", "||", "|"), "write OR"),
-    **dict.fromkeys(("NOT", "not"), "write -term"),
+    **dict.fromkeys(("NOT", "not", "!"), "write -term"),
 }
 """Signs of other languages, and what to write instead."""
+_SIGN_AND_FIELD = re.compile(r"[!+-]{1,3}([A-Za-z_][A-Za-z_0-9]{0,40})[:<>]")
+"""A field after a sign that is none of the language: `!tool:edit`, `--tool:edit`."""
 
 
 def parse(text: str, vocabulary: Vocabulary, *, allows_patterns: bool = False) -> Condition:
@@ -117,8 +120,6 @@ class _Parser:
         field = self._field(token)
         if not token.value:
             raise RuleError(f'"{token.name}{token.operator}" needs a value{_for_example(field)}', token.at)
-        if token.value.startswith("(") and not token.is_quoted:
-            raise RuleError(f"write ({field.name}:… OR {field.name}:…)", token.at)
         if field.measure.is_number:
             if token.is_pattern:
                 raise RuleError(f"{field.name} is a number{_for_example(field)}", token.at)
@@ -129,6 +130,11 @@ class _Parser:
             return Glob(field, token.value, pattern_matcher(token.value, token.at))
         if field.is_closed and not any(map(name_matcher(token.value), field.values)):
             raise RuleError(_no_such_value(field, token.value), token.at)
+        if not token.is_quoted and (meant := meant_by(token.value, field.values)):
+            raise RuleError(
+                f"{field.name} is never {quoted(token.value)} (did you mean {meant}?); if it is, quote it",
+                token.at,
+            )
         if field.measure is Measure.NAME and "," in token.value and not token.is_quoted:
             each = " OR ".join(f"{field.name}:{value}" for value in token.value.split(",", 2)[:2])
             raise RuleError(f"{field.name} has one value: write ({each})", token.at)
@@ -140,8 +146,15 @@ class _Parser:
             return
         following = self._next()
         is_between = self._at > 1 and following is not None and following.sign is not Sign.CLOSE
-        if token.value in _OTHER_SIGNS and (is_between or token.value == "NOT"):
+        negates = following is not None and (following.name or following.sign is not Sign.TERM)
+        if token.value in _OTHER_SIGNS and (is_between or _is_not(token.value, negates=bool(negates))):
             raise RuleError(f'{_OTHER_SIGNS[token.value]}, or quote it: "{token.value}"', token.at)
+        before = self._tokens[self._at - 2] if self._at > 1 else None
+        if token.value[0] in ":<>" and before is not None and before.value.lower() in self._vocabulary.fields:
+            raise RuleError(f"write {before.value}{token.value[0]}… without a blank", before.at)
+        head = _SIGN_AND_FIELD.match(token.value)
+        if head is not None and head[1].lower() in self._vocabulary.fields:
+            raise RuleError(f'write -{head[1]}…, or quote it: "{token.value}"', token.at)
         name, sign, _ = token.value.partition("=")
         field = self._vocabulary.fields.get(name.rstrip("!~=").lower())
         if sign and field is not None:
@@ -158,6 +171,11 @@ class _Parser:
         known = f" (did you mean {also}?)" if also else did_you_mean(token.name, self._vocabulary.fields)
         hint = known or f'; quote a word with "{token.operator}" in it'
         raise RuleError(f'unknown field "{token.name}"{hint}', token.at)
+
+
+def _is_not(word: str, *, negates: bool) -> bool:
+    """Return whether a word is the negation of another language: `not tool:edit`; `not found` is a text."""
+    return word == "NOT" or (word in ("not", "!") and negates)
 
 
 def _for_example(field: Field) -> str:

@@ -42,11 +42,10 @@ class Token(NamedTuple):
 def tokens(text: str) -> list[Token]:
     """Split a rule.
 
-    A parenthesis groups at the beginning of a word, and `)` ends a group only if one is open: `f(x)` is a
-    word. A word that begins with `--` is text.
+    A parenthesis groups at the beginning of a word: `f(x)` is a word. A word that begins with `--` is text.
 
     Raises:
-        RuleError: The rule is too long, or a quote or a regular expression has no end.
+        RuleError: The rule is too long, a quote or a regular expression has no end, or a `)` no beginning.
     """
     if len(text) > MOST_CHARACTERS:
         raise RuleError(f"a rule has at most {MOST_CHARACTERS:,} characters, this one has {len(text):,}")
@@ -64,7 +63,9 @@ def tokens(text: str) -> list[Token]:
             found.append(Token(Sign.CLOSE, at))
             depth -= 1
             at += 1
-        elif char == "-" and text[at + 1 : at + 2] not in ("", "-") and not text[at + 1].isspace():
+        elif char == "-" and text[at + 1 : at + 2] != "-":
+            if not text[at + 1 : at + 2].strip():
+                raise RuleError('"-" needs a term after it, without a blank', at)
             found.append(Token(Sign.NOT, at))
             at += 1
         else:
@@ -81,6 +82,8 @@ def _term(text: str, start: int, depth: int) -> tuple[Token, int]:
         if value == "OR" and not is_quoted:
             return Token(Sign.OR, start), end
         return Token(Sign.TERM, start, "", "", value, is_quoted, is_pattern), end
+    if text.startswith("(", head.end()):
+        raise RuleError(f"write ({head[1]}{head[2]}… OR {head[1]}{head[2]}…)", start)
     value, end, is_quoted, is_pattern = _value(text, head.end(), depth)
     return Token(Sign.TERM, start, head[1].lower(), head[2], value, is_quoted, is_pattern), end
 
@@ -106,10 +109,12 @@ def _value(text: str, start: int, depth: int) -> tuple[str, int, bool, bool]:
         if text[end] == "(":
             inner += 1
         elif text[end] == ")":
-            if not inner and depth:
+            if not inner:
                 break
             inner -= 1
         end += 1
+    if not depth and text.startswith(")", end):
+        raise RuleError('a ")" has no "("; quote a word with ")" in it', end)
     return text[start:end], end, False, False
 
 

@@ -21,7 +21,8 @@ from tests.rules.made import VOCABULARY
         ("a (b OR", "a"),
         ("a (b OR (c size>", "a"),
         ('a "b', "a"),
-        ("a -", "a -"),
+        ("a -", "a"),
+        ("a tool:edit)", "a tool:edit"),
         ("size>x", ""),
     ],
 )

@@ -4,6 +4,6 @@ No agent reports these. They are read from the calls as they end, and count per 
 """
 
 from agentwatch.analysis.episodes.episode import Episode, EpisodeKind, for_reading
-from agentwatch.analysis.episodes.episodes import Episodes
+from agentwatch.analysis.episodes.episodes import Episodes, whole_episodes
 
-__all__ = ["Episode", "EpisodeKind", "Episodes", "for_reading"]
+__all__ = ["Episode", "EpisodeKind", "Episodes", "for_reading", "whole_episodes"]

@@ -272,6 +272,14 @@ class Episodes:
             self._reread[number - 1] = times
 
 
+def whole_episodes(feed: Feed) -> Sequence[Episode]:
+    """Return the episodes of the session that a feed shows, after reading all of its calls."""
+    found = Episodes(feed)
+    while found.update() or found.read_one():
+        pass
+    return found.episodes()
+
+
 def _is_edit_of_a_file(call: Call) -> bool:
     """Return whether a call has surely edited a file that existed: it has removed lines from it.
 

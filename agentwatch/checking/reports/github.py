@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from agentwatch.checking.judgement import Checked, Judgement, State, blind
 from agentwatch.checking.reports.words import address_of, name_of, places, verdict
+from agentwatch.checking.rules import Severity
 from agentwatch.safe_text import SafeText
 
 _MOST_OF_A_KIND = 10
@@ -16,15 +17,20 @@ _MOST_PLACES = 5
 def commands(checked: Sequence[Checked]) -> Iterator[str]:
     """Yield commands for the runner, `::error title=…::…`, the rules with the most hits first.
 
-    Rules that looked at nothing are errors. Safe text has no line end, and every message is escaped.
+    Rules that looked at nothing come before. Safe text has no line end, and every message is escaped.
     """
-    of_nothing = [_command("error", each, f"looked at nothing: {each.words}") for each in blind(checked)]
+    of_nothing: dict[Severity, list[str]] = {severity: [] for severity in Severity}
+    for each in blind(checked):
+        severity = each.rule.severity
+        of_nothing[severity].append(_command(severity.value, each, f"looked at nothing: {each.words}"))
     found = [(one, each) for one in checked for each in one.judgements if each.state is State.BROKEN]
     found.sort(key=lambda pair: -pair[1].hits)
-    errors = of_nothing + [
+    errors = of_nothing[Severity.ERROR] + [
         _command("error", each, _message(one, each)) for one, each in found if each.is_error
     ]
-    warnings = [_command("warning", each, _message(one, each)) for one, each in found if each.is_warning]
+    warnings = of_nothing[Severity.WARNING] + [
+        _command("warning", each, _message(one, each)) for one, each in found if each.is_warning
+    ]
     for kind, of_kind in (("error", errors), ("warning", warnings)):
         yield from of_kind[:_MOST_OF_A_KIND]
         if (more := len(of_kind) - _MOST_OF_A_KIND) > 0:

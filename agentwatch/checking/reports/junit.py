@@ -46,9 +46,10 @@ def report(checked: Sequence[Checked]) -> bytes:
 
 
 def _kind(judgement: Judgement, *, is_blind: bool) -> str:
+    is_warning = judgement.rule.severity is Severity.WARNING
     if judgement.state is State.BROKEN:
-        return "failure" if judgement.rule.severity is Severity.ERROR else "skipped"
-    if is_blind:
+        return "skipped" if is_warning else "failure"
+    if is_blind and not is_warning:
         return "error"
     return "" if judgement.state is State.HOLDS else "skipped"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.checking.judgement import Checked, blind
+from agentwatch.checking.judgement import Checked, blind, is_misused
 from agentwatch.checking.reports import github, text
 from agentwatch.checking.reports.words import name_of
 from agentwatch.checking.rule_file import read_rules
@@ -72,7 +72,7 @@ def run_check(
 
     Returns:
         The exit code: 0 if all rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule
-        looked at nothing.
+        that is no warning looked at nothing.
     """
     checked, code = list[Checked](), 0
     progress = ShownProgress()
@@ -90,7 +90,7 @@ def run_check(
         say(f"the rule {name_of(each)} looked at nothing: {each.words}")
     if any(each.is_error for one in checked for each in one.judgements):
         code = max(code, BROKEN)
-    if unseen:
+    if is_misused(unseen):
         code = max(code, USAGE)
     return _print(checked, output_format, code, explains=explains) or code
 

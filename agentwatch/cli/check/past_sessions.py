@@ -10,7 +10,7 @@ from pathlib import Path
 from agentwatch.checking.judgement import Checked
 from agentwatch.checking.judging import Judge
 from agentwatch.checking.reports.trial_report import json_report, lines
-from agentwatch.checking.rules import Rule
+from agentwatch.checking.rules import Rule, Severity
 from agentwatch.checking.trial import Trial
 from agentwatch.cli.check.command import BROKEN
 from agentwatch.cli.export.progress import ShownProgress
@@ -38,7 +38,7 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
         as_json: Print one JSON object.
 
     Returns:
-        The exit code: 1 if a rule would have fired, 2 if a rule looked at nothing.
+        The exit code: 1 if a rule would have fired, 2 if a rule that is no warning looked at nothing.
     """
     trial, unreadable = Trial(rules), 0
     every = _changed_since(since_ms)
@@ -61,7 +61,8 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
         say(f"the rule {safe_line(each.rule.name)} looked at nothing")
     if not trial.sessions:
         say("no session began since then")
-    code = USAGE if blind or not trial.sessions else BROKEN if trial.is_broken else 0
+    is_misused = any(each.rule.severity is Severity.ERROR for each in blind)
+    code = USAGE if is_misused or not trial.sessions else BROKEN if trial.is_broken else 0
     return (print_json([json_report(trial)]) if as_json else print_lines(lines(trial))) or code
 
 

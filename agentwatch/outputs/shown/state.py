@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from agentwatch.actions import action, count_words
 from agentwatch.analysis.block_text import PLAN_SIGNS
+from agentwatch.analysis.episodes import for_reading, whole_episodes
 from agentwatch.analysis.silence import running_ms
 from agentwatch.analysis.status import status
 from agentwatch.feed import Feed
@@ -15,6 +16,7 @@ from agentwatch.outputs.summary import whole_summary
 from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
 from agentwatch.session import Run, Session, calls_by_outcome
 
+_MOST_EPISODES = 20
 _PROMPT_COLUMNS = 200
 _TEXT_LINES = 10
 _MOST_TEXT = 4096
@@ -52,6 +54,10 @@ def state_text(state: State) -> Iterator[SafeText]:
         running = running_ms(call, now_ms)
         clock = between(call.started_ms, now_ms) if running is None else between(0, running)
         yield SafeText(f"  #{call.number} {action(call)} · {clock}")
+    if trouble := for_reading(whole_episodes(state.feed)):
+        yield SafeText("")
+        yield SafeText("── trouble")
+        yield from (each.words for each in trouble[:_MOST_EPISODES])
     if session.plan:
         yield SafeText("")
         yield SafeText("── to-do list")

@@ -141,6 +141,9 @@ def test_a_value_is_that_of_this_moment(feed: Feed) -> None:
         ("file:x", 'unknown field "file" (did you mean path?)'),
         ("status:failed", 'unknown field "status" (did you mean outcome?)'),
         ("outcome:fialed", 'outcome is never "fialed" (did you mean failed?)'),
+        ("tool:edti", 'tool is never "edti" (did you mean edit?); if it is, quote it'),
+        ("tool:shel", 'tool is never "shel" (did you mean shell?); if it is, quote it'),
+        ("agent:mian", 'agent is never "mian" (did you mean main?); if it is, quote it'),
         ("outside:home", 'outside is never "home": it is cwd'),
     ],
 )
@@ -149,6 +152,14 @@ def test_wrong_rules_of_a_filter(rule: str, reason: str) -> None:
     with pytest.raises(RuleError) as caught:
         parse(rule, CALLS)
     assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    "rule", ['tool:"edti"', "tool:edti*", "tool:WebFetch", "tool:MultiEdit", "tool:Bash"]
+)
+def test_names_of_other_tools(rule: str) -> None:
+    """A tool may have any name; one that looks like a slip is quoted, or has a wildcard."""
+    assert parse(rule, CALLS).fields == {"tool"}
 
 
 def test_every_field_can_be_read(feed: Feed) -> None:

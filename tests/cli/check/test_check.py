@@ -76,6 +76,19 @@ def test_a_rule_that_looked_at_nothing_is_an_error(tmp_path: Path) -> None:
     assert watch("check", path, DEMO, "--forbid", "tool:edit outside:cwd").returncode == 0
 
 
+def test_a_warning_that_looked_at_nothing_is_reported(tmp_path: Path) -> None:
+    """So one file of rules serves agents of which some report no result: exit 0, and the reason."""
+    path, rules = tmp_path / "a.ndjson", tmp_path / "rules.toml"
+    path.write_bytes(run())
+    rules.write_text('limit.calls = 3\nforbid = [{name = "edits", when = "tool:edit", severity = "warning"}]')
+    done = watch("check", path, "--rules", rules)
+    assert done.returncode == 0
+    assert lines(done.stderr) == ["agentwatch: the rule edits looked at nothing: no calls"]
+    annotated = watch("check", path, "--rules", rules, "--output-format", "github")
+    assert annotated.stdout.startswith(b"::warning title=agentwatch%3A edits::looked at nothing: no calls")
+    assert b"<error" not in watch("check", path, "--rules", rules, "--output-format", "junit").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

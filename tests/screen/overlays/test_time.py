@@ -11,8 +11,11 @@ from textual.pilot import Pilot
 
 from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.feed import Feed
+from agentwatch.feed.history import History
 from agentwatch.recording import open_saved
 from agentwatch.screen.overlays.time import TimeScreen, TimeView, bar
+from tests.analysis.episodes.calls import shell as shell_call
+from tests.analysis.episodes.calls import written
 from tests.builders.screen.app import bundled, eventually, lines_of
 from tests.builders.screen.lines import ended, init, result, shell, started, thinking
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
@@ -158,6 +161,50 @@ async def test_enter_opens_a_slow_call() -> None:
         await pilot.press("enter")
         await eventually(pilot, lambda: app.given, "the call")
         assert [call.target for call in app.given] == ["pytest -q"]
+
+
+TROUBLE = (*[shell_call("make", 2)] * 3, shell_call("make"), *[shell_call("npm test", 1)] * 3)
+
+
+async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
+    """Each episode is a line with its calls; enter goes to the last of them, what is not fixed first."""
+    for moves, number in ((0, 7), (1, 4)):
+        async with opened(recording(written(*TROUBLE)), follow=True) as (app, pilot):
+            rows = app.rows()
+            at = rows.index("Trouble")
+            assert rows[at + 1 : at + 5] == [
+                "✗ not fixed yet, 3 tries, 21 s: npm test #5–#7",
+                "✓ fixed on try 4, 31 s: make #1–#4",
+                "",
+                "Tools (overlapping calls counted separately)",
+            ]
+            await pilot.press(*"j" * moves, "enter")
+            await eventually(pilot, lambda app=app: app.given, "the call")  # type: ignore[misc]
+            assert [call.number for call in app.given] == [number]
+
+
+async def test_trouble_is_that_of_the_moment(recording: Saver) -> None:
+    """A failure that is fixed later is not fixed yet; before any trouble, the heading is missing."""
+    reader = open_saved(recording(written(*TROUBLE)), follow=True)
+    feed = Feed(reader)
+    history = History(feed, reader)
+    feed.advance()
+    for calls, words in ((2, []), (3, ["✗ not fixed yet, 3 tries, 21 s: make #1–#3"])):
+        shown = history.at(len(written(*TROUBLE[:calls])))
+        app = TimeApp(shown, TimeScreen(shown, TimeBreakdown(shown.session)))
+        async with at_rest(app, (90, 40)):
+            rows = app.rows()
+            assert [row for row in rows if "tries" in row] == words
+            assert ("Trouble" in rows) == bool(words)
+
+
+async def test_old_trouble_is_counted(recording: Saver) -> None:
+    """Twelve episodes are listed; the line after them counts the others."""
+    calls = [shell_call(f"make {number}", 2) for number in range(14) for _ in range(3)]
+    async with opened(recording(written(*calls)), follow=True) as (app, _):
+        rows = app.rows()
+        assert sum("not fixed yet" in row for row in rows) == 12
+        assert "and 2 more" in rows
 
 
 async def test_a_click_selects_a_slow_call() -> None:

@@ -1,0 +1,1 @@
+"""The command `stats`: statistics over all sessions of this machine."""

@@ -1,0 +1,1 @@
+"""Tests of the statistics over the index."""
