@@ -5,7 +5,7 @@ monitor, and the agent never writes into a pipe without a reader. If the relay i
 same work in a thread.
 
 The monitor sends `?` to ask for what is in the pipes now, and `p` with 8 bytes to say which process group a
-rule has paused (0: none). If the monitor ends without a word, the relay lets that group go on. The relay
+rule has paused (0: none). If the monitor ends without a word, the relay continues that group. The relay
 reports one fact per line: `stdout TEXT`, `stderr TEXT` and `times TEXT` are faults of a file, sent before the
 file is cut; `eof` is the end of the agent's stdout; `copied` answers the monitor; `end` is the last line.
 """
@@ -116,7 +116,7 @@ class Relay:
             return
         if not request:  # the monitor has ended
             self._poller.unregister(self._request_fd)
-            self._go_on()
+            self._resume()
             return
         for fd in list(self._files):
             left, poller = PIPE_BYTES, select.poll()
@@ -125,8 +125,8 @@ class Relay:
                 left -= self._copy(fd)
         self._report("copied")
 
-    def _go_on(self) -> None:
-        """Let a paused agent go on, because nobody is left who would."""
+    def _resume(self) -> None:
+        """Continue a paused agent, because nobody else can do so any more."""
         import _signal  # type: ignore[import-not-found] # `signal` imports `enum`, which takes 2 ms
 
         try:

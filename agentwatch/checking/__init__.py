@@ -1,5 +1,5 @@
-"""Checks sessions by rules of the user: what must not happen, what must be so at the end, and limits.
+"""Checks sessions by the user's rules: forbidden calls, facts that must be true at the end, and limits.
 
-`rules.py` has the kinds of rules, `rule_file.py` reads them from TOML. `judging.py` judges them in one pass
-over a recording, and `reports/` writes what it found. Nothing here prints.
+`rules.py` defines the kinds of rules, and `rule_file.py` reads them from TOML. `judging.py` judges a
+recording in one pass, and `reports/` formats the judgements. Nothing here prints.
 """

@@ -1,4 +1,4 @@
-"""Counts the calls that match a rule of `forbid`, and those about which it says nothing."""
+"""Counts the calls that match a rule of `forbid`, and those for which the result is unknown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Forbidden:
         self._unknown: Counter[str] = Counter()
 
     def add(self, call: Call, *, is_known: bool) -> None:
-        """Count a call that matches, or one about which the rule says nothing.
+        """Count a call that matches, or one for which the result is unknown.
 
         Args:
             call: The call, which has ended or can no longer end.
@@ -43,7 +43,7 @@ class Forbidden:
             self._unknown.update(name for name, read in self._readers.items() if read(call) is None)
 
     def judgement(self, calls: int) -> Judgement:
-        """Return the judgement on the first calls that ended, which are `calls`."""
+        """Return the judgement, after `calls` calls have ended."""
         looked_at = calls - self._not_judged
         state, words = State.HOLDS, SafeText("no call")
         if self._hits:
@@ -51,13 +51,19 @@ class Forbidden:
         elif not looked_at:
             state, words = State.UNKNOWN, unknown_words(self._unknown, self._not_judged)
         return Judgement(
-            *(self._rule, state, words, looked_at, self._hits, self._places, self._not_judged),
-            self._unknown,
+            self._rule,
+            state,
+            words,
+            looked_at=looked_at,
+            hits=self._hits,
+            places=self._places,
+            not_judged=self._not_judged,
+            unknown=self._unknown,
         )
 
 
 def hit(call: Call) -> Hit:
-    """Return a call as a place at which a rule is broken."""
+    """Return the place of a call that breaks a rule."""
     return Hit(f"#{call.number}", action(call))
 
 

@@ -1,4 +1,4 @@
-"""What was found about one rule in one recording."""
+"""The judgement on one rule in one recording."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentwatch.checking.rules import Rule, Severity
 from agentwatch.safe_text import SafeText
 
 MOST_HITS = 100
-"""The places of a rule that are kept; all are counted."""
+"""The number of places that are kept for a rule. All places are counted."""
 
 
 class State(StrEnum):
@@ -20,16 +20,16 @@ class State(StrEnum):
     HOLDS = "holds"
     BROKEN = "broken"
     SKIPPED = "skipped"
-    """It does not apply: the text of a run that failed equals no result."""
+    """The rule does not apply: a run that failed has no result to compare with its text."""
     UNKNOWN = "not judged"
-    """The recording does not have what the rule looks at."""
+    """The recording does not contain the values that the rule needs."""
 
 
 class Hit(NamedTuple):
     """A place at which a rule is broken."""
 
     at: str
-    """What follows the address of the recording: `#12`, `@+95s`."""
+    """The suffix of the recording's address: `#12`, `@+95s`."""
     words: SafeText
     """The call as a line of the text format, or what happened."""
 
@@ -40,28 +40,28 @@ class Judgement(NamedTuple):
     rule: Rule
     state: State
     words: SafeText
-    """Why, in a few words: `2 calls`, `7 failed`, `no calls`."""
+    """The reason in a few words: `2 calls`, `7 failed`, `no calls`."""
     looked_at: int = 0
     """The number of calls that could be judged; for a rule about the session, 1 or 0."""
     hits: int = 0
-    """The number of places at which it is broken."""
+    """The number of places at which the rule is broken."""
     places: Sequence[Hit] = ()
-    """The first 100 of them."""
+    """The first 100 places."""
     not_judged: int = 0
-    """The number of calls about which a value that decides is unknown."""
+    """The number of calls for which a deciding value is unknown."""
     unknown: Mapping[str, int] = MappingProxyType({})
-    """For each field, the number of those calls of which it is unknown."""
+    """For each field, the number of these calls in which the field is unknown."""
     value: float | None = None
-    """Of a limit, the amount: a number, milliseconds, US dollars or a share of 100; None if unknown."""
+    """The amount that a limit limits: a number, milliseconds, US dollars or a percentage; None if unknown."""
 
     @property
     def is_error(self) -> bool:
-        """Whether the rule is broken, and is no warning."""
+        """Whether the rule is broken and is an error."""
         return self.state is State.BROKEN and self.rule.severity is Severity.ERROR
 
     @property
     def is_warning(self) -> bool:
-        """Whether the rule is broken, and is a warning."""
+        """Whether the rule is broken and is a warning."""
         return self.state is State.BROKEN and self.rule.severity is Severity.WARNING
 
 
@@ -69,14 +69,14 @@ class Checked(NamedTuple):
     """A recording and the judgements of all rules on it."""
 
     address: str
-    """As the user has named it."""
+    """The address as the user typed it."""
     judgements: Sequence[Judgement]
     calls: int
     format: str | None
     seconds: float
-    """How long it took to read and judge it."""
+    """The time for reading and judging, in seconds."""
     is_live: bool = False
-    """Whether it is still being written, and was checked as it was."""
+    """Whether the recording is still being written, and was checked up to its present end."""
 
 
 def is_misused(blind_rules: Iterable[Judgement]) -> bool:

@@ -1,4 +1,4 @@
-"""Measures what `limit` limits, and compares it with the limit."""
+"""Measures the amounts of `limit`, and compares them with the limits."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
 _SAYS_NOTHING = (Outcome.RETURNED, Outcome.UNFINISHED)
 _NO_TIMES = "no line has a time"
 _NOT_SAID = {
-    Amount.COST: "the agent does not say what it cost",
-    Amount.TOKENS: "the agent does not say how many tokens it used",
-    Amount.CONTEXT: "the agent does not say how full its context was",
+    Amount.COST: "the agent does not report the cost",
+    Amount.TOKENS: "the agent does not report tokens",
+    Amount.CONTEXT: "the agent does not report the size of its context",
     Amount.ELAPSED: _NO_TIMES,
     Amount.IDLE: _NO_TIMES,
 }
@@ -42,7 +42,7 @@ class Limited:
         Args:
             rule: The limit.
             facts: The facts about the calls of the session.
-            silences: The silences that are longer than the limit, of `idle`.
+            silences: For `idle`, the silences that are longer than the limit; otherwise None.
             began_ms: Returns the time of the first line that has one.
         """
         self._began_ms = began_ms
@@ -51,7 +51,7 @@ class Limited:
         self._silences = silences
         self._amount = rule.amount
         self.judge = self._judge_of()
-        """Takes a call that has ended, or that can no longer end; None if the limit needs no calls."""
+        """Adds a call that has ended, or that can no longer end; None if the limit needs no calls."""
         self._calls = self._known = self._hits = 0
         self._places: list[Hit] = []
         self._most: float | None = None
@@ -111,13 +111,13 @@ class Limited:
         return Judgement(self._rule, State.BROKEN, words, 1, max(hits, 1), places, value=value)
 
     def _value(self, session: Session) -> tuple[float | None, str]:
-        """Return the amount, or None and why it is unknown."""
+        """Return the amount; None and the reason if the amount is unknown."""
         not_said = _NOT_SAID.get(self._amount, "")
         if self._amount is Amount.CALLS:
             return len(session.calls), ""
         if (outcome := _OUTCOMES.get(self._amount)) is not None:
             if self._calls and not self._known and calls_by_outcome(session).get(Outcome.RETURNED):
-                return None, "the recording does not say whether calls succeeded"
+                return None, "the recording does not show whether calls succeeded"
             return calls_by_outcome(session).get(outcome, 0), ""
         if self._amount is Amount.CALL:
             reason = "the duration of no call is known" if self._calls else "no calls"
@@ -143,7 +143,7 @@ class Limited:
     def _took_ms(self, call: Call) -> float | None:
         """Return how long a call took; None if unknown.
 
-        Of a call that never ended, the time until the last line counts if that is too long already.
+        For a call that never ended, the time until the last line counts if it already exceeds the limit.
         """
         took = self._facts.duration_ms(call)
         last_ms = self._facts.session.last_seen_ms

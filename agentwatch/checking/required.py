@@ -1,4 +1,4 @@
-"""Whether the facts of `require` are so at the end of a session."""
+"""Judges the facts of `require` at the end of a session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentwatch.session import Session
 
 
 def required(rule: Require, feed: Feed) -> Judgement:
-    """Return the judgement on a fact, of a session that was read to its end."""
+    """Return the judgement on a fact about a session that was read to its end."""
     if rule.fact is Fact.TESTS:
         return _tests(rule, feed)
     if rule.fact is Fact.RESULT:
@@ -38,7 +38,7 @@ def _result(session: Session) -> tuple[State, str]:
 
 
 def _integrity(session: Session) -> tuple[State, str]:
-    """Judge the lines and the calls; whether text and result differ is a fact of its own."""
+    """Judge the lines and the calls. Whether text and result differ is another fact."""
     found = integrity(session).without_text().problems()
     return (State.BROKEN, found) if found else (State.HOLDS, "nothing is missing or malformed")
 

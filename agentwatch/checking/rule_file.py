@@ -16,7 +16,7 @@ from agentwatch.rules import RuleError
 from agentwatch.rules.errors import did_you_mean
 
 _MOST_BYTES = 1 << 18
-"""Larger files are none that a person writes. `tomllib` reads this size in 0.1 s, whatever is in it."""
+"""No person writes a larger file. `tomllib` reads any file of this size in 0.1 s."""
 _MOST_RULES = 500
 _KEYS = ("forbid", "require", "limit")
 _FORBID_KEYS = ("name", "when", "severity")
@@ -28,7 +28,7 @@ def read_rules(path: Path) -> list[Rule]:
     """Return the rules of a file, in its order.
 
     Raises:
-        Fault: The file cannot be read, is no TOML, or has an unknown key, a wrong value or no rule. The
+        Fault: The file cannot be read, is not TOML, or has an unknown key, a wrong value or no rule. The
             message names the file and the key, and what to write instead.
     """
     try:

@@ -20,15 +20,15 @@ _Made = TypeVar("_Made")
 
 
 class Severity(StrEnum):
-    """What a broken rule does to the exit code."""
+    """The effect of a broken rule on the exit code."""
 
     ERROR = "error"
     WARNING = "warning"
-    """It is reported, and the check succeeds nevertheless."""
+    """It is reported, and does not change the exit code."""
 
 
 class Fact(StrEnum):
-    """What `require` can demand of a session."""
+    """The facts that `require` can demand of a session."""
 
     RESULT = "result"
     """The last run ended with a result that is no error."""
@@ -41,7 +41,7 @@ class Fact(StrEnum):
 
 
 class Amount(StrEnum):
-    """What `limit` can limit."""
+    """The amounts that `limit` can limit."""
 
     CALLS = "calls"
     FAILED = "failed"
@@ -80,14 +80,14 @@ class Forbid(NamedTuple):
 
 
 class Require(NamedTuple):
-    """A fact that must be so at the end."""
+    """A fact that must be true at the end."""
 
     fact: Fact
     severity: Severity = Severity.ERROR
 
     @property
     def name(self) -> str:
-        """The entry of a file that it is."""
+        """The rule as an entry of a file."""
         return f"require.{self.fact} = {_DEMANDED[self.fact]}"
 
 
@@ -96,14 +96,14 @@ class Limit(NamedTuple):
 
     amount: Amount
     most: float
-    """A number, milliseconds, US dollars or a share of 100."""
+    """A number, milliseconds, US dollars or a percentage."""
     words: str
-    """As the user has written it: `10m`."""
+    """The limit as the user wrote it: `10m`."""
     severity: Severity = Severity.ERROR
 
     @property
     def name(self) -> str:
-        """The entry of a file that it is."""
+        """The rule as an entry of a file."""
         return f"limit.{self.amount} = {self.words}"
 
 
@@ -117,9 +117,9 @@ def forbid(
 
     Args:
         when: The rule.
-        name: Its name; the rule itself if empty.
-        severity: What it does to the exit code.
-        allows_patterns: Whether it may contain regular expressions, as rules in files may.
+        name: The name of the rule; if empty, the rule itself.
+        severity: The effect on the exit code.
+        allows_patterns: Whether the rule may contain regular expressions, as in files.
 
     Raises:
         RuleError: The rule cannot be read.
@@ -128,12 +128,12 @@ def forbid(
 
 
 def require(key: str, value: object, severity: Severity = Severity.ERROR) -> Require | None:
-    """Return a rule about the end; None if the value is false.
+    """Return a rule about the end of a session; None if the value is false.
 
     Args:
         key: The name of the fact.
         value: `True`, `False`, or `"green"` of the tests.
-        severity: What it does to the exit code.
+        severity: The effect on the exit code.
 
     Raises:
         RuleError: There is no such fact, or it has another value.
@@ -155,10 +155,10 @@ def limit(key: str, value: object, severity: Severity = Severity.ERROR) -> Limit
     Args:
         key: What is limited.
         value: A number; or as text, a number with its unit.
-        severity: What it does to the exit code.
+        severity: The effect on the exit code.
 
     Raises:
-        RuleError: There is no such limit, or the value is no number of its kind.
+        RuleError: There is no such limit, or the value has the wrong kind.
     """
     amount = _member(Amount, key)
     measure = MEASURES[amount]
@@ -174,7 +174,7 @@ def limit(key: str, value: object, severity: Severity = Severity.ERROR) -> Limit
 
 
 def by_options(forbids: Sequence[str], requires: Sequence[str], limits: Sequence[str]) -> list[Rule]:
-    """Return the rules that options give: `tests=green`, `failed=5`.
+    """Return the rules of options: `tests=green`, `failed=5`.
 
     Raises:
         RuleError: One of them cannot be read; the reason names the option.
@@ -208,7 +208,7 @@ def _limited(words: str) -> Limit:
 
 
 def merged(rules: list[Rule]) -> list[Rule]:
-    """Return the rules, of which a later `require` or `limit` replaces an earlier one of the same key.
+    """Return the rules without each `require` or `limit` that a later one with the same key replaces.
 
     Raises:
         RuleError: Two rules about calls have the same name.
@@ -225,7 +225,7 @@ def merged(rules: list[Rule]) -> list[Rule]:
 
 
 def shown(value: object) -> str:
-    """Return a foreign value as a piece of an error: a short text in quotes, a number, or what it is."""
+    """Return a foreign value for an error: a short text in quotes, a number, or the name of its type."""
     if isinstance(value, str):
         return f'"{value[:_SHOWN_VALUE]}{"…" if len(value) > _SHOWN_VALUE else ""}"'
     if isinstance(value, bool):

@@ -10,19 +10,19 @@ from agentwatch.session import Pieces, Place, Run, Session
 
 
 class Silences:
-    """The silences between the lines of a session, by the times of their arrival or else by the agent's.
+    """The silences between the lines of a session, by arrival times or else by the agent's times.
 
-    While a call runs, the silence is that of the call. Before a prompt it is the user's, and so it is while
-    the agent asks for a permission.
+    Silence while a call runs is not counted. Neither is silence before a prompt, or while the agent waits for
+    a permission.
     """
 
     def __init__(self, session: Session, most_ms: float) -> None:
-        """Create the record of a session that is being read; those longer than `most_ms` are hits."""
+        """Create the silences of a session that is being read; silences longer than `most_ms` are hits."""
         self._session = session
         self._most_ms = most_ms
         self.longest_ms = 0
         self.timed_lines = 0
-        """The number of lines with a time. Of fewer than two, no silence is known."""
+        """The number of lines with a time. With fewer than two, no silence is known."""
         self.count = 0
         """The number of silences that are too long."""
         self.hits: list[Hit] = []

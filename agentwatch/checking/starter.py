@@ -1,4 +1,4 @@
-"""Writes a first file of rules, from what a session did."""
+"""Writes a first file of rules from a session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _USUAL = {
     Amount.IDLE: '"5m"',
     Amount.ELAPSED: '"2h"',
 }
-"""The limits of a file that is not written from a session."""
+"""The limits if the file is not written from a session."""
 _DURATIONS = {
     f"{number}{unit}": number * ms
     for unit, ms in {"s": 1000, "m": 60_000, "h": 3_600_000}.items()
@@ -66,7 +66,7 @@ def starter() -> Iterator[SafeText]:
 
 
 def starter_of(feed: Feed, judge: Judge, name: str) -> Iterator[SafeText]:
-    """Yield the lines of a file of rules that a session keeps, with what it did as comments.
+    """Yield the lines of a file of rules that hold in a session, with the session's figures as comments.
 
     Args:
         feed: The feed of the session, which was read to its end.
@@ -75,7 +75,7 @@ def starter_of(feed: Feed, judge: Judge, name: str) -> Iterator[SafeText]:
     """
     found = judge.judgements()
     yield from _head(f" of {cut(safe_line(name), 200)}")
-    yield SafeText(f"# Programs that it ran: {_programs(feed.session) or 'none'}.")
+    yield SafeText(f"# Programs that the session ran: {_programs(feed.session) or 'none'}.")
     yield SafeText("forbid = [")
     for (title, when), judgement in zip(_FORBIDS.items(), found, strict=False):
         if judgement.state is State.BROKEN:
@@ -96,7 +96,7 @@ def starter_of(feed: Feed, judge: Judge, name: str) -> Iterator[SafeText]:
 def _head(of: str) -> Iterator[SafeText]:
     yield SafeText("# Rules for: agentwatch check ADDRESS --rules FILE")
     if of:
-        yield SafeText(f"# Written from what the session{of} did.")
+        yield SafeText(f"# Written from the session{of}.")
     yield SafeText(
         '# `when` is in the language of the filter; severity = "warning" may be added to an entry,'
     )
@@ -122,7 +122,7 @@ def _limits(found: Sequence[Judgement]) -> Iterator[SafeText]:
 
 
 def _with_room(amount: Amount, value: float) -> str:
-    """Return a limit a bit above a value: a round number, or a round duration."""
+    """Return a limit somewhat above a value: a round number, or a round duration."""
     if amount in (Amount.CALL, Amount.IDLE, Amount.ELAPSED):
         words = next((words for words, ms in _DURATIONS.items() if ms >= max(value * _ROOM, _LEAST_MS)), None)
         return f'"{words or f"{int(value * _ROOM / 3_600_000) + 1}h"}"'
@@ -137,7 +137,7 @@ def _with_room(amount: Amount, value: float) -> str:
 
 
 def _programs(session: Session) -> str:
-    """Return the programs that a session ran, those that it ran most first."""
+    """Return the programs that a session ran, the most frequent first."""
     counts: Counter[str] = Counter()
     for index in range(len(session.calls)):
         call = session.calls[index]

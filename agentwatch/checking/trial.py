@@ -1,4 +1,4 @@
-"""How often rules would have fired in past sessions."""
+"""Counts how often rules would have fired in past sessions."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Fired(NamedTuple):
 
     rule: Rule
     sessions: int = 0
-    """The number of sessions that break it."""
+    """The number of sessions that break the rule."""
     hits: int = 0
-    """The number of places in all of them."""
+    """The number of places in all these sessions."""
     judged: int = 0
-    """The number of sessions in which it could be judged."""
+    """The number of sessions in which the rule could be judged."""
     places: tuple[SafeText, ...] = ()
-    """The newest 20 places, as addresses; of a rule without places, the sessions."""
+    """The addresses of the newest 20 places; for a rule without places, those of the sessions."""
 
 
 class Trial:
-    """Adds up the judgements of sessions, the newest first. Of each session only the counts are kept."""
+    """Adds up the judgements of sessions, the newest session first. Only counts and 20 places are kept."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.sessions = 0
@@ -53,7 +53,7 @@ class Trial:
 
     @property
     def is_broken(self) -> bool:
-        """Whether a rule that is no warning would have fired."""
+        """Whether a rule with severity `error` would have fired."""
         return any(each.sessions and each.rule.severity.value == "error" for each in self.fired)
 
     def blind(self) -> list[Fired]:

@@ -168,11 +168,11 @@ def _show(
 
 
 def _end_rules(source: Source) -> None:
-    """Let a paused agent go on when the screen is left, and print the later hits of rules."""
+    """Continue a paused agent when the screen is closed, and print the later hits of rules."""
     if source.written.judge is not None:
-        from agentwatch.cli.tripwires.watching import unattended
+        from agentwatch.cli.tripwires.watching import end_watching
 
-        unattended(source)
+        end_watching(source)
 
 
 def _sum_up(source: Source, feed: Feed) -> None:

@@ -1,4 +1,4 @@
-"""Aligns the calls of two runs: which call of one is which call of the other."""
+"""Aligns the calls of two runs: pairs each call of one run with the matching call of the other."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from agentwatch.comparing.keys import Key
 from agentwatch.comparing.matching import matching
 
 _MOST_REPLACED = 50
-"""The calls of one side that are paired at once in a part that differs; 50 by 50 take 0.6 ms."""
+"""The calls of one side that are paired at a time where the runs differ; 50 by 50 take 0.6 ms."""
 _SAME_TOOL, _SAME_SUBJECT = 2, 1
 
 
 class Match(StrEnum):
-    """How a call of one run belongs to a call of the other."""
+    """How a call of one run matches a call of the other."""
 
     EQUAL = "equal"
     """Both have the same key, at the same place."""
@@ -29,7 +29,7 @@ class Match(StrEnum):
 
 
 class Step(NamedTuple):
-    """A call of one run, or one of each that belong together."""
+    """A call of one run, or a pair of matching calls."""
 
     match: Match
     a: int | None
@@ -42,16 +42,16 @@ class Alignment(NamedTuple):
     """The calls of two runs side by side."""
 
     steps: list[Step]
-    """In the order of both runs. A call that was moved stands where the first of the two runs has it."""
+    """In the order of both runs. A moved call is at its earlier place of the two."""
     is_exact: bool
-    """Whether the runs could be compared accurately; very repetitive ones are compared by a simpler rule."""
+    """Whether the alignment is accurate; very repetitive runs are aligned by a simpler rule."""
 
 
 def aligned(a: Sequence[Key], b: Sequence[Key]) -> Alignment:
     """Align the calls of two runs by their keys.
 
-    Two runs of 1,000 calls take 20 ms, two of 10,000 calls at most 0.5 s, two of 100,000 calls 1.5 s. What
-    the calls are changes nothing of this.
+    Two runs of 1,000 calls take 20 ms, two of 10,000 at most 0.5 s, two of 100,000 1.5 s, whatever the calls
+    are.
 
     Example:
         >>> read, edit, test = (Key(tool, "a.py", "a.py") for tool in ("read", "edit", "execute"))
@@ -63,7 +63,7 @@ def aligned(a: Sequence[Key], b: Sequence[Key]) -> Alignment:
 
 
 class _Steps:
-    """Puts the calls between equal ones into order."""
+    """Adds the other calls between the equal ones."""
 
     def __init__(self, a: Sequence[Key], b: Sequence[Key], pairs: list[tuple[int, int]]) -> None:
         self._a, self._b, self._pairs = a, b, pairs
@@ -71,7 +71,7 @@ class _Steps:
         """The calls that were moved."""
         self._to_a: dict[int, int] = {}
         self._is_placed: set[int] = set()
-        """The moved calls, by their index in the first run, that have their step."""
+        """The indices in the first run of the moved calls that already have a step."""
 
     def all(self) -> Iterator[Step]:
         self._find_moved()

@@ -17,7 +17,7 @@ from agentwatch.events import Outcome
 from agentwatch.session import Call
 
 MOST_CALLS = 100_000
-"""The calls of each run that are aligned, from the first: 1.5 s. Later ones count in the totals only."""
+"""The first calls of each run are aligned, which takes 1.5 s. Later ones count only in the totals."""
 SLOWER = 2
 """A duration differs if it is at least this many times the other,"""
 SLOWER_MS = 1000
@@ -25,7 +25,7 @@ SLOWER_MS = 1000
 
 
 class Aspect(StrEnum):
-    """What went differently in two calls that belong together."""
+    """What differs in two matching calls."""
 
     OUTCOME = "outcome"
     EXIT_CODE = "exit_code"
@@ -37,7 +37,7 @@ class Aspect(StrEnum):
 
 
 class Row(NamedTuple):
-    """A call of one run, or one of each that belong together."""
+    """A call of one run, or a pair of matching calls."""
 
     match: Match
     a: int | None
@@ -45,7 +45,7 @@ class Row(NamedTuple):
     b: int | None
     """The number of the call of the second run; None if it has no such call."""
     aspects: tuple[Aspect, ...] = ()
-    """What went differently; empty for a call that only one run has, and for one with another target."""
+    """What differs; empty for a call that only one run made, and for calls with different targets."""
 
     @property
     def is_equal(self) -> bool:
@@ -82,18 +82,18 @@ class CommandRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What two runs have in common, and where they differ."""
+    """Two runs side by side: what they have in common, and where they differ."""
 
     a: Side
     b: Side
     rows: list[Row]
-    """The calls of both runs, in their order. A call that was moved stands where the first of them has it."""
+    """The calls in the order of both runs. A moved call is at its earlier place of the two."""
     first_divergence: int | None
     """The index of the first row in which the runs differ in more than durations; None without one."""
     files: list[FileRow]
     """In the order of their paths."""
     commands: list[CommandRow]
-    """The command that ran last is the first; then those that only the second run has."""
+    """The command that ran last is first; then the commands that only the second run has."""
     text: TextDifference
     """The final answers."""
     is_exact: bool
@@ -109,7 +109,7 @@ class Comparison:
         return [index for index, row in enumerate(self.rows) if not row.is_equal]
 
     def counts(self) -> Counter[Match]:
-        """Return the number of rows of each kind; `EQUAL` includes those with other results."""
+        """Return the number of rows of each kind; `EQUAL` includes equal calls with other results."""
         return Counter(row.match for row in self.rows)
 
     def changed(self) -> int:
@@ -131,7 +131,7 @@ class Comparison:
 def compare(a: Side, b: Side) -> Comparison:
     """Compare two runs.
 
-    Two runs of 10,000 calls take 0.7 s. The time is linear in the number of calls, whatever they are.
+    Two runs of 10,000 calls take 0.7 s. The time is linear in the number of calls.
     """
     steps, is_exact = aligned(keys_of(a.session, MOST_CALLS), keys_of(b.session, MOST_CALLS))
     rows = [
@@ -164,7 +164,7 @@ def took_ms(call: Call) -> int | None:
 
 
 def _aspects(a: Side, b: Side, step: Step) -> tuple[Aspect, ...]:
-    """Return what went differently in two calls. What one recording does not say is no difference."""
+    """Return what differs in two calls. A value that one recording does not contain is not a difference."""
     if step.a is None or step.b is None or step.match is Match.REPLACED:
         return ()
     of_a, of_b = step.a + 1, step.b + 1

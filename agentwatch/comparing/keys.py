@@ -17,7 +17,7 @@ from agentwatch.paths import is_windows, without_private
 from agentwatch.session import Call, Session
 
 _MOST_CHARACTERS = 2000
-"""The part of a target that is compared. Longer ones are scripts, which seldom differ only after it."""
+"""The part of a target that is compared. Longer targets are scripts, which seldom differ only later."""
 _OF_FILES = frozenset((ToolKind.READ, ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE))
 _UUID = re.compile(r"(?<![0-9A-Za-z])[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Za-z])")
 _HASH = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,64}(?![0-9A-Za-z])")
@@ -28,18 +28,18 @@ _TEMPORARY = re.compile(
 )
 _HOME = re.compile(r"""(?<![\w.~-])(?:/(?:home|Users)/[^/\s"'`;|&<>():]{1,64}|/root(?![\w.-]))""")
 _MASK = re.compile(r"\[((?:secret:)?[a-z -]{1,40}) [0-9a-f]{4}\]|(user)-[0-9a-f]{4}(?![0-9A-Za-z])")
-"""What replaces a secret in a redacted recording: the digits differ from recording to recording."""
+"""The mask of a secret in a redacted recording. Its digits differ from recording to recording."""
 _NUMBER = re.compile(r"(?<![A-Za-z_0-9])[0-9]+")
 _LONG_NUMBER = re.compile(r"(?<![0-9])[0-9]{5,20}(?![0-9])")
 """A number in the name of a file that is a time or a process; `0001.sql` and `0002.sql` are two files."""
 _STAYS = re.compile(r"""cd[ ]["']?\.["']?[ ]?(?:&&|;)[ ]?""")
-"""The words that change to the folder in which the command already is, after spaces are joined."""
+"""A `cd` to the current folder, after runs of spaces are joined."""
 _NAME_OF_TEMPORARY = "tmp"
-"""What random names of `tempfile` and `mktemp` begin with."""
+"""The beginning of random names by `tempfile` and `mktemp`."""
 
 
 class Key(NamedTuple):
-    """What is compared of a call.
+    """The parts of a call that are compared.
 
     Example:
         >>> import agentwatch
@@ -49,11 +49,11 @@ class Key(NamedTuple):
     """
 
     tool: str
-    """The kind of the tool; for one of no known kind, also its name."""
+    """The kind of the tool; if the kind is unknown, also the name."""
     target: str
     """The levelled target."""
     subject: str
-    """What the target is mainly about: the name of the file, the program. Empty if unknown."""
+    """The main part of the target: the name of the file, or the program. Empty if unknown."""
 
 
 def keys_of(session: Session, most: int) -> list[Key]:
@@ -123,12 +123,12 @@ def _temporary(found: re.Match[str]) -> str:
 
 
 def _hash(found: re.Match[str]) -> str:
-    """Return what replaces a possible hash: only a mix of digits and letters is one."""
+    """Return the replacement of a possible hash. Only a mix of digits and letters is a hash."""
     return found[0] if found[0].isdigit() or found[0].isalpha() else "<hash>"
 
 
 def _without(text: str, cwd: str | None) -> str:
-    """Return a text in which paths below the working directory are relative, and itself is `.`."""
+    """Return a text in which paths below the working directory are relative, and the directory is `.`."""
     whole = (cwd or "").rstrip("/\\")
     for folder in dict.fromkeys((whole, without_private(whole))):
         if len(folder) > 1 and folder in text:

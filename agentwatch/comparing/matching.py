@@ -1,9 +1,9 @@
-"""Finds what two sequences have in common, in bounded time.
+"""Finds the items that two sequences have in common, in bounded time.
 
-`difflib` comes first, because it prefers matches that follow each other, which are the easiest to read. It
-takes quadratic time, and more, where an item occurs often. So its steps are counted before it takes them.
-What remains when they are used up is matched by the longest common subsequence, a row of bits at a time; a
-remainder too large for that by the order in which the equal items occur.
+`difflib` comes first: it prefers consecutive matches, which are the easiest to read. It takes quadratic time
+or more if an item occurs often, so its steps are counted in advance. When the limit of steps is reached, the
+rest is matched by the longest common subsequence, with a row of bits at a time. If the rest is too large for
+that, equal items are paired in the order in which they occur.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Matching(NamedTuple):
     pairs: list[tuple[int, int]]
     """The indices of equal items, ascending in both sequences."""
     is_exact: bool
-    """Whether a better match is next to impossible. It is not if long sequences repeat the same few items."""
+    """Whether a better match is very unlikely; False if long sequences repeat the same few items."""
 
 
 def matching(a: Sequence[Hashable], b: Sequence[Hashable], most_steps: int = MOST_STEPS) -> Matching:
@@ -74,7 +74,7 @@ def _middle(a: list[int], b: list[int], most_steps: int) -> tuple[list[tuple[int
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     pairs: list[tuple[int, int]] = []
     is_exact, ranges = True, deque([(0, len(a), 0, len(b))])
-    while ranges:  # the largest parts first, which gain most from it
+    while ranges:  # the largest parts first: difflib improves them most
         from_a, to_a, from_b, to_b = ranges.popleft()
         most_steps -= steps[to_a] - steps[from_a]
         if most_steps < 0:

@@ -1,7 +1,7 @@
-"""The comparison of several runs a side: medians and ranges, and how many runs did what.
+"""The comparison of several runs a side: medians and ranges of figures, and shares of runs.
 
-Nothing is called significant. With fewer than ten runs a side, a difference may be chance, and a report says
-so.
+No difference is called significant. With fewer than ten runs a side, a difference may be chance; the report
+has a note about that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FEW = 10
 """With fewer runs a side, a difference of medians may well be chance."""
 MOST_HABITS = 20
 _MOST_KEYS = 100_000
-"""The different calls of all runs that are counted."""
+"""The limit for the different calls of all runs that are counted."""
 
 
 class Spread(NamedTuple):
@@ -36,18 +36,18 @@ class Spread(NamedTuple):
 
 
 class Share(NamedTuple):
-    """How many runs of each side something is true of."""
+    """The number of runs of each side for which a statement is true."""
 
     name: str
     a: int
     known_a: int
-    """The number of runs of which it is known."""
+    """The number of runs for which this is known."""
     b: int
     known_b: int
 
 
 class Habit(NamedTuple):
-    """A call that runs of one side make more often than those of the other."""
+    """A call that more runs of one side make."""
 
     tool: str
     """The kind of the tool."""
@@ -67,7 +67,7 @@ class Several:
     b: Sequence[Side]
     shares: list[Share]
     habits: list[Habit]
-    """At most 20; the call whose shares differ most is the first."""
+    """At most 20; the call whose shares differ most is first."""
 
     @property
     def is_few(self) -> bool:
@@ -108,7 +108,7 @@ def _green(sides: Sequence[Side]) -> tuple[int, int]:
 
 
 def _habits(a: Sequence[Side], b: Sequence[Side]) -> list[Habit]:
-    """Return the calls that a different share of the runs made, the largest difference first."""
+    """Return the calls that different shares of the runs made, the largest difference first."""
     runs_a, runs_b = _runs_by_key(a), _runs_by_key(b)
 
     def differs(key: tuple[str, str]) -> float:

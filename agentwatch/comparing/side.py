@@ -21,7 +21,7 @@ from agentwatch.session.usage_counts import added
 
 _AT_ONCE = 10_000
 _MOST = 10**12
-"""A larger count of tokens, of milliseconds or of lines is no real one."""
+"""A larger number of tokens, milliseconds or lines is not plausible."""
 
 
 class Lines(NamedTuple):
@@ -32,7 +32,7 @@ class Lines(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """The figures of one run. None means that the recording does not say."""
+    """The figures of one run. None means that the recording does not contain the figure."""
 
     outcome: Outcome | None
     duration_ms: int | None
@@ -59,9 +59,9 @@ class Side:
     """A run as it is compared."""
 
     name: str
-    """What the user calls it: the name of the recording. Foreign text."""
+    """The name of the recording, as the user typed it. Foreign text."""
     feed: Feed
-    """It has read the recording to its end. It reads the details of calls."""
+    """The feed, which has read the recording to its end. It also reads the details of calls."""
     totals: Totals
     by_tool: Counter[str]
     """The number of calls of each kind of tool."""
@@ -70,7 +70,7 @@ class Side:
     verdicts: dict[int, Verdict]
     """The verdicts of calls, by the number of the call."""
     commands: dict[str, CommandVerdict]
-    """The last verdict of each command, by its levelled words; the command that ran last is the first."""
+    """The last verdict of each command, by its levelled words; the command that ran last is first."""
     text: str
     """The final answer; empty if there is none."""
 
@@ -83,10 +83,10 @@ class Side:
 def side_of(name: str, feed: Feed) -> Side:
     """Return a run as it is compared.
 
-    The outputs of its commands are read again, for their verdicts: 0.1 ms each.
+    This reads the outputs of commands again, for the verdicts: 0.1 ms each.
 
     Args:
-        name: What the user calls the recording.
+        name: The name of the recording, as the user typed it.
         feed: A feed that has read the recording to its end.
     """
     session, final = feed.session, final_verdicts(feed)
@@ -163,7 +163,7 @@ def _cost(tokens: Tokens) -> float | None:
 
 
 def _count(number: int | None) -> int | None:
-    """Return a count; None for a negative or an impossible one, which a hostile recording may contain."""
+    """Return a count; None if it is negative or implausible, as in a hostile recording."""
     return number if number is not None and 0 <= number < _MOST else None
 
 

@@ -35,7 +35,12 @@ class AgentwatchApp(SessionApp[Leave]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "C", "go_on", "Go on", show=False, id="go-on", tooltip="Continue an agent that a rule has paused"
+            "C",
+            "continue",
+            "Continue",
+            show=False,
+            id="continue-agent",
+            tooltip="Continue an agent that a rule has paused",
         ),
     ]
 
@@ -87,7 +92,7 @@ class AgentwatchApp(SessionApp[Leave]):
         survivors = self._source.survivors()
         rule = "" if self._source.pausing is None else self._source.pausing.rule
         if rule:
-            headline = SafeText(f"The agent is paused by {rule_words(rule)}. If you leave it, it goes on.")
+            headline = SafeText(f"The agent is paused by {rule_words(rule)}. If you leave it, it continues.")
             self.push_screen(LeaveDialog(headline), self._leave_agent)
         elif self._source.runs_agent:
             self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
@@ -98,11 +103,11 @@ class AgentwatchApp(SessionApp[Leave]):
         else:
             self.exit(Leave.OVER)
 
-    def action_go_on(self) -> None:
-        """Let the agent go on, if a rule has paused it."""
+    def action_continue(self) -> None:
+        """Continue the agent, if a rule has paused it."""
         pausing = self._source.pausing
-        went_on = pausing is not None and pausing.go_on()
-        self.notify("the agent goes on" if went_on else "no rule has paused the agent", markup=False)
+        is_resumed = pausing is not None and pausing.resume()
+        self.notify("the agent continues" if is_resumed else "no rule has paused the agent", markup=False)
 
     def _leave_agent(self, choice: LeaveChoice | None) -> None:
         if choice is LeaveChoice.KEEP:

@@ -28,7 +28,7 @@ class Action(StrEnum):
     LOG = "log"
     """Nothing but the line in the log."""
     PAUSE = "pause"
-    """The agent's process group is stopped until the user says that it goes on."""
+    """The agent's process group is stopped until the user continues it."""
     STOP = "stop"
     """The agent is terminated."""
 

@@ -81,14 +81,14 @@ class Tripwires:
             agent: The facts about the agent's process. While it is paused, no time passes for the rules.
         """
         self._agent = agent
-        is_standing = bool(agent.paused_by) or agent.is_stopped
-        if not is_standing:
+        is_paused = bool(agent.paused_by) or agent.is_stopped
+        if not is_paused:
             self._facts.now_ms = now_ms
         hits: list[Hit] = []
         while changed := self._changes.take(_MOST_CHANGES):
             for index in changed:
                 hits += self._judge(self._feed.session.calls[index])
-        if is_standing:
+        if is_paused:
             return hits
         for call in list(islice(self._feed.session.open_calls.values(), _MOST_OPEN)):
             hits += self._judge(call)

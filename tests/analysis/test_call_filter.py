@@ -101,7 +101,7 @@ def test_the_words_before_a_mistake_are_used(text: str, words: str) -> None:
         ("nothing:", []),
     ],
 )
-def test_how_a_filter_can_go_on_is_offered(text: str, words: list[str]) -> None:
+def test_the_bar_offers_how_a_filter_can_continue(text: str, words: list[str]) -> None:
     """Fields and outcomes continue a word, and values of the session continue a field."""
     session = made()
     tools = dict.fromkeys(call.tool for call in session.calls)

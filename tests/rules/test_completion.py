@@ -40,7 +40,7 @@ from tests.rules.made import VOCABULARY
         ("x" * 5000, []),
     ],
 )
-def test_how_a_rule_can_go_on(text: str, words: list[str]) -> None:
+def test_offers_continue_the_last_word_of_a_rule(text: str, words: list[str]) -> None:
     """The beginning of a word is completed; a value is found by its beginning, or by two letters in it."""
     values = [Value("Bash", "the second"), Value("a b"), Value('say"hi\\'), Value("")]
     found = offers(text, VOCABULARY, lambda field: values if field == "tool" else ())

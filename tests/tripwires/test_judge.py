@@ -117,7 +117,7 @@ def test_pause_and_stop_act_at_every_hit(tmp_path: Path) -> None:
 
 
 def test_what_could_not_be_done_is_not_claimed(tmp_path: Path) -> None:
-    """The agent has ended, or nobody could let it go on: the rule was hit, and nothing was paused."""
+    """If the agent has ended, or nobody could continue it, the hit is noted and nothing is paused."""
     case = Case(tmp_path, tripwire("program:rm", "pause"), can_act=False)
     assert case.end(init(), shell("a", "rm a"), result()) == []
     assert [line for line in case.log if "paused" in line] == []

@@ -110,7 +110,7 @@ def test_a_call_is_judged_with_the_counts_of_its_time() -> None:
 
 
 def test_no_time_passes_for_the_rules_while_the_agent_is_paused() -> None:
-    """The pause is neither silence nor the duration of a call, and the silence after it begins anew."""
+    """The pause counts neither as silence nor for the duration of a call; after it, silence starts at 0."""
     watched = Watched(tripwire("idle>5m", "bell"), tripwire("duration>5m", "bell"))
     assert watched.hits(init(), user()) == []
     paused = AgentFacts(pid=1, paused_by="x", is_stopped=True)

@@ -20,9 +20,9 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def report(checked: Sequence[Checked]) -> bytes:
     """Return a `testsuite` for each recording with a `testcase` for each rule, as UTF-8.
 
-    A broken rule is a `failure`, a rule that looked at nothing in any recording an `error`, and one that had
-    nothing to judge in this one is `skipped`, as is a warning. The time of a suite is that of reading the
-    recording, divided among its rules, which are judged in one pass.
+    A broken rule is a `failure`, and a broken warning is `skipped`. A rule that looked at nothing in all
+    recordings is an `error`; a rule that looked at nothing only in this recording is `skipped`. All rules are
+    judged in one pass, so each testcase gets an equal part of the time.
     """
     from xml.etree.ElementTree import Element, SubElement, indent, tostring  # 10 ms, for this format only
 

@@ -27,8 +27,7 @@ def report(checked: Sequence[Checked]) -> Iterator[SafeText]:
 
 
 def explained(checked: Sequence[Checked]) -> Iterator[SafeText]:
-    """Yield what each rule looked at in each recording, what it hit, and what could not be judged; then the
-    result."""
+    """Yield for each rule the calls that it looked at, hit and could not judge; then the result."""
     for each in checked:
         named = f" of {each.format}" if each.format else ""
         yield SafeText(f"{address_of(each)}: {plural(each.calls, 'call')}{named}")

@@ -23,7 +23,7 @@ def address_of(checked: Checked) -> SafeText:
 
 
 def places(checked: Checked, judgement: Judgement, most: int) -> Iterator[SafeText]:
-    """Yield the places at which a rule is broken, at most `most`; then how many more there are."""
+    """Yield at most `most` places at which a rule is broken, then the number of further places."""
     address = safe_line(checked.address)
     for each in judgement.places[:most]:
         yield SafeText(f"{address}{each.at} {each.words}")

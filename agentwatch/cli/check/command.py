@@ -1,4 +1,4 @@
-"""The command `check`: judges recordings by rules, and prints what it found."""
+"""The command `check`: judges recordings by rules, and prints the report."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Given(NamedTuple):
     limits: Sequence[str] = ()
 
     def rules(self) -> list[Rule]:
-        """Return all rules. A `require` or `limit` of an option replaces that of a file.
+        """Return all rules. A `require` or `limit` of an option replaces the same one of a file.
 
         Raises:
-            Fault: There is none, or one is wrong.
+            Fault: There is no rule, or a rule cannot be read.
         """
         found = [rule for path in self.files for rule in read_rules(path)]
         try:
@@ -65,10 +65,10 @@ def run_check(
     Args:
         addresses: The recordings.
         rules: The rules, at least one.
-        agent: The agent that wrote them; None to detect it.
+        agent: The agent that wrote the recordings; None to detect it.
         output_format: `text`, `json`, `junit` or `github`.
         waits: Whether recordings that are still being written are followed to their end.
-        explains: Whether the text says of each rule what it looked at.
+        explains: Whether the text lists for each rule the calls that it looked at and hit.
 
     Returns:
         The exit code: 0 if all rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule
@@ -99,7 +99,7 @@ def whole_address(words: str, *, waits: bool = False) -> Address:
     """Return the address of a whole recording.
 
     Raises:
-        Fault: It names a moment, or a session of another machine that is to be waited for.
+        Fault: The address names a moment, or `waits` is set for a session of another machine.
     """
     address = parse_address(words)
     if address.moment is not None:

@@ -34,14 +34,14 @@ _rules = together(
         "requires",
         multiple=True,
         metavar="FACT",
-        help="At the end: result, integrity, text_matches_result, tests=green.",
+        help="Must hold at the end: result, integrity, text_matches_result, tests=green.",
     ),
     click.option(
         "--limit",
         "limits",
         multiple=True,
         metavar="NAME=N",
-        help="The most of: calls, failed, rejected, call, idle, elapsed, cost, tokens, context.",
+        help="Maximum of: calls, failed, rejected, call, idle, elapsed, cost, tokens, context.",
     ),
 )
 _printing = together(
@@ -52,12 +52,12 @@ _printing = together(
         help="Print text (default), JSON, JUnit XML, or annotations of GitHub.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Same as --output-format json."),
-    click.option("--explain", "explains", is_flag=True, help="Print what each rule looked at and hit."),
+    click.option(
+        "--explain", "explains", is_flag=True, help="Print the calls that each rule looked at and hit."
+    ),
 )
-
-
 _starting = together(
-    click.option("--init", "is_init", is_flag=True, help="Write a file of rules from what ADDRESS did."),
+    click.option("--init", "is_init", is_flag=True, help="Write a file of rules from the session ADDRESS."),
     click.option(
         "-o",
         "output",
@@ -101,7 +101,7 @@ def check(addresses: tuple[str, ...], **given: Any) -> int:
     if given["output"] is not None:
         raise click.UsageError("-o needs --init")
     if given["explains"] and output_format != "text":
-        raise click.UsageError("--explain needs --output-format text; the others contain everything")
+        raise click.UsageError("--explain needs --output-format text; the other formats always contain it")
     checked_rules = rules.rules()
     if given["since_ms"] is not None:
         from agentwatch.cli.check.past_sessions import try_rules

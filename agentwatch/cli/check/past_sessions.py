@@ -74,7 +74,7 @@ def _notes(count: int, unreadable: int) -> Iterator[str]:
 
 
 def _changed_since(since_ms: int) -> list[Found]:
-    """Return the sessions that changed since a time, the newest first; of equal ones our own recordings."""
+    """Return the sessions that changed since a time: recordings of agentwatch first, then the newest."""
     places = Places(os.environ, Path.home(), os.geteuid())
     every = {each.key: each for batch in places.first() for each in batch}
     wanted = (
@@ -88,11 +88,11 @@ def _changed_ms(found: Found) -> int:
 
 
 def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -> Checked | None:
-    """Judge a session; None if it began earlier, or was judged before as a recording of our own.
+    """Judge a session; None if it began earlier, or was already judged as a recording of agentwatch.
 
     Raises:
-        Fault: It cannot be opened.
-        OSError: It cannot be read.
+        Fault: The session cannot be opened.
+        OSError: The session cannot be read.
     """
     if found.agent != _OWN and found.id in seen:
         return None

@@ -1,4 +1,4 @@
-"""Opens a recording for `check`, reads it to its end, and judges it meanwhile."""
+"""Opens a recording for `check`, and judges it while reading it to its end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _STEP_SECONDS = 0.2
 _POLL_SECONDS = 1.0
-"""How often it is checked whether a file whose writer is unknown is still written."""
+"""The interval at which `check` tests whether a file is still being written, if nothing marks its end."""
 _QUIET_SECONDS = 600
 """A file without a result that has not changed for this time is complete; commands may take minutes."""
 _OPEN = (None, Outcome.RUNNING, Outcome.UNFINISHED)
@@ -42,9 +42,9 @@ class _Opened(NamedTuple):
     source: FileSource | StoreSource | None = None
     """None for stdin."""
     is_live: bool = False
-    """Whether it is still being written, and is read as it is now."""
+    """Whether the recording is still being written, and is read up to its present end."""
     is_written: Callable[[Session], bool] | None = None
-    """Returns whether the file is still written, if nothing holds it that says when it ends."""
+    """Returns whether the file is still being written; None if something marks its end."""
 
 
 def check(
@@ -60,12 +60,12 @@ def check(
     Args:
         address: The recording.
         rules: The rules.
-        agent: The agent that wrote it; None to detect it.
-        progress: Is called with the bytes that were read, and with those that there are.
+        agent: The agent that wrote the recording; None to detect it.
+        progress: Is called with the number of bytes read and the number of all bytes.
         waits: Whether a recording that is still being written is followed to its end.
 
     Raises:
-        Fault: It cannot be read, or no known agent wrote it.
+        Fault: The recording cannot be read, or no known agent wrote it.
     """
     began = time.monotonic()
     with judged(address, rules, agent, progress, waits=waits) as (feed, judge, is_live):
@@ -100,7 +100,7 @@ def judged(
 
 
 def _open(address: Address, *, waits: bool) -> _Opened:
-    """Open a recording, and report one that is still being written and not waited for."""
+    """Open a recording; report on stderr if it is still being written and `waits` is not set."""
     from agentwatch.sources.open import saved_source
     from agentwatch.sources.own_files import is_still_written
 
@@ -155,7 +155,7 @@ def _read(feed: Feed, found: _Opened, progress: Callable[[int, int], None]) -> N
 
 
 def _faults(source: FileSource | StoreSource) -> str:
-    """Return why a recording was not read to its end; empty if it was."""
+    """Return why a recording was not read to its end; empty if it was read completely."""
     if source.ended_by is not None:
         return f"it was {source.ended_by} while it was read"
     return "; ".join(source.new_faults())

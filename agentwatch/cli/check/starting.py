@@ -19,7 +19,7 @@ def write_starter(words: str, output: Path | None, agent: Agent | None) -> int:
     """Write a file of rules, and return the exit code.
 
     Args:
-        words: The address of a session; empty for rules that suit many.
+        words: The address of a session; empty for rules that suit many sessions.
         output: The file, which must not exist; None for stdout.
         agent: The agent that wrote the recording; None to detect it.
 

@@ -37,7 +37,7 @@ def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
         raise Fault(f"--on: at most {_MOST_RULES} rules", USAGE)
     if options.prints() and not os.isatty(2) and any(each.action is Action.PAUSE for each in given):
         raise Fault(
-            "--on … pause: nobody could let the agent go on, because no terminal is open; use stop", USAGE
+            "--on … pause: nobody could continue the agent, because no terminal is open; use stop", USAGE
         )
     settings = [tripwire(*each, allows_patterns=True) for each in options.config.on]
     return (*given, *(each for each in settings if is_started or not each.action.needs_agent))
@@ -76,22 +76,22 @@ def judged(source: Source, options: Options) -> Judge:
 
 
 def print_news(news: News, source: Source) -> None:
-    """Print a hit on stderr; after a pause, with the command that lets the agent go on."""
+    """Print a hit on stderr; after a pause, with the command that continues the agent."""
     pausing = source.pausing
     is_paused = news.action == Action.PAUSE
-    say(f"{news.words} · to go on: kill -CONT -{pausing.agent}" if pausing and is_paused else news.words)
+    say(f"{news.words} · to continue: kill -CONT -{pausing.agent}" if pausing and is_paused else news.words)
     if news.action == Action.BELL and os.isatty(2):
         os.write(2, b"\a")
 
 
-def unattended(source: Source) -> None:
-    """Let a paused agent go on, because nobody watches it any more, and say so; print later hits."""
+def end_watching(source: Source) -> None:
+    """Continue a paused agent, because nobody watches it any more, and report that; print later hits."""
     if source.written.judge is not None:
         source.written.judge.announce_by(lambda news: print_news(news, source))
     if source.pausing is not None:
         source.pausing.is_attended = False
-        if source.pausing.go_on():
-            say("the agent was paused by a rule; it goes on")
+        if source.pausing.resume():
+            say("the agent was paused by a rule; it continues now")
 
 
 def _given(words: Sequence[tuple[str, str]], *, is_started: bool) -> Iterator[Tripwire]:

@@ -26,7 +26,7 @@ def clock(duration_ms: float) -> str:
 
 
 def _count(number: float) -> str:
-    """Return a count; that of a median may end in a half."""
+    """Return a count; the median of counts may end in `.5`."""
     return f"{number:,.1f}".removesuffix(".0")
 
 
@@ -64,7 +64,7 @@ def shown(value: float | None, figure: Figure) -> str:
 
 
 def difference(a: float | None, b: float | None, figure: Figure) -> str:
-    """Return how much the second figure is more or less than the first.
+    """Return the difference from the first figure to the second, with its sign.
 
     Example:
         >>> difference(3, 5, FIGURES[2]), difference(5, 5, FIGURES[2]), difference(None, 5, FIGURES[2])

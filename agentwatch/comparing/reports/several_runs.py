@@ -64,7 +64,7 @@ def _sections(several: Several) -> Iterator[Section]:
     )
     columns = ("", f"A, {plural(len(a), 'run')}", f"B, {plural(len(b), 'run')}", "difference")
     yield Section("Medians and ranges", Table(columns, rows))
-    notes = ["Only runs whose recording contains a figure count; (2) is their number if it is smaller."]
+    notes = ["A figure is over the runs whose recording contains it; (2) is their number if not all do."]
     if several.is_few:
         notes.append("A side has fewer than 10 runs, so a difference may be chance.")
     yield Section("How to read it", Notes(tuple(notes)))

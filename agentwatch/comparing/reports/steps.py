@@ -1,4 +1,4 @@
-"""The words for the calls of two runs side by side."""
+"""The lines of a report about the calls of two runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _equal_sign(row: Row) -> tuple[str, str]:
 
 
 def aspect_words(comparison: Comparison, row: Row) -> list[SafeText]:
-    """Return what went differently: `exit 0 → 1`, `20 passed → 3 failed, 17 passed`, `1.2 s → 9.0 s`."""
+    """Return what differs: `exit 0 → 1`, `20 passed → 3 failed, 17 passed`, `1.2 s → 9.0 s`."""
     a, b = comparison.calls(row)
     if a is None or b is None:
         return []

@@ -41,8 +41,8 @@ class DifferencesView(RowView):
         count = len(self.differing())
         return f"{count:,} ≠" if count else "="
 
-    def go_on(self, direction: int) -> None:
-        """Select the next (1) or previous (-1) difference; a notice says if it is at the other end."""
+    def step_with_notice(self, direction: int) -> None:
+        """Select the next (1) or previous (-1) difference; a notice reports a wrap to the other end."""
         step = self.step(direction)
         if not step.of:
             self.notify("no difference", markup=False)

@@ -98,7 +98,7 @@ class ComparisonScreen(Screen[None]):
 
     def action_step(self, direction: int) -> None:
         """Select the next (1) or previous (-1) difference of the view."""
-        self._view.go_on(direction)
+        self._view.step_with_notice(direction)
 
     def action_view(self, step: int) -> None:
         """Show the next (1) or the previous (-1) view."""

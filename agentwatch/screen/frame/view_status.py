@@ -46,7 +46,7 @@ def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *,
     feed, playhead = moment.feed, moment.playhead
     words = elsewhere_words(source.elsewhere)
     if source.pausing is not None and source.pausing.rule:
-        words.append("C: let it go on (q to stop)")
+        words.append("C: continue (q to stop)")
     words += [what.upper() for what, why in source.faults.items() if why is not None]
     ended = feed.session.run.ended
     if ended is not None and source.outlives(ended.seen_ms):

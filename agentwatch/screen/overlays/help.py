@@ -113,7 +113,7 @@ KEYS: tuple[tuple[str, Rows], ...] = (
     (
         "Quit",
         (
-            ("{go-on}", "continue an agent that a rule has paused"),
+            ("{continue-agent}", "continue an agent that a rule has paused"),
             ("{leave} ctrl+c", "quit (pipes keep recording; asks first if agentwatch started the agent)"),
             *_QUIT,
         ),

@@ -69,7 +69,7 @@ class DirectOutput:
         return False
 
     def note_pause(self, group: int) -> None:
-        """Do nothing: no process outlives this one that could let the group go on."""
+        """Do nothing: no process outlives this one and could continue the group."""
 
     def release(self) -> None:
         """Mark the recording as ended, and release the disk space reserved beyond its end."""

@@ -1,4 +1,4 @@
-"""Pauses the process group of a started agent, and lets it go on."""
+"""Pauses and resumes the process group of a started agent."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from agentwatch.sources.started.procfs import stat_of
 _SETTLE_SECONDS = 1.0
 """How long a process may take to stop, or to be seen as running again."""
 _PS_SECONDS = 2.0
-_LOOK_SECONDS = 1.0
-"""How often `ps` is asked while the agent is paused, on systems without /proc: it takes 5 ms of CPU."""
+_POLL_SECONDS = 1.0
+"""How often `ps` runs while the agent is paused, on systems without /proc: it takes 5 ms of CPU."""
 
 
 class Pausing:
     """Whether an agent is paused, and by which rule.
 
-    Only the agent's own process group is paused. A tool that runs in a group or a session of its own goes on.
+    Only the agent's own process group is paused. A tool in another group or session continues.
     """
 
     def __init__(
@@ -35,39 +35,39 @@ class Pausing:
         """Create the state of an agent that is not paused.
 
         Args:
-            agent: Its process id, which is also the id of its process group.
-            is_running: Returns whether it has not ended.
-            note: Is called with the id of a process group that was paused, and with 0 when it goes on.
+            agent: The process id of the agent, which is also the id of the process group.
+            is_running: Returns whether the agent has not ended.
+            note: Is called with the id of the process group after a pause, and with 0 after its end.
         """
         self.agent = agent
         self.is_attended = True
-        """Whether somebody can let the agent go on; if not, it is not paused."""
+        """Whether somebody can resume the agent; if not, the agent is never paused."""
         self.continued_ms: int | None = None
-        """When the agent went on after the last pause, in milliseconds since the epoch."""
+        """When the agent continued after the last pause, in milliseconds since the epoch."""
         self._rule = ""
         self._is_running, self._note = is_running, note
         self._lock = threading.Lock()
-        self._began = self._looked = 0.0
+        self._began = self._polled = 0.0
 
     @property
     def rule(self) -> str:
         """The rule that has paused the agent; empty if it is not paused, or was continued from outside."""
-        if self._rule and not self._is_standing():
+        if self._rule and not self._is_stopped():
             self._end()
         return self._rule
 
     def pause(self, rule: str) -> bool:
-        """Stop the agent's process group; return False if it has ended, or if nobody could let it go on."""
+        """Stop the agent's process group; return False if it has ended or cannot be resumed."""
         with self._lock:
             if not (self.is_attended and self._is_running() and self._signal(signal.SIGSTOP)):
                 return False
-            self._began = self._looked = time.monotonic()
+            self._began = self._polled = time.monotonic()
             self._rule = rule
             self._note(self.agent)
             return True
 
-    def go_on(self) -> bool:
-        """Let a paused agent go on; return whether it was paused."""
+    def resume(self) -> bool:
+        """Resume a paused agent; return whether the agent was paused."""
         if not self._rule:
             return False
         self._end()
@@ -86,7 +86,7 @@ class Pausing:
             return True
         return False
 
-    def _is_standing(self) -> bool:
+    def _is_stopped(self) -> bool:
         """Return whether the agent is still stopped, as far as that can be seen."""
         if not self._is_running():
             return False
@@ -96,14 +96,14 @@ class Pausing:
         stat = stat_of(self.agent) if sys.platform == "linux" else None
         if stat is not None:
             return stat.state == "T"
-        if now - self._looked < _LOOK_SECONDS:
+        if now - self._polled < _POLL_SECONDS:
             return True
-        self._looked = now
+        self._polled = now
         return _ps_state(self.agent)[:1] in ("T", "")
 
 
 def _ps_state(pid: int) -> str:
-    """Return the state of a process as `ps` prints it: `T` if stopped; empty if `ps` does not say."""
+    """Return the state of a process as `ps` prints it: `T` if stopped; empty if `ps` fails."""
     import subprocess  # takes 2 ms, and few agents are paused
 
     command = ("ps", "-o", "state=", "-p", f"{pid}")

@@ -95,7 +95,7 @@ def test_json_has_everything(tmp_path: Path) -> None:
     [recording] = found["recordings"]
     assert [each["state"] for each in recording["rules"]] == ["broken", "holds", "not judged"]
     assert recording["rules"][0]["places"][0]["address"].endswith(".ndjson#1")
-    assert [each["reason"] for each in found["looked_at_nothing"]] == ["the agent does not say what it cost"]
+    assert [each["reason"] for each in found["looked_at_nothing"]] == ["the agent does not report the cost"]
 
 
 def test_text_is_one_line_for_each_fact(tmp_path: Path) -> None:

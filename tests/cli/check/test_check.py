@@ -206,7 +206,7 @@ def test_init_writes_rules_that_the_session_keeps(tmp_path: Path) -> None:
     """The file is valid, the session keeps its rules, and an existing file is not replaced."""
     path = tmp_path / "rules.toml"
     assert watch("check", "--init", DEMO, "-o", path).returncode == 0
-    assert "# Programs that it ran: pytest, python." in path.read_text()
+    assert "# Programs that the session ran: pytest, python." in path.read_text()
     assert watch("check", DEMO, "--rules", path).returncode == 0
     before = path.read_bytes()
     assert watch("check", "--init", FAILURES, "-o", path).returncode == 73

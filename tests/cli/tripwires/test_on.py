@@ -65,7 +65,7 @@ def test_a_rule_stops_the_agent(home: Path) -> None:
         (["failed>3", "stp"], "--on 'failed>3': unknown action \"stp\" (did you mean stop?); known: "),
         (
             ["failed>3", "pause"],
-            "--on … pause: nobody could let the agent go on, ",
+            "--on … pause: nobody could continue the agent, ",
         ),
     ],
 )

@@ -166,7 +166,7 @@ def test_the_words_before_a_mistake_are_used() -> None:
         ("work", ["worktree:", "working"]),
     ],
 )
-def test_how_a_filter_can_go_on_is_offered(text: str, words: list[str]) -> None:
+def test_the_bar_offers_how_a_filter_can_continue(text: str, words: list[str]) -> None:
     """Fields, states and the names of the sessions are offered."""
     rows: list[Row] = [ROW, replace(ROW, agent="claude", repo="web"), replace(ROW, agent="", repo="")]
     assert [offer.text for offer in row_filter_offers(text, rows)] == words

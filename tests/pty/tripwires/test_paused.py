@@ -1,4 +1,4 @@
-"""A real agent is paused by a rule, goes on by a key, and is stopped by a rule."""
+"""A real agent is paused by a rule, continued by a key, and stopped by a rule."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def test_a_rule_pauses_the_agent_until_the_user_lets_it_go_on(home: Path) -> None:
-    """The screen says which rule it was, and the key that goes on; the run ends as if nothing had been."""
+def test_a_rule_pauses_the_agent_until_the_user_continues_it(home: Path) -> None:
+    """The screen names the rule and the key that continues the agent; the run then ends as usual."""
     agent = command(PLAIN, "--pace", "4")
     with in_terminal("run", "--on", "tool:read", "pause", "--", *agent) as terminal:
         terminal.wait_for('paused by rule "tool:read"')
-        terminal.wait_for("C: let it go on")
+        terminal.wait_for("C: continue")
         terminal.wait_for("‖ paused")
         until(lambda: state_of(pid_of(home)) == "T")
         terminal.send("C")
-        terminal.wait_for("the agent goes on")
+        terminal.wait_for("the agent continues")
         terminal.wait_for("✓ succeeded")
         until(lambda: json.loads(saved(home, "json").read_bytes())["exit_code"] == 0)
         terminal.send("q")
@@ -60,8 +60,8 @@ def test_a_pause_that_is_ended_from_outside_is_noticed(home: Path) -> None:
         assert terminal.wait_exit() == 0
 
 
-def test_a_paused_agent_goes_on_when_the_screen_is_left(home: Path) -> None:
-    """The dialog says so, and nothing that is stopped is left behind."""
+def test_a_paused_agent_continues_when_the_screen_is_closed(home: Path) -> None:
+    """The dialog announces it, and no stopped process is left behind."""
     agent = command(PLAIN, "--cut", "2500", "--hang")
     with in_terminal("run", "--on", "tool:read", "pause", "--", *agent) as terminal:
         terminal.wait_for('paused by rule "tool:read"')
@@ -71,14 +71,14 @@ def test_a_paused_agent_goes_on_when_the_screen_is_left(home: Path) -> None:
         terminal.wait_for("The agent is paused by rule")
         terminal.send("l")
         assert terminal.wait_exit() == 0
-        assert "the agent was paused by a rule; it goes on" in terminal.screen_text()
+        assert "the agent was paused by a rule; it continues now" in terminal.screen_text()
     until(lambda: state_of(pid) != "T")
     os.kill(pid, signal.SIGTERM)
     until(lambda: not is_alive(pid))
 
 
 def test_a_rule_stops_the_agent(home: Path) -> None:
-    """The screen stays and says how it ended; the last line names the rule, the exit code is that of `q`."""
+    """The screen stays and shows the exit code; the last printed line names the rule."""
     agent = command(PLAIN, "--cut", "2500", "--hang")
     with in_terminal("run", "--on", "tool:read", "stop", "--", *agent) as terminal:
         terminal.wait_for("exit 143")
@@ -89,7 +89,7 @@ def test_a_rule_stops_the_agent(home: Path) -> None:
 
 
 def test_an_agent_is_not_left_paused_by_a_monitor_that_is_killed(home: Path) -> None:
-    """SIGKILL leaves no time for a word; the relay lets the agent go on."""
+    """If the monitor is killed by SIGKILL, the relay continues the agent."""
     agent = command(PLAIN, "--cut", "2500", "--hang")
     with in_terminal("run", "--on", "tool:read", "pause", "--", *agent) as terminal:
         terminal.wait_for('paused by rule "tool:read"')

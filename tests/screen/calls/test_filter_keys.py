@@ -78,7 +78,7 @@ async def test_tab_completes_a_word_of_the_filter(recording: Saver) -> None:
         assert filter_input(stage).value == "outcome:failed duration>"
 
 
-async def test_tab_goes_on_if_there_is_nothing_to_complete(recording: Saver) -> None:
+async def test_tab_moves_on_if_there_is_nothing_to_complete(recording: Saver) -> None:
     """Without a word to complete, tab goes to the next pane, as everywhere."""
     path = recording(init() + b"".join(shell(n, n % 2) for n in range(4)) + result())
     async with opened(path) as stage:

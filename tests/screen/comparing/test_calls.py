@@ -27,7 +27,7 @@ async def test_it_opens_where_the_runs_part(tmp_path: Path) -> None:
 
 
 async def test_n_goes_to_the_next_difference(tmp_path: Path) -> None:
-    """`n` goes on and `N` goes back; after the last difference comes the first, with a notice."""
+    """`n` and `N` select the next and the previous difference; a notice reports the wrap to the first."""
     async with opened(tmp_path, A, THREE) as stage:
         await stage.press("n")
         assert "make" in stage.chosen

@@ -1,4 +1,4 @@
-"""A process group is paused and goes on, with /proc and without it."""
+"""A process group is paused and resumed, with /proc and without it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def process() -> Iterator[subprocess.Popen[bytes]]:
 @pytest.fixture(params=["proc", "ps"])
 def seen_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let the state of processes be read from /proc, or by `ps` as on a Mac."""
-    for name in ("_SETTLE_SECONDS", "_LOOK_SECONDS"):
+    for name in ("_SETTLE_SECONDS", "_POLL_SECONDS"):
         monkeypatch.setattr(module, name, 0.0)
     if request.param == "ps":
         monkeypatch.setattr(module, "stat_of", lambda _: None)
@@ -42,12 +42,12 @@ def test_a_group_is_paused_and_goes_on(process: subprocess.Popen[bytes], seen_by
     """The rule is known until then, and the time at which it went on afterwards."""
     noted: list[int] = []
     pausing = Pausing(process.pid, lambda: process.poll() is None, noted.append)
-    assert (pausing.rule, pausing.go_on()) == ("", False)
+    assert (pausing.rule, pausing.resume()) == ("", False)
     assert pausing.pause("rm outside"), seen_by
     until(lambda: is_stopped(process.pid))
     assert pausing.rule == "rm outside"
     assert pausing.continued_ms is None
-    assert pausing.go_on()
+    assert pausing.resume()
     until(lambda: not is_stopped(process.pid))
     assert pausing.rule == ""
     assert pausing.continued_ms is not None
@@ -68,19 +68,19 @@ def test_a_group_that_somebody_else_continues_is_not_paused(process: subprocess.
 def test_without_proc_and_ps_the_group_counts_as_paused(
     process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody can say otherwise, and the key still lets it go on."""
-    for name in ("_SETTLE_SECONDS", "_LOOK_SECONDS"):
+    """Without /proc and `ps`, the agent counts as paused until the key resumes it."""
+    for name in ("_SETTLE_SECONDS", "_POLL_SECONDS"):
         monkeypatch.setattr(module, name, 0.0)
     monkeypatch.setattr(module, "stat_of", lambda _: None)
     monkeypatch.setenv("PATH", "/nowhere")
     pausing = Pausing(process.pid, lambda: process.poll() is None)
     pausing.pause("rm outside")
     assert pausing.rule == "rm outside"
-    assert pausing.go_on()
+    assert pausing.resume()
 
 
-def test_what_has_ended_or_is_unattended_is_not_paused(process: subprocess.Popen[bytes]) -> None:
-    """The rule was hit, and nothing was done."""
+def test_an_agent_that_has_ended_or_is_unattended_is_not_paused(process: subprocess.Popen[bytes]) -> None:
+    """`pause` returns False, and the agent is not stopped."""
     pausing = Pausing(process.pid, lambda: False)
     assert not pausing.pause("rm outside")
     pausing = Pausing(process.pid, lambda: True)

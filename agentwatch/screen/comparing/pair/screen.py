@@ -43,7 +43,7 @@ class PairScreen(ModalScreen[None]):
 
     def action_step(self, direction: int) -> None:
         """Show the calls of the next (1) or previous (-1) difference."""
-        self._calls.go_on(direction)
+        self._calls.step_with_notice(direction)
         self._show()
 
     def _show(self) -> None:
