@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 import orjson
 
 from agentwatch.actions import action, target
-from agentwatch.analysis.episodes import whole_episodes
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.verdict_history import final_verdicts
 from agentwatch.feed import Feed
@@ -20,14 +19,13 @@ _TEXTS_AT_ONCE = 100
 
 
 def whole_summary(feed: Feed, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
-    """Yield the summary of the session that a feed shows, with the members `tests` and `episodes`.
+    """Yield the summary of the session that a feed shows, with the member `tests`.
 
     Args:
         feed: Reads the session. The outputs of its tests are read from its recording, which must be open.
         more: Members that follow those of the summary.
     """
-    own = {"tests": tests_members(final_verdicts(feed)), "episodes": episodes_members(feed)}
-    return summary(feed.session, {**own, **(more or {})})
+    return summary(feed.session, {"tests": tests_members(final_verdicts(feed)), **(more or {})})
 
 
 def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
@@ -117,24 +115,6 @@ def _members(lead: bytes, **members: object) -> bytes:
 
 def _json(value: object) -> bytes:
     return safe_json(orjson.dumps(value))
-
-
-def episodes_members(feed: Feed) -> list[dict[str, object]]:
-    """Return the members of each episode of trouble, in the order of their last calls; the newest 500."""
-    return [
-        {
-            "number": number,
-            "kind": each.kind,
-            "words": each.words,
-            "first_call": each.first,
-            "last_call": each.last,
-            "tries": each.tries,
-            "duration_ms": each.duration_ms,
-            "fixed": each.is_fixed,
-            "over": each.is_over,
-        }
-        for number, each in enumerate(whole_episodes(feed), 1)
-    ]
 
 
 def call_members(call: Call) -> dict[str, object]:

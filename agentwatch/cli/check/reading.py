@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.analysis.status.reasons import unknown_agent
@@ -13,9 +15,11 @@ from agentwatch.checking.judging import Judge
 from agentwatch.checking.rules import Rule
 from agentwatch.cli.address import STDIN, Address, opened
 from agentwatch.cli.messages import say
+from agentwatch.events import Outcome
 from agentwatch.faults import USAGE, Fault
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.recording import LineReader, SavedGrowth
+from agentwatch.session import Session
 from agentwatch.wire import Agent
 
 if TYPE_CHECKING:
@@ -24,7 +28,11 @@ if TYPE_CHECKING:
 
 _STEP_SECONDS = 0.2
 _POLL_SECONDS = 1.0
-"""The interval at which `check` tests whether an agent still writes its own file."""
+"""The interval at which `check` tests whether a file is still being written, if nothing marks its end."""
+_QUIET_SECONDS = 600
+"""A file without a result that has not changed for this time is complete; commands may take minutes."""
+_OPEN = (None, Outcome.RUNNING, Outcome.UNFINISHED)
+"""Outcomes of a session that has no result yet; None before its first line."""
 
 
 class _Opened(NamedTuple):
@@ -35,8 +43,8 @@ class _Opened(NamedTuple):
     """None for stdin."""
     is_live: bool = False
     """Whether the recording is still being written, and is read up to its present end."""
-    is_written: Callable[[], bool] | None = None
-    """Returns whether the agent still writes its own file; None if the file marks its end."""
+    is_written: Callable[[Session], bool] | None = None
+    """Returns whether the file is still being written; None if something marks its end."""
 
 
 def check(
@@ -102,10 +110,15 @@ def _open(address: Address, *, waits: bool) -> _Opened:
     is_own = is_still_written(path)
     if is_own and waits:
         source = saved_source(path, follow=True, follow_store=True)
-        return _Opened(source.reader, source, is_written=lambda: is_still_written(path))
+        return _Opened(source.reader, source, is_written=lambda _: is_still_written(path))
     source = saved_source(path, None)
     growth = source.reader.growth
     is_live = is_own or (isinstance(growth, SavedGrowth) and growth.is_followed)
+    if waits and not is_live and isinstance(growth, SavedGrowth) and _has_changed(path):
+        source.finish()
+        source.close()
+        source = saved_source(path, follow=True, follow_store=True)
+        return _Opened(source.reader, source, is_written=partial(_is_unfinished, path))
     if is_live and not waits:
         source.leave()
         words = "may still be written" if is_own else "is still being written"
@@ -113,9 +126,22 @@ def _open(address: Address, *, waits: bool) -> _Opened:
     return _Opened(source.reader, source, is_live and not waits)
 
 
+def _is_unfinished(path: Path, session: Session) -> bool:
+    """Return whether a session without a result may go on, such as one that a shell writes to a file."""
+    return session.outcome in _OPEN and _has_changed(path)
+
+
+def _has_changed(path: Path) -> bool:
+    """Return whether a file has changed within ten minutes."""
+    try:
+        return time.time() - path.stat().st_mtime < _QUIET_SECONDS
+    except OSError:
+        return False
+
+
 def _read(feed: Feed, found: _Opened, progress: Callable[[int, int], None]) -> None:
     """Read a recording to its end."""
-    poll_at = time.monotonic() + _POLL_SECONDS
+    poll_at = time.monotonic()
     while not feed.is_over:
         applied = feed.advance(_STEP_SECONDS)
         progress(feed.offset, feed.reader.growth.size())
@@ -124,7 +150,7 @@ def _read(feed: Feed, found: _Opened, progress: Callable[[int, int], None]) -> N
         time.sleep(POLL_SECONDS)
         if found.is_written is not None and found.source is not None and time.monotonic() >= poll_at:
             poll_at = time.monotonic() + _POLL_SECONDS
-            if not found.is_written():
+            if not found.is_written(feed.session):
                 found.source.leave()
 
 

@@ -38,7 +38,10 @@ def report(found: Statistics, width: int) -> Iterator[SafeText]:
             yield SafeText("")
             yield from table.lines(width)
     yield SafeText("")
-    yield from wrapped(SafeText(f"Tools and commands with fewer than {LEAST} calls are left out."), width)
+    rates = "Rates are of the calls that succeeded or failed."
+    yield from wrapped(
+        SafeText(f"Tools and commands with fewer than {LEAST} calls are left out. {rates}"), width
+    )
 
 
 def _title(found: Statistics) -> SafeText:

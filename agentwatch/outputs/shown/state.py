@@ -69,9 +69,35 @@ def state_text(state: State) -> Iterator[SafeText]:
 
 
 def state_json(state: State) -> Iterator[bytes]:
-    """Yield the summary of a session at a moment in pieces, with `at_ms`, `offset` and `status`."""
-    more = {"at_ms": state.at_ms, "offset": state.offset, "status": status(state.session, state.at_ms)}
+    """Yield the summary at a moment in pieces, with `episodes`, `at_ms`, `offset` and `status`.
+
+    The summary format has no `episodes`: for 100 MB they cost a quarter of its CPU time.
+    """
+    more = {
+        "episodes": _episodes(state.feed),
+        "at_ms": state.at_ms,
+        "offset": state.offset,
+        "status": status(state.session, state.at_ms),
+    }
     return whole_summary(state.feed, more)
+
+
+def _episodes(feed: Feed) -> list[dict[str, object]]:
+    """Return the members of each episode of trouble, in the order of their last calls; the newest 500."""
+    return [
+        {
+            "number": number,
+            "kind": each.kind,
+            "words": each.words,
+            "first_call": each.first,
+            "last_call": each.last,
+            "tries": each.tries,
+            "duration_ms": each.duration_ms,
+            "fixed": each.is_fixed,
+            "over": each.is_over,
+        }
+        for number, each in enumerate(whole_episodes(feed), 1)
+    ]
 
 
 def _about(session: Session) -> Iterator[SafeText]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -183,6 +184,22 @@ def test_wait_follows_a_recording_to_its_end(tmp_path: Path) -> None:
             writer.write(result())
             fcntl.flock(writer, fcntl.LOCK_UN)
             assert child.wait(20) == 0
+
+
+def test_wait_follows_a_file_that_a_shell_writes(tmp_path: Path) -> None:
+    """No lock says that it is written: with --wait it is followed to its result, if it has changed lately."""
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(init() + user())
+    command = [*AGENTWATCH, "check", str(path), "--require", "result", "--wait"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as child:
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(1.5)
+        with path.open("ab", buffering=0) as writer:
+            writer.write(result())
+        assert child.wait(20) == 0
+    path.write_bytes(init() + user())
+    os.utime(path, (1, 1))
+    assert watch("check", path, "--require", "result", "--wait").returncode == 1
 
 
 def test_init_writes_rules_that_the_session_keeps(tmp_path: Path) -> None:

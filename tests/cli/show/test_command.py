@@ -76,12 +76,13 @@ def test_a_moment_between_two_lines_has_its_own_clock(recording: Saver) -> None:
 
 
 def test_a_file_without_a_moment_is_shown_at_its_end() -> None:
-    """The state at the end is the summary with three more members."""
+    """The state at the end is the summary with four more members."""
     found = json.loads("".join(shown(DEMO, "--json")))
     summary = json.loads(watch("--output-format", "summary", DEMO).stdout)
     assert found.pop("offset") == DEMO.stat().st_size
     assert found.pop("status").startswith("succeeded in ")
     assert found.pop("at_ms") > 0
+    assert found.pop("episodes") == []
     assert found == summary
 
 

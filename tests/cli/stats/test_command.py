@@ -51,7 +51,8 @@ mill: src/wheel.py                                            1         1   4  2
 verdicts                                       runs  red  red share  nothing ran
 pytest                                            4    3       75 %            0
 
-Tools and commands with fewer than 3 calls are left out.
+Tools and commands with fewer than 3 calls are left out. Rates are of the calls
+that succeeded or failed.
 """
 """The report on the machine of truth."""
 

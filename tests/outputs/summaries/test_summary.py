@@ -61,7 +61,7 @@ def test_the_summary_is_complete(recording: Saver) -> None:
     assert done.stdout.count(b"\n") == 1
     assert done.stdout.endswith(b"\n")
     printed = json.loads(done.stdout)
-    assert list(printed) == [*KEYS, "tests", "episodes"]
+    assert list(printed) == [*KEYS, "tests"]
     assert [list(call) for call in printed["calls"]] == [CALL_KEYS] * 2
     unknown = dict.fromkeys(("error", "exit_code", "lines_added", "lines_removed"))
     assert printed == {
@@ -122,7 +122,6 @@ def test_the_summary_is_complete(recording: Saver) -> None:
             "difference_at": None,
         },
         "tests": None,
-        "episodes": [],
     }
 
 

@@ -1,11 +1,10 @@
-"""The summary and the state of a session have its episodes of trouble."""
+"""The state of a session has its episodes of trouble."""
 
 from __future__ import annotations
 
 import json
 
-from agentwatch.outputs.shown.state import State, state_text
-from agentwatch.outputs.summary import whole_summary
+from agentwatch.outputs.shown.state import State, state_json, state_text
 from tests.analysis.episodes.calls import edit, feed_of, read, shell, written
 from tests.conftest import Saver
 
@@ -14,8 +13,9 @@ CALLS = (shell("make", 2), shell("make", 2), shell("make"), *[shell("npm test", 
 
 def test_each_episode_has_its_calls_and_its_words(recording: Saver) -> None:
     """An episode has a number, a kind, words, its calls, the tries, its duration, and how it stands."""
-    summary = json.loads(b"".join(whole_summary(feed_of(recording(written(*CALLS)), follow=True))))
-    fixed, open_failure, unread = summary["episodes"]
+    feed = feed_of(recording(written(*CALLS)), follow=True)
+    state = json.loads(b"".join(state_json(State(feed, 1, 1, None))))
+    fixed, open_failure, unread = state["episodes"]
     assert fixed == {
         "number": 1,
         "kind": "failure",
