@@ -15,8 +15,8 @@ _NO_OUTPUT = re.compile(r" ?(?:[0-9]?>&[0-9]|[0-9] ?> ?/dev/null)")
 def command_key(command: str, cwd: str | None) -> str:
     """Return the key of a command, which is equal for two calls of the same command.
 
-    Extra spaces, `cd` to the cwd, time limits, `2>&1`, and parts that only print or ignore the result (as
-    `| tail -3` or `|| true`) are left out. A `cd` to another folder stays: `npm test` in two folders are two
+    Extra spaces, `cd` to the cwd, time limits, `2>&1`, and parts that only print or ignore the result are
+    left out: `| tail -3`, `|| true`. A `cd` to another folder stays: `npm test` in two folders are two
     commands.
 
     Args:
