@@ -1,12 +1,12 @@
-"""The language of rules: words that select calls, or sessions of a list.
+"""The language of rules, which select calls, or sessions of a list.
 
-One parser serves the filter of the calls, the filter of the list, `check`, `--on` and `export --only`. A rule
-has no functions, no assignment and no recursion: its cost is bounded by its length and by the number of
-calls. `docs/RULES.md` describes it for users.
+The filter of the calls, the filter of the list, `check`, `--on` and `export --only` share the parser. A
+rule has no functions, no assignment and no recursion, so its length and the number of calls bound its cost.
+`docs/RULES.md` describes the language for users.
 
-The package knows no session. A vocabulary names the fields that a rule may use, and readers return the values
-of a call or of a row. A value may be unknown. A term about an unknown value is neither true nor false, and
-neither is its negation.
+The package does not depend on sessions. A vocabulary defines the fields of a rule, and readers return the
+values of a call or of a row. A term about an unknown value is neither true nor false, and neither is its
+negation.
 """
 
 from agentwatch.rules.conditions import Condition, Readers, Test, Value

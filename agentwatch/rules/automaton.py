@@ -23,7 +23,7 @@ class Place(Enum):
 
 
 _State: TypeAlias = tuple[frozenset[int], bool, bool]
-"""The nodes before the next character; whether it is the first; whether the one before is of a word."""
+"""The nodes before the next character; whether that is the first one; whether the last one is of a word."""
 
 
 class Automaton:
@@ -41,19 +41,19 @@ class Automaton:
         self._after: list[list[int]] = [[]]
         self._first = ACCEPT
         self._steps: dict[tuple[_State, str], _State | None] = {}
-        """The state after a character; None if a match ended before it. The text ends with an empty one."""
+        """The state after a character; None if a match ended before it. An empty character marks the end."""
 
     @property
     def is_full(self) -> bool:
-        """Whether it has the largest number of nodes."""
+        """Whether the automaton has the largest number of nodes."""
         return len(self._after) >= self._most
 
     def letter(self, letters: Letters, after: int) -> int:
-        """Add a node that takes a character."""
+        """Add a node that consumes a character."""
         return self._add(letters, None, [after])
 
     def place(self, place: Place, after: int) -> int:
-        """Add a node that takes no character, and continues only at such a place."""
+        """Add a node that consumes nothing, and continues only at such a place."""
         return self._add(None, place, [after])
 
     def fork(self, *after: int) -> int:
@@ -61,7 +61,7 @@ class Automaton:
         return self._add(None, None, [*after])
 
     def join(self, node: int, after: int) -> None:
-        """Let a node continue with another one too."""
+        """Add a continuation to a node."""
         self._after[node].append(after)
 
     def begin(self, first: int) -> None:

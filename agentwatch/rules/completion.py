@@ -1,4 +1,4 @@
-"""How the word that is being typed at the end of a rule can continue."""
+"""Completes the last word of a rule while the user types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIELD = re.compile(r"([A-Za-z_]{1,40})(:|>=|<=|>|<)(.*)", re.DOTALL)
 _NEEDS_QUOTES = re.compile(r"[\s\"()]")
 _MOST_OFFERED = 50
 _LEAST_WITHIN = 2
-"""Letters that are searched within values; one letter is compared only with their beginnings."""
+"""The number of letters from which values are searched anywhere; one letter must be their beginning."""
 
 
 class Offer(NamedTuple):
@@ -24,7 +24,7 @@ class Offer(NamedTuple):
     word: str
     """The word as it is shown: a field or a value."""
     about: str = ""
-    """What it is, in one line."""
+    """The description in one line."""
     field: str = ""
     """The field of a value."""
 
@@ -41,15 +41,15 @@ Values = Callable[[str], Iterable[Value]]
 
 
 def offers(text: str, vocabulary: Vocabulary, values: Values = lambda _field: ()) -> list[Offer]:
-    """Return how the last word of a rule can continue: fields, outcomes, or the values of its field.
+    """Return completions of the last word of a rule: fields, outcomes, or values of its field.
 
     Args:
         text: The rule up to the cursor.
-        vocabulary: The fields that it may use.
+        vocabulary: The fields that the rule may use.
         values: Returns values of a field beside those that the vocabulary names.
 
     Returns:
-        At most 50 of them; none if the last word is empty, or has nothing to continue it.
+        At most 50 completions; empty if the last word is empty or has no completion.
 
     Example:
         >>> from agentwatch.rules import Field, Measure

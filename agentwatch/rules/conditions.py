@@ -1,4 +1,4 @@
-"""What a rule says, as a tree; bound to readers, it is a test of one call or row."""
+"""The syntax tree of a rule. Bound to readers, it becomes a test of one call or row."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ class Readers(Generic[T]):
     word: Callable[[str], Test[T]]
     """Returns the test for a word without a field, in lower case."""
     own: Mapping[str, Callable[[str], Test[T]]]
-    """Fields with a comparison of their own: returns the test for a value."""
+    """For fields with a special comparison: returns the test for a value."""
 
 
 class Condition(Protocol):
-    """A rule, or a part of one."""
+    """A rule, or a part of a rule."""
 
     @property
     def fields(self) -> frozenset[str]:
-        """The names of the fields that it uses."""
+        """The names of the fields in the condition."""
 
     @property
     def cost(self) -> int:
-        """The cost of its dearest field."""
+        """The cost of the most expensive field."""
 
     def bind(self, readers: Readers[T]) -> Test[T]:
         """Return the test with these readers."""
@@ -137,7 +137,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Not:
-    """The opposite of a condition. The opposite of unknown is unknown."""
+    """The negation of a condition. The negation of unknown is unknown."""
 
     part: Condition
 
@@ -164,7 +164,7 @@ class Not:
 
 @dataclass(frozen=True)
 class Several:
-    """Conditions that must all be true, or of which one must be."""
+    """Conditions of which all, or at least one, must be true."""
 
     parts: tuple[Condition, ...]
     is_any: bool
@@ -176,7 +176,7 @@ class Several:
 
     @property
     def cost(self) -> int:
-        """The cost of the dearest condition."""
+        """The cost of the most expensive condition."""
         return max(part.cost for part in self.parts)
 
     def bind(self, readers: Readers[T]) -> Test[T]:
@@ -186,7 +186,7 @@ class Several:
 
 
 def _combined(tests: Sequence[Test[T]], decides: bool) -> Test[T]:
-    """Return the test that is decided by the first result `decides`, and else unknown if one is unknown."""
+    """Return the test that the first result `decides` decides; otherwise None if a result is unknown."""
 
     def test(subject: T) -> bool | None:
         result: bool | None = not decides
@@ -202,7 +202,7 @@ def _combined(tests: Sequence[Test[T]], decides: bool) -> Test[T]:
 
 
 def _cached(read: Callable[[T], Value], matches: Matcher) -> Test[T]:
-    """Return the test of a field with few different values, each of which is compared once."""
+    """Return the test of a field with few different values; each value is compared once."""
     results: dict[Value, bool | None] = {}
 
     def test(subject: T) -> bool | None:

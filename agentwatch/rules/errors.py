@@ -1,4 +1,4 @@
-"""What is wrong with a rule."""
+"""The errors in rules, and suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _MOST_QUOTED = 40
 
 
 class RuleError(ValueError):
-    """A rule that cannot be read. The text says in one line what is wrong and what to write instead."""
+    """A rule that cannot be read. The message is one line: the mistake, and what to write instead."""
 
     def __init__(self, reason: str, at: int = 0) -> None:
         """Create an error.
 
         Args:
-            reason: What is wrong, in one line. Words of the rule in it may contain any character.
-            at: The offset in the rule at which it is wrong, in characters.
+            reason: The mistake, in one line. It may quote words of the rule with any character.
+            at: The offset of the mistake in the rule, in characters.
         """
         super().__init__(reason)
         self.reason = reason
@@ -34,7 +34,7 @@ def quoted(word: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that is most like a misspelt one; None if none is like it.
+    """Return the known word that is most similar to a misspelt word; None if no word is similar.
 
     Example:
         >>> nearest("durtion", ["duration", "target"])

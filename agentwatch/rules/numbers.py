@@ -21,16 +21,16 @@ _EXAMPLES = {
 
 
 def number(text: str, measure: Measure, name: str, at: int = 0) -> float:
-    """Return a number, a time in milliseconds, or a share of 100.
+    """Return a number, a time in milliseconds, or a percentage.
 
     Args:
         text: The number with its unit.
-        measure: What it measures.
-        name: The field or the key to which it belongs, for the error.
-        at: Its offset in the rule, for the error.
+        measure: The kind of the number.
+        name: The name of the field or key, for the error.
+        at: The offset of the number in the rule, for the error.
 
     Raises:
-        RuleError: It is no number, or it has a unit of something else.
+        RuleError: The text is not a number, or the unit is wrong.
 
     Example:
         >>> number("1.5m", Measure.DURATION, "duration")

@@ -27,12 +27,12 @@ _SIGN_AND_FIELD = re.compile(r"[!+-]{1,3}([A-Za-z_][A-Za-z_0-9]{0,40})[:<>]")
 def parse(text: str, vocabulary: Vocabulary, *, allows_patterns: bool = False) -> Condition:
     """Read a rule.
 
-    Terms that follow each other must all be true. `OR` binds less than that: `a b OR c` is `(a b) OR c`.
+    Terms that follow each other must all be true. `OR` has lower precedence: `a b OR c` is `(a b) OR c`.
 
     Args:
         text: The rule.
-        vocabulary: The fields that it may use.
-        allows_patterns: Whether it may contain regular expressions, as rules in files may.
+        vocabulary: The fields that the rule may use.
+        allows_patterns: Whether the rule may contain regular expressions, as in files.
 
     Raises:
         RuleError: The rule is empty or incomplete, or it uses a field or a value that does not exist.

@@ -1,4 +1,4 @@
-"""Regular expressions that take linear time, whatever the rule and the text are.
+"""Regular expressions that take linear time for any pattern and any text.
 
 `re` may need exponential time for a pattern such as `(a+)+$`. These patterns run as a finite automaton, which
 reads each character of a text once. They have no back references and no look-around.
@@ -12,7 +12,7 @@ from agentwatch.rules.globs import Matcher
 from agentwatch.rules.letters import ANY, Letters, escaped_class, one, read_class
 
 MOST_TEXT = 4096
-"""Characters of a value that are searched: the session keeps no longer ones."""
+"""The first characters of a value are searched. The session keeps no longer values."""
 _MOST_NODES = 300
 """The largest pattern: if all of it is active at each of 4,096 characters, a search takes 0.4 s."""
 _MOST_REPEATS = 100
@@ -25,10 +25,10 @@ def pattern_matcher(pattern: str, at: int = 0) -> Matcher:
 
     Args:
         pattern: Characters, `.`, `[…]`, `\\d \\w \\s \\b`, `^`, `$`, `|`, `( )`, `* + ?` and `{m,n}`.
-        at: Its offset in the rule, for the error.
+        at: The offset of the pattern in the rule, for the error.
 
     Raises:
-        RuleError: It has an unknown sign, or it is too large.
+        RuleError: The pattern has an unknown sign or is too large.
 
     Example:
         >>> matches = pattern_matcher(r"rm\\s+-[a-z]*r")
@@ -44,8 +44,8 @@ def pattern_matcher(pattern: str, at: int = 0) -> Matcher:
 class _Reader:
     """Reads a pattern into an automaton, from left to right.
 
-    A piece of the pattern is kept as a tree of tuples; the automaton is built from its end, so that each node
-    knows the one after it.
+    The pattern becomes a tree. The automaton is built from the end of the pattern, so that the next node
+    exists before each node.
     """
 
     def __init__(self, pattern: str, at: int, automaton: Automaton) -> None:

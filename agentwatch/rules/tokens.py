@@ -14,7 +14,7 @@ _PATTERN = "re:/"
 
 
 class Sign(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     OPEN = auto()
     CLOSE = auto()
@@ -28,7 +28,7 @@ class Token(NamedTuple):
 
     sign: Sign
     at: int
-    """Its offset in the rule."""
+    """The offset in the rule."""
     name: str = ""
     """The field of a term; empty for a word without a field."""
     operator: str = ""

@@ -18,9 +18,9 @@ class Typed(NamedTuple):
     words: str
     """The words before the first mistake."""
     condition: Condition | None
-    """What they say; None if there are no words."""
+    """The condition of these words; None if there are no words."""
     problem: RuleError | None = None
-    """The mistake."""
+    """The first mistake; None if there is none."""
 
 
 def typed(text: str, vocabulary: Vocabulary) -> Typed:
@@ -30,7 +30,7 @@ def typed(text: str, vocabulary: Vocabulary) -> Typed:
 
     Args:
         text: The words.
-        vocabulary: The fields that they may use.
+        vocabulary: The fields that the rule may use.
     """
     problem, words = None, text
     for _ in range(_MOST_MISTAKES):

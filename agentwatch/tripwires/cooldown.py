@@ -1,4 +1,4 @@
-"""How often the hits of a rule are announced: the first at once, the rest together."""
+"""Limits the announcements of a rule: the first hit at once, the following ones together."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ COOLDOWN_MS = 10_000
 
 
 class Announcement:
-    """A hit that is announced, and how many came after the last announcement of its rule."""
+    """A hit that is announced, and the number of hits since the last announcement of the rule."""
 
     def __init__(self, alarm: Alarm, more: int = 0) -> None:
         """Announce an alarm.
 
         Args:
-            alarm: The newest one of its rule.
-            more: How many others of its rule were not announced.
+            alarm: The newest alarm of the rule.
+            more: The number of other alarms of the rule that were not announced.
         """
         self.alarm = alarm
         self.more = more
@@ -29,7 +29,7 @@ class Cooldown:
         self._announced: dict[tuple[str, str], int] = {}
         """When each rule was announced last, in milliseconds; by its name and its action."""
         self._waiting: dict[tuple[str, str], tuple[Alarm, int]] = {}
-        """The newest hit of each rule that waits, and the number of those before it that wait."""
+        """For each rule with waiting hits, the newest hit and the number of the others."""
 
     def add(self, alarm: Alarm) -> Announcement | None:
         """Return the announcement of a hit; None if it has to wait."""
@@ -44,7 +44,7 @@ class Cooldown:
         return Announcement(alarm, more + 1)
 
     def due(self, now_ms: int, *, is_over: bool = False) -> list[Announcement]:
-        """Return the announcements whose time has come; at the end of the session, all that wait."""
+        """Return the announcements that are due; at the end of the session, all that wait."""
         found = []
         for key, (alarm, more) in list(self._waiting.items()):
             if is_over or not 0 <= now_ms - self._announced[key] < COOLDOWN_MS:

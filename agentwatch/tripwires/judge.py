@@ -31,7 +31,7 @@ from agentwatch.tripwires.tripwires import Hit, Tripwires
 
 _POLL_SECONDS = 0.1
 MOST_LOGGED = 1000
-"""Hits of one rule that are noted in the log and beside the recording."""
+"""The hits of one rule that are kept in the log and beside the recording."""
 
 
 class News(NamedTuple):
@@ -62,15 +62,15 @@ class Judge:
         Args:
             reader: The reader of the recording; its own position stays unchanged.
             tripwires: The rules.
-            act: Pauses or stops the agent because of the rule with this name, and returns whether it could be
-                done; called in the thread.
+            act: Pauses or stops the agent because of the rule with this name, and returns whether that
+                succeeded; called in the thread.
             log_fd: The descriptor of the action log, which is closed at the end; None for no log.
             alarms_path: The file in which the alarms are kept; None to keep none.
             agent: The agent that wrote the recording; None to detect it.
             facts: Returns what is known about the agent's process.
-            announce: Is called with each hit that is announced, in the thread; None to keep them for
+            announce: Is called in the thread with each hit to announce; None to keep these hits for
                 `take_news`.
-            woken: Is called after there is news for `take_news`.
+            woken: Is called when `take_news` has new hits.
         """
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
@@ -93,7 +93,7 @@ class Judge:
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """What does not work: a message for each, with its error if it occurred."""
+        """The possible faults: a message for each, with its error if it occurred."""
         return {
             "the alarms are not kept": self._file.fault,
             "the rules do not watch the session any longer": self._broken,
@@ -109,7 +109,7 @@ class Judge:
                 return found
 
     def announce_by(self, announce: Callable[[News], object]) -> None:
-        """Announce what is left and all later hits with this function, in the thread."""
+        """Announce the waiting and all later hits with this function, in the thread."""
         self._announce = announce
         for news in self.take_news():
             announce(news)

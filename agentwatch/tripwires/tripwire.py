@@ -1,4 +1,4 @@
-"""A rule that watches a session, and what happens when it is hit."""
+"""A rule that watches a session, and the action when it is hit."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _OF_THE_RUN = frozenset({"idle", *(field.name for field in RUN_FIELDS)})
 _OF_THE_END = frozenset(
     {"outcome", "error", "text", "exit", "verdict", "phase", "lines_added", "lines_removed"}
 )
-"""Fields that change while a call runs. That one of them is absent is known only at its end."""
+"""Fields that change while a call runs. Whether one stays without a value is known only at the end."""
 _MOST_NAME = 200
 
 
 class Action(StrEnum):
-    """What happens when a rule is hit. Each hit is also written in the log."""
+    """The action when a rule is hit. Each hit is also written to the log."""
 
     BELL = "bell"
     NOTE = "note"
     """A desktop notification."""
     LOG = "log"
-    """Nothing but the line in the log."""
+    """Only the line in the log."""
     PAUSE = "pause"
     """The agent's process group is stopped until the user continues it."""
     STOP = "stop"
@@ -34,7 +34,7 @@ class Action(StrEnum):
 
     @property
     def needs_agent(self) -> bool:
-        """Whether it acts on the agent, which agentwatch must have started."""
+        """Whether the action affects the agent, which agentwatch must have started."""
         return self in (Action.PAUSE, Action.STOP)
 
 
@@ -48,14 +48,14 @@ class Tripwire:
 
     @property
     def is_about_run(self) -> bool:
-        """Whether it is about the run so far, such as `failed>3`, and not about single calls."""
+        """Whether the rule is about the run so far, such as `failed>3`, and not about single calls."""
         fields = self.condition.fields
         has_word = any(isinstance(part, Word) for part in _parts(self.condition))
         return bool(fields) and fields <= _OF_THE_RUN and not has_word
 
     @property
     def waits_for_end(self) -> bool:
-        """Whether it may be true for a call only because the call has not ended yet: `-outcome:succeeded`."""
+        """Whether the rule may be true only because a call has not ended yet: `-outcome:succeeded`."""
         return any(_depends_on_end(part) for part in _parts(self.condition))
 
 

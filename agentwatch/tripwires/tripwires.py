@@ -1,4 +1,4 @@
-"""Judges the calls of a session, and the session itself, by rules while it grows."""
+"""Judges the calls and the run of a session by rules while the session grows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Hit(NamedTuple):
 
     tripwire: Tripwire
     offset: int
-    """The moment: the number of bytes of the recording before it."""
+    """The moment: the number of bytes of the recording before the hit."""
     call: int | None = None
     """The number of the call; None for a rule about the run."""
     words: SafeText = SafeText("")
@@ -64,7 +64,7 @@ class Tripwires:
         ]
 
     def skip(self) -> None:
-        """Take everything that the session contains now as judged, so that only what is new hits a rule."""
+        """Mark the present contents of the session as judged, so that only new calls hit a rule."""
         self._changes.skip(len(self._feed.session.calls))
         for call in islice(self._feed.session.open_calls.values(), _MOST_OPEN):
             for rule in self._of_calls:
@@ -74,7 +74,7 @@ class Tripwires:
             each.is_true = each.test(_NO_CALL) is True
 
     def update(self, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> list[Hit]:
-        """Judge what is new since the last update, and what time changes; return the rules that were hit.
+        """Judge new and running calls and the run; return the rules that were hit.
 
         Args:
             now_ms: The present time, in milliseconds since the epoch.

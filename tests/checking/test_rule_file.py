@@ -40,7 +40,7 @@ def test_fifteen_rules(tmp_path: Path) -> None:
 
 
 def test_each_entry_may_be_a_warning(tmp_path: Path) -> None:
-    """`severity` stands in the entry of `forbid`, and beside `value` in the others."""
+    """An entry of `forbid` contains `severity`; the other entries contain it beside `value`."""
     found = read(
         """
         forbid = [{name = "a", when = "tool:edit", severity = "warning"}]

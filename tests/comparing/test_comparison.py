@@ -53,7 +53,7 @@ def test_a_removed_call_is_only_in_the_first_run(tmp_path: Path) -> None:
 
 
 def test_an_added_call_is_only_in_the_second_run(tmp_path: Path) -> None:
-    """It stands between the calls between which it was made."""
+    """An added call is between the calls that surround it in its run."""
     comparison = compared(tmp_path, A, A.with_call(3, read("README.md")))
     assert found(comparison) == [Row(Match.ONLY_B, None, 4)]
     assert comparison.rows[3] == Row(Match.ONLY_B, None, 4)
@@ -129,7 +129,7 @@ def test_tokens_are_compared_and_unknown_ones_stay_unknown(tmp_path: Path) -> No
 
 
 def test_the_final_texts_are_compared_by_word(tmp_path: Path) -> None:
-    """The words of one text stand beside those of the other."""
+    """The words of only one text are beside those of the other."""
     comparison = compared(tmp_path, A, replace(A, text="Mended: the race turns again."))
     pieces = [(piece.part, piece.text) for piece in comparison.text.pieces if piece.part is not Part.BOTH]
     assert pieces == [(Part.ONLY_A, "wheel "), (Part.ONLY_B, "race ")]

@@ -41,7 +41,7 @@ def test_unknown_values_are_neither_true_nor_false(rule: str, logic: str) -> Non
 
 @pytest.mark.parametrize("operator", [">", ">=", "<", "<=", ":"])
 def test_numbers_are_compared(operator: str) -> None:
-    """`:` is equality; a missing number, or a value that is none, is unknown."""
+    """`:` is equality; a missing number, or a value that is not a number, is unknown."""
     found = [says(f"size{operator}3", {"size": size}) for size in (2, 3.0, 4)]
     sign = "==" if operator == ":" else operator
     assert found == [eval(f"{size}{sign}3") for size in (2, 3, 4)]

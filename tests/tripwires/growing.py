@@ -30,7 +30,7 @@ class Growing:
         return self.is_over
 
     def append(self, data: bytes, at_ms: int = BEGAN_MS, *, is_over: bool = False) -> None:
-        """Let the recording grow."""
+        """Append lines to the recording."""
         os.write(self.reader.fd, data)
         self.times.note(self._size, at_ms)
         self._size += len(data)
@@ -47,7 +47,7 @@ class Watched:
         self.now_ms = BEGAN_MS
 
     def hits(self, *lines: bytes, after_ms: int = 0, is_over: bool = False) -> list[Hit]:
-        """Let the lines arrive, and return the rules that are hit then."""
+        """Append lines, and return the rules that are hit then."""
         self.now_ms += after_ms
         self.growing.append(b"".join(lines), self.now_ms, is_over=is_over)
         while self.feed.advance():

@@ -35,7 +35,7 @@ class Case:
         return self._can_act
 
     def end(self, *lines: bytes) -> list[str]:
-        """Let the last lines arrive, and return the announcements."""
+        """Append the last lines, and return the announcements."""
         self.growing.append(b"".join(lines), BEGAN_MS + 1000, is_over=True)
         self.judge.finish()
         return [news.words for news in self.judge.take_news()]

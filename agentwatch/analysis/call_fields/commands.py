@@ -28,7 +28,7 @@ _SCRIPT = re.compile(r"-[a-z]{0,8}c")
 
 
 class Command(NamedTuple):
-    """What the words of a command name."""
+    """The programs and possible paths in a command."""
 
     programs: tuple[str, ...]
     """Each program of a compound command, in order, without its folder."""
@@ -41,7 +41,7 @@ class Command(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def read_command(command: str) -> Command:
-    """Return what a command names, from its first 4,096 characters. The cost is linear.
+    """Return the programs and possible paths in the first 4,096 characters of a command, in linear time.
 
     The programs include those of pipes, lists, substitutions and groups, those that `sudo`, `xargs` or
     `find -exec` start, and those in the text of `sh -c`. A here-document is data, unless a shell reads it.
@@ -91,7 +91,7 @@ def _read(text: str, found: _Found, depth: int) -> None:
 
 
 class _SimpleCommand:
-    """One program with its arguments, of which the words are added in order."""
+    """One program with its arguments. Its words are added in order."""
 
     def __init__(self, found: _Found, folder: str, depth: int) -> None:
         self.folder = folder
@@ -102,12 +102,12 @@ class _SimpleCommand:
         self._depth = depth
         self._wants_program = True
         self._run_words: frozenset[str] = frozenset()
-        """Words of which one must follow, so that the word after it is a program: `run` after `uv`."""
+        """If not empty, one of these words must come before the program: `run` after `uv`."""
         self._before = ""
 
     @property
     def is_test(self) -> bool:
-        """Whether it is `[[ … ]]`, in which `&&` and `(` begin no command."""
+        """Whether the command is `[[ … ]]`, in which `&&` and `(` begin no command."""
         return self.program == "[[" and self._before != "]]"
 
     def add(self, word: str) -> None:

@@ -1,4 +1,4 @@
-"""Fields of calls with a comparison of their own: who made a call, and what its path or its command names.
+"""The tests for the fields `agent`, `path` and `program`, which are more than a comparison of one value.
 
 A path or a command is parsed only if it contains the letters of the glob: in 100,000 calls with different
 paths, this takes a third of the time.
@@ -16,7 +16,7 @@ from agentwatch.session import Call
 
 MAIN = "main"
 _QUOTES = ("'", '"', "\\\n", "\\", "$")
-"""Signs of a shell that are not in the word: `r''m` is `rm`."""
+"""Characters that the shell removes from a word: `r''m` is `rm`."""
 
 
 def path_test(glob: str, facts: CallFacts) -> Test[Call]:

@@ -1,4 +1,4 @@
-"""What a rule needs to know about a call beyond the call itself."""
+"""The facts about a call that rules use and the call itself does not contain."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MOST_COUNT = 65535
 
 
 class CallFacts:
-    """The facts about the calls of one session that are computed for rules, each when it is first needed."""
+    """Computes facts about the calls of a session for rules, each at its first use."""
 
     def __init__(self, feed: Feed) -> None:
         """Create facts about the session that a feed reads."""
         self._feed = feed
         self.now_ms: int | None = None
-        """The present time, for how long a call has been running; None for a session that is not live."""
+        """The present time, for the duration of running calls; None for a session that is not live."""
         self._episodes: Episodes | None = None
         self._repeats = Repeats(feed)
         self._repeat = array("H")
@@ -33,11 +33,11 @@ class CallFacts:
 
     @property
     def session(self) -> Session:
-        """The session as far as it was read."""
+        """The session, as far as the feed has read it."""
         return self._feed.session
 
     def duration_ms(self, call: Call) -> int | None:
-        """Return how long a call took, or has been running; None if unknown."""
+        """Return the duration of a call, or of its present run; None if unknown."""
         known = call.duration_ms
         if known is None:
             known = call.seen_duration_ms
@@ -66,7 +66,7 @@ class CallFacts:
         if self._episodes is None:
             self._episodes = Episodes(self._feed)
         while not self._episodes.tries(call.number) and self._episodes.update():
-            pass  # no further than the call, so that the cost is spread over the calls of a list
+            pass  # reads no further than this call, so that a list spreads the cost over its calls
         return self._episodes
 
     def repeat(self, call: Call) -> int | None:
@@ -82,7 +82,7 @@ class CallFacts:
         return self._repeat[call.number - 1]
 
     def text(self, call: Call) -> str | None:
-        """Return the end of what a call printed; None if it has printed nothing that is known."""
+        """Return the end of the output of a call; None if no output is known."""
         if call.result_place is None:
             return call.output
         return "\n".join(output_tail(self._feed, call.result_place, call.call_id))[-_MOST_TEXT:]

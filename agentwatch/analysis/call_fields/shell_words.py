@@ -12,7 +12,7 @@ _REDIRECTION = re.compile(r"[0-9]{0,3}(?:(&>>?|>>|>\||<>)|(<<<)|(<<-?)|[<>]&[0-9
 _SEPARATOR = re.compile(r"&&|\|\||;;|[;|&)]")
 _MOST_NESTED = 20
 SUBSTITUTED: Final = "$"
-"""Stands in a word for what a substitution would insert."""
+"""The placeholder in a word for the text that a substitution would insert."""
 
 
 class Kind(Enum):
@@ -179,7 +179,7 @@ class _Scanner:
             self._nested("(", ")")
 
     def _nested(self, sign: str, until: str) -> None:
-        """Read a group up to its end. A group inside of too many others is read as if it had no sign."""
+        """Read a group up to its end. A group that is nested too deeply is read without its parentheses."""
         self._at += len(sign)
         if self._depth >= _MOST_NESTED:
             self.found.append(ShellToken(Kind.SEPARATOR, sign))

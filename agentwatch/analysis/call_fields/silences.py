@@ -22,7 +22,7 @@ class Silences:
         self._quiet_since: int | None = None
         """The end of the last activity that was read; None after an entry whose time is unknown."""
         self._open: list[int] = []
-        """The numbers of the calls that had not ended when they were read."""
+        """The numbers of the calls that had not ended when their entries were read."""
 
     def before(self, call: Call) -> int | None:
         """Return the silence before a call in milliseconds; None if unknown.
@@ -60,7 +60,7 @@ class Silences:
             self._open.append(call.number)
 
     def _end_calls(self) -> None:
-        """Take the ends of the calls that were running, and have ended since."""
+        """Note the ends of calls that were running at the last entry."""
         still: list[int] = []
         for number in self._open:
             call = self._session.calls[number - 1]

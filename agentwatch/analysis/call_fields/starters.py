@@ -1,4 +1,4 @@
-"""The words of shell commands after which another program is named."""
+"""The words of shell commands that come before another program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUNNERS: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bundle"), _EXEC),
     "bun": frozenset({"x"}),
 }
-"""Programs that start another one after a word of their own: `uv run pytest`."""
+"""Programs that start another program after a subcommand: `uv run pytest`."""
 OPTIONS_WITH_VALUE: Final[Mapping[str, frozenset[str]]] = {
     "sudo": frozenset({"-u", "-g", "-h", "-p", "-C", "-T", "-U", "-R", "-D", "--user", "--group"}),
     "doas": frozenset({"-u", "-C"}),
@@ -40,12 +40,12 @@ OPTIONS_WITH_VALUE: Final[Mapping[str, frozenset[str]]] = {
     "poetry": frozenset({"-C", "-P", "--directory", "--project"}),
     "pnpm": frozenset({"-C", "--dir", "--filter", "-F"}),
 }
-"""Options whose value is the next word, which is no program."""
+"""Options whose next word is a value, not a program."""
 RUNS_NEXT: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 """Options of `find` before a program."""
 HEADS: Final = frozenset({"for", "case", "select", "function"})
-"""Keywords before words that are no programs."""
+"""Keywords before words that are not programs."""
 KEYWORDS: Final = HEADS | {
     *("then", "do", "else", "elif", "if", "while", "until", "!", "{", "}", "done", "fi", "esac", "in"),
 }
-"""Words in the place of a program that are none."""
+"""Keywords in the place of a program."""

@@ -1,6 +1,6 @@
 """Trouble in episodes: failures with their retries, edit-test-fail cycles, files read again and again.
 
-No agent reports these. They are read from the calls as they end, and count per call how often it was tried.
+No agent reports trouble. It is found in the calls as they end. Each call also gets its number of tries.
 """
 
 from agentwatch.analysis.episodes.episode import Episode, EpisodeKind, for_reading

@@ -1,4 +1,4 @@
-"""Which shell commands are the same one, and which run tests."""
+"""Recognises repeated shell commands, and commands that run tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_FILTERS = 4
 _MOST_PARTS = 40
 """The exit code of a command with more programs is not interpreted: that takes 4 ms for 600 programs."""
 _HINTS = ("test", "jest", "mocha", "spec", "phpunit", "tox", "nox")
-"""One of them is in every command that runs tests. Parsing a command takes 15 µs, these searches 0.3 µs."""
+"""Each command that runs tests contains one of these. Parsing takes 15 µs, these searches 0.3 µs."""
 _RUNNERS = frozenset(
     (
         *("pytest", "py.test", "unittest", "jest", "vitest", "mocha", "ava", "rspec", "phpunit", "ctest"),
@@ -26,7 +26,7 @@ _TASK_RUNNERS = frozenset(
         *("just", "swift", "mix", "rake", "bazel", "sbt", "zig", "flutter", "dart", "test"),
     )
 )
-"""Programs that run tests if their command says so. After npm and its like the program is `test`."""
+"""Programs that run tests with certain arguments. After npm, pnpm and yarn the program is `test`."""
 _TASK = re.compile(
     r"(?:^|[\s/;&|(])(?:go|cargo|dotnet|mvnw?|gradlew?|node|deno|make|mise|just|swift|mix|rake|bazel|sbt"
     r"|zig|flutter|dart|npm|pnpm|yarn|bun)[ \t]{1,4}(?:-[^\s]{1,40}[ \t]{1,4}){0,3}(?:run[ \t]{1,4})?"
@@ -35,20 +35,20 @@ _TASK = re.compile(
 
 
 class TestCommand(NamedTuple):
-    """A command that runs tests, and what its exit code says about them."""
+    """A command that runs tests, and the meaning of its exit code."""
 
     zero_is_green: bool
-    """An exit code of 0 means that the tests passed. After `pytest | tail -3` it is that of tail."""
+    """An exit code of 0 means that the tests passed. The exit code of `pytest | tail -3` is that of tail."""
     other_is_red: bool
-    """Another exit code means that the tests failed: the command runs nothing else that could fail."""
+    """Another exit code means that the tests failed, because nothing else in the command could fail."""
 
 
 def same_command(command: str, cwd: str | None) -> str | None:
-    """Return what two spellings of the same command have in common; None if that cannot be known.
+    """Return a key that is equal for two spellings of the same command; None if unknown.
 
-    These differences do not matter: `cd` to the session's own folder, options, redirections, assignments and
+    These parts are ignored: `cd` to the session's own folder, options, redirections, assignments and
     programs such as `npx` or `python -m` before the program, the folder of the program, and filters after
-    it. Every other word does: `pytest tests/a.py` and `pytest tests/b.py` are two commands. A command with a
+    it. All other words count: `pytest tests/a.py` and `pytest tests/b.py` are two commands. A command with a
     here-document, or whose quotes are still open at the end of its first line, cannot be compared.
 
     Args:
@@ -85,7 +85,7 @@ def finds_nothing(command: str) -> bool:
 
 
 def test_command(command: str) -> TestCommand | None:
-    """Return what a command that runs tests says by its exit code; None if it runs no tests."""
+    """Return the meaning of the exit code of a command that runs tests; None if it runs no tests."""
     text = command[:_MOST_CHARACTERS]
     return _test_command(text) if any(hint in text for hint in _HINTS) else None
 

@@ -1,4 +1,4 @@
-"""Edit, test, fail: how often in a row files were changed and the tests failed again."""
+"""Counts edit-test-fail cycles: files were changed, and then the tests failed again."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Cycles:
 
     def __init__(self) -> None:
         self.row: Row | None = None
-        """The row that has not ended; None if there is no completed cycle."""
+        """The present row; None if no cycle was completed since the last green test run."""
         self._changed = 0
         """The number of the first change since the last test run; 0 if no file was changed."""
 
     @property
     def count(self) -> int:
-        """The number of cycles in a row that are completed."""
+        """The number of completed cycles in the present row."""
         return 0 if self.row is None else self.row.cycles
 
     def changed(self, number: int) -> None:
@@ -39,7 +39,7 @@ class Cycles:
         self._changed = self._changed or number
 
     def tested(self, number: int, tried: int | None, is_red: bool) -> Row | None:
-        """Note the result of a test run; return the row that it ends.
+        """Note the result of a test run; return the row that a green one ends.
 
         Args:
             number: The number of the call.

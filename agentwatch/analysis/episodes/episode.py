@@ -1,4 +1,4 @@
-"""An episode of trouble, and its line."""
+"""An episode of trouble, and the line that shows it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EpisodeKind(StrEnum):
     CYCLES = "cycles"
     """Files were edited and the tests failed, at least three times in a row."""
     REREAD = "reread"
-    """The same part of a file was read at least four times without a change of it in between."""
+    """The same part of a file was read at least four times without a change of the file in between."""
     BACK = "back_to_start"
     """A file was edited at least twice, and has its first content again."""
     UNREAD = "unread"
@@ -36,9 +36,9 @@ class Episode(NamedTuple):
 
     kind: EpisodeKind
     first: int
-    """The number of its first call."""
+    """The number of the first call."""
     last: int
-    """The number of its last call so far."""
+    """The number of the last call so far."""
     tries: int
     """How often the call was tried, the tests failed in a row, or the file was read or changed."""
     duration_ms: int | None
@@ -48,7 +48,7 @@ class Episode(NamedTuple):
     is_fixed: bool
     """Whether the last try succeeded, or the tests passed."""
     subject: SafeText
-    """What it is about: a command, a path."""
+    """The command or the path of the episode."""
     cycles: int = 0
     """The edit-test-fail cycles among the tries."""
 

@@ -85,7 +85,7 @@ class Episodes:
         return self._calls_read < len(ended)
 
     def tries(self, number: int) -> int:
-        """Return which try of the same thing a call is: 1 if no earlier try of it has failed.
+        """Return the number of the try that a call is: 1 if no earlier try of the same thing has failed.
 
         The same thing is the same file for edits, the same command for shells (see `same_command`), and the
         same tool and target for other calls. A try after the first starts after the last one has ended.
@@ -94,7 +94,7 @@ class Episodes:
             number: The number of a call.
 
         Returns:
-            0 if the call was not read yet, which is so until it has ended.
+            0 if the call was not read yet. A call is read when it has ended.
         """
         return self._tries[number - 1] if 0 < number <= len(self._tries) else 0
 
@@ -135,7 +135,7 @@ class Episodes:
     def read_one(self) -> bool:
         """Compare the contents of one file that was edited several times; return whether there was one.
 
-        It takes up to 6 ms. Before, `episodes` does not contain that the file was edited back to the start.
+        This takes up to 6 ms. Until then, `episodes` does not report that the file is back at its start.
         """
         if not self._uncompared:
             return False
@@ -147,7 +147,7 @@ class Episodes:
         return True
 
     def episodes(self) -> Sequence[Episode]:
-        """Return the newest 500 episodes; the one with the newest call is the last."""
+        """Return the newest 500 episodes; the episode with the newest call is last."""
         if self._rereads.may_have_news:
             self._count_rereads()
         session, row = self._session, self._cycles.row
@@ -195,7 +195,7 @@ class Episodes:
             self._started += 1
 
     def _run(self, call: Call) -> int:
-        """Add a shell command; return which try it is."""
+        """Add a shell command; return the number of the try."""
         command, outcome = call.target or "", call.outcome
         failed = outcome is Outcome.FAILED
         self._mentions.add(call.number)
@@ -283,7 +283,7 @@ def whole_episodes(feed: Feed) -> Sequence[Episode]:
 def _is_edit_of_a_file(call: Call) -> bool:
     """Return whether a call has surely edited a file that existed: it has removed lines from it.
 
-    Some agents do not report that a call has created its file, and a call with several files does not report
-    which of them it has created.
+    Some agents do not report that a call created its file. A call with several files does not report which of
+    them it created.
     """
     return call.kind is ToolKind.EDIT and bool(call.lines_removed) and not call.more_paths

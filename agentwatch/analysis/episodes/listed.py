@@ -1,4 +1,4 @@
-"""The episodes that were found, as they are listed."""
+"""Makes the episodes of a list from the counted failures, cycles, reads and files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLUMNS = 200
 def failures_and_cycles(
     session: Session, failing: Iterable[Failing], rows: Iterable[Row]
 ) -> Iterator[Episode]:
-    """Yield an episode for each failure, and for each row of cycles that is no part of one of them."""
+    """Yield an episode for each failure, and for each row of cycles that belongs to no failure."""
     own: dict[int, list[Row]] = {}
     others: list[Row] = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""The names that commands, searches and prompts mention: a file of such a name may have been read by them."""
+"""The names in commands, searches and prompts. A file with such a name may already be known to the agent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_NAMES = 50_000
 class Mentions:
     """The names in the targets of calls. `sed -n 1,80p src/app.py` may have shown the file `app.py`.
 
-    A target is split into names when a file is looked up, each once.
+    Each target is split into names once, at the first search for a file.
     """
 
     def __init__(self, session: Session) -> None:
@@ -29,9 +29,9 @@ class Mentions:
         self._unread.append(number)
 
     def has(self, name: str, run: int) -> bool:
-        """Return whether a file of this name may be known: a call has mentioned it, or the run's prompt.
+        """Return whether a file of this name may be known: a call or the run's prompt has mentioned the name.
 
-        After 50,000 names, every file may be.
+        After 50,000 names, every file counts as known.
         """
         numbers, self._unread = self._unread, array("I")
         for number in numbers:

@@ -29,9 +29,9 @@ class Reading:
 class Rereads:
     """Counts the reads of the same part of a file.
 
-    Calls with the same path, the same subagent and the same note (`54 lines`) are candidates. Whether they
-    read the same part is known by their arguments only. These are read from the recording, 13 to 25 µs a
-    call, when somebody asks: most sessions are never asked.
+    Calls with the same path, the same subagent and the same note (`54 lines`) are candidates. Only their
+    arguments show whether they read the same part. The arguments are read from the recording, 13 to 25 µs a
+    call, when a count is requested: for most sessions, none is.
     """
 
     def __init__(self, feed: Feed) -> None:
@@ -39,7 +39,7 @@ class Rereads:
         self._numbers = array("I")
         """The numbers of candidates whose arguments were not read, in order."""
         self._firsts = array("I")
-        """The number of the first candidate of each one's chain."""
+        """For each candidate, the number of the first candidate of the chain."""
         self._chains: dict[int, dict[Hashable, Reading]] = {}
         """The parts that were read in each chain, by the number of its first candidate: the newest 1,000."""
         self._has_long = False
@@ -63,7 +63,7 @@ class Rereads:
         return bool(self._numbers) and number >= self._numbers[0]
 
     def counts(self) -> Iterator[tuple[int, int]]:
-        """Read the arguments of the candidates; yield the number of each, and how often its part was read."""
+        """Read the arguments of the candidates; yield the number of each call and its count of reads."""
         numbers, self._numbers = self._numbers, array("I")
         firsts, self._firsts = self._firsts, array("I")
         self._has_long = False

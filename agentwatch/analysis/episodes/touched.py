@@ -1,4 +1,4 @@
-"""What the calls did to each file, as far as episodes need it."""
+"""The reads and changes of each file, as far as episodes need them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class File:
     """The first read and the number of reads since the last change, by subagent, run and note."""
 
     def read(self, call: Call) -> tuple[int, int]:
-        """Add a read; return the number of the first one like it, and how many there are."""
+        """Add a read; return the number of the first equal read, and the number of equal reads."""
         key = (call.parent, call.run, call.note)
         known = self.reads.get(key)
         if known is None:
@@ -53,7 +53,7 @@ class File:
     def is_back(self, feed: Feed) -> bool:
         """Return whether edits have given the file its first content again; the contents are read back.
 
-        A file that the session created or deleted is left out: a script for one use is no trouble.
+        A file that the session created or deleted is left out: a temporary script is not trouble.
         """
         calls = feed.session.calls
         first, last = calls[self.first_change - 1], calls[self.last_change - 1]

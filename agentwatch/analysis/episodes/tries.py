@@ -1,4 +1,4 @@
-"""How often the same thing was tried, from its first failure until it succeeds."""
+"""Counts the tries of the same thing, from the first failure to the success."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Tries:
 
     def __init__(self) -> None:
         self._open: dict[int, Failing] = {}
-        """By the hash of what was tried, which may have 4,096 characters. Two of 1,000 hashes of 64 bits are
+        """By the hash of the command or target, of up to 4,096 characters. Two of 1,000 hashes of 64 bits are
         equal by chance in one of 10^13 sessions."""
 
     def __bool__(self) -> bool:
@@ -46,14 +46,14 @@ class Tries:
         return iter(self._open.values())
 
     def add(self, call: Call, tried: int, has_failed: bool | None) -> tuple[int, Failing | None]:
-        """Add a call; return which try of the same thing it is, and the failure that it has fixed.
+        """Add a call; return the number of the try, and the failure that the call has fixed.
 
         Args:
             call: A call that has ended.
-            tried: The hash of what it tried.
-            has_failed: Whether it failed; None if that is unknown. Then it leaves the failure as it is,
-                unless the last try that failed had the same target to the letter: an exit code that has
-                changed from 1 to 0 says something even after a pipe.
+            tried: The hash of the command or target.
+            has_failed: Whether the call failed; None if that is unknown. Then the failure stays as it is,
+                unless the last failed try had exactly the same target: an exit code that has changed
+                from 1 to 0 is a success even after a pipe.
         """
         failing = self._open.get(tried)
         ended = 0 if call.ended is None else call.ended.offset

@@ -1,4 +1,4 @@
-"""Which calls run the same command, although their words differ."""
+"""Makes equal keys for calls that run the same command in different words."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from agentwatch.analysis.files import named
 from agentwatch.analysis.verdicts.programs import READERS, segments_of
 
 _LIMIT = re.compile(r"^(?:timeout (?:-[ks] \S{1,20} |-\S{1,20} ){0,4}[0-9.]{1,9}[smhd]?|time|nice) ")
-"""Words before a command that change only how long it may run."""
+"""Words before a command that only limit or measure its time."""
 _NO_OUTPUT = re.compile(r" ?(?:[0-9]?>&[0-9]|[0-9] ?> ?/dev/null)")
 
 
 def command_key(command: str, cwd: str | None) -> str:
-    """Return the words of a command that decide what it runs: equal for two calls of the same command.
+    """Return the key of a command, which is equal for two calls of the same command.
 
-    Blanks, `cd` to the cwd, time limits, `2>&1` and what only prints or ignores the result, such as
-    `| tail -3` and `|| true`, are left out. A `cd` to another folder remains: `npm test` in two folders are
-    two commands.
+    Extra spaces, `cd` to the cwd, time limits, `2>&1`, and parts that only print or ignore the result are
+    left out: `| tail -3`, `|| true`. A `cd` to another folder stays: `npm test` in two folders are two
+    commands.
 
     Args:
         command: The command as the shell got it; only its first 2,000 characters are read.

@@ -17,13 +17,13 @@ from agentwatch.feed import Feed
 from agentwatch.session import Call, Session
 
 MOST_READ = 300
-"""Calls whose output is read, from the newest: 0.1 ms each, for a line of 1 MiB 4 ms."""
+"""The newest calls whose output is read: 0.1 ms each, 4 ms for a line of 1 MiB."""
 _MOST_EARLIER = 2
-"""Calls of a command that are read besides its last, if that has no verdict."""
+"""The earlier calls of a command that are read if the last one has no verdict."""
 _MOST_KEYS = 512
-"""Commands whose keys are kept: to make a key takes 20 µs, and agents repeat their commands."""
+"""Commands whose keys are cached. Making a key takes 20 µs, and agents repeat their commands."""
 _MOST_KEYED = 5_000
-"""Commands whose keys are made, from the newest: 20 µs each, for a hostile one of 2,000 characters 3 ms."""
+"""The newest commands whose keys are made: 20 µs each, 3 ms for a hostile one of 2,000 characters."""
 _CALLS_AT_ONCE = 500
 
 
@@ -37,27 +37,27 @@ class State(StrEnum):
     CHANGED = "changed since"
     """All are green, but a file changed after one of them."""
     UNKNOWN = "unknown"
-    """No command has a verdict, or the last call of one has none or ran nothing."""
+    """No command has a verdict, or the last call of a command has no verdict or ran nothing."""
 
 
 class CommandVerdict(NamedTuple):
     """The last call of a command that runs tests, a linter or a build."""
 
     command: str
-    """Its words, as `command_key` returns them; at most 4,000 characters of foreign text."""
+    """The key of the command, by `command_key`; at most 4,000 characters of foreign text."""
     call: Call
     verdict: Verdict | None
     """None if the last call has no verdict: it is open, was killed, or printed no closing line."""
     tool: str
-    """The tool whose verdict it is, or was in an earlier call."""
+    """The tool of this verdict, or of the verdict on an earlier call."""
     is_of_tests: bool
     """Whether the tool runs tests; the others are linters, compilers and make."""
     changed_by: int | None
-    """The number of the first call that changed a file after this one; None without one."""
+    """The number of the first call that changed a file after this call; None without one."""
 
     @property
     def colour(self) -> str:
-        """The verdict in one word: `red`, `green`, or `none` if there is none or nothing ran."""
+        """The verdict in one word: `red`, `green`, or `none` without a verdict or if nothing ran."""
         return "none" if self.verdict is None else self.verdict.colour
 
     @property
@@ -72,7 +72,7 @@ class FinalVerdicts(NamedTuple):
     """The last verdict of each command of a session."""
 
     commands: list[CommandVerdict]
-    """The command that ran last is the first."""
+    """The command that ran last is first."""
     is_complete: bool
     """Whether all commands were read. If not, these are the newest."""
 
@@ -87,18 +87,18 @@ class FinalVerdicts(NamedTuple):
 
 
 class _Sought(NamedTuple):
-    """A command whose last call has no verdict, and of which earlier calls may have one."""
+    """A command whose last call has no verdict. Earlier calls may have one."""
 
     call: Call
     changed_by: int | None
     place: int
-    """Its place among the commands, the last first."""
+    """The place among the commands; the command that ran last is first."""
     left: int
-    """The number of calls that may be read, this one included."""
+    """The number of calls that may be read, including this one."""
 
 
 def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | None = None) -> FinalVerdicts:
-    """Return the last verdict of each command, at the moment that a feed shows.
+    """Return the last verdict of each command at the moment of a feed.
 
     A file counts as changed if a call edited, created, deleted or moved it, wherever the file is. What a
     shell command does to files is unknown. The order is that in which calls ended. A call that was rejected
@@ -143,7 +143,7 @@ def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | No
 
 
 def _key(command: str, cwd: str | None) -> str:
-    """Return the key of a command; empty for one that only prints what exists already."""
+    """Return the key of a command; empty for a command that only prints existing text."""
     return "" if only_reads(parts_of(command)) else command_key(command, cwd)
 
 

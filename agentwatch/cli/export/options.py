@@ -38,9 +38,9 @@ cutting = together(
     click.option(
         "--only",
         callback=as_filter,
-        metavar="WORDS",
+        metavar="RULE",
         default="",
-        help="Only calls that the words of a filter select: 'failed duration>5s'.",
+        help="Export only the calls that a rule selects: 'failed duration>5s'.",
     ),
 )
 _of_formats = together(

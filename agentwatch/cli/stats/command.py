@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentwatch.session_index.updating import Updated
 
 _OWN = "agentwatch"
-"""The agent of our own recordings in the list of sessions; in the index they have the agent recorded."""
+"""The agent of agentwatch's recordings in the list of sessions. In the index they have the recorded agent."""
 _WIDTH = 80
 """The width of a report that is not printed on a terminal."""
 _MOST_NAMED = 12

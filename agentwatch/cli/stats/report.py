@@ -45,7 +45,7 @@ def report(found: Statistics, width: int) -> Iterator[SafeText]:
 
 
 def _title(found: Statistics) -> SafeText:
-    """Return how many sessions count, and which."""
+    """Return the title: the number of sessions, and the options that select them."""
     sums, unreadable = found.of_sessions.sums, found.of_sessions.unreadable
     words = [f"{_counted(sums.sessions, 'session')}{_choice(found.chosen)}"]
     if sums.subagents:
@@ -56,7 +56,7 @@ def _title(found: Statistics) -> SafeText:
 
 
 def _choice(chosen: Chosen) -> SafeText:
-    """Return which sessions count, in words; empty for all."""
+    """Return the selection of sessions in words; empty for all sessions."""
     words = []
     if chosen.agents:
         words.append(f" of {', '.join(sorted(chosen.agents))}")
@@ -75,7 +75,7 @@ def _day(epoch_ms: int) -> str:
 
 
 def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
-    """Yield what all sessions took together."""
+    """Yield the sums over all sessions."""
     of_sessions = found.of_sessions
     sums = of_sessions.sums
     yield "ended", _numbered(of_sessions.outcomes)
@@ -91,7 +91,7 @@ def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
 
 
 def _known(words: str, known: int, sums: Sums) -> str:
-    """Return a sum, and the number of sessions that it is of unless they are all."""
+    """Return a sum, with the number of its sessions unless it is over all sessions."""
     if words == UNKNOWN or known == sums.sessions:
         return words
     return f"{words} (of {count(known)} of {count(sums.sessions)} sessions)"

@@ -1,4 +1,4 @@
-"""Numbers of the statistics in few columns; what is unknown is `-`."""
+"""Formats the numbers of the statistics in few columns; an unknown number is `-`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def duration(milliseconds: float | None) -> str:
 
 
 def dollars(cost: float | None) -> str:
-    """Return a cost: `$12.40`; one that is less than a cent is `<$0.01`."""
+    """Return a cost: `$12.40`; a cost under half a cent is `<$0.01`."""
     if cost is None:
         return UNKNOWN
     return "<$0.01" if 0 < cost < _LEAST_DOLLARS else f"${cost:,.2f}"
 
 
 def percent(share: float | None) -> str:
-    """Return a share: `7.4 %`, `38 %`; one that is less than a thousandth is `<0.1 %`."""
+    """Return a share: `7.4 %`, `38 %`; a share under 0.05 % is `<0.1 %`."""
     if share is None:
         return UNKNOWN
     value = 100 * share

@@ -1,1 +1,1 @@
-"""The option `--on`: reads its rules, and lets them watch a session."""
+"""The option `--on`: reads rules, and attaches them to a session."""

@@ -1,4 +1,4 @@
-"""Where rules may watch a session, without loading the language of rules unless there are any."""
+"""Adds the rules to the options; the language of rules is loaded only if there are rules."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def with_rules(options: Options, *, is_started: bool) -> Options:
 
 
 def check_unwatched(address: object, options: Options) -> None:
-    """Check that no rule is to watch what an address names.
+    """Check that `--on` is not used with an address.
 
     Raises:
-        Fault: One is.
+        Fault: It is.
     """
     if options.on:
         hint = "--on works only with run and with stdin; agentwatch check judges recordings"

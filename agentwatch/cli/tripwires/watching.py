@@ -1,4 +1,4 @@
-"""Reads the rules of `--on` and of the settings, and lets them watch a session."""
+"""Reads the rules of `--on` and of the settings, and attaches them to a session."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
 
     Args:
         options: The options of the command line.
-        is_started: Whether agentwatch starts the agent, so that rules can pause and stop it. Without that,
-            rules of the settings that do so are left out.
+        is_started: Whether agentwatch starts the agent, so that rules can pause and stop it. Otherwise
+            such rules of the settings are left out.
 
     Raises:
         Fault: A rule of the command line cannot be read, or its action cannot be done here.
@@ -44,7 +44,7 @@ def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
 
 
 def judged(source: Source, options: Options) -> Judge:
-    """Let rules watch a session, and attach them to its source; they also write its log."""
+    """Attach rules to the source of a session; their thread also writes the log."""
     written, pausing = source.written, source.pausing
 
     def act(action: Action, rule: str) -> bool:

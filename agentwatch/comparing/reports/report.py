@@ -16,7 +16,7 @@ class Table(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """Sentences, one a line."""
+    """Sentences, one per line."""
 
     lines: tuple[str, ...]
 

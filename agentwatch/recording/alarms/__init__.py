@@ -1,4 +1,4 @@
-"""The alarms beside a recording: when which rule was hit."""
+"""The alarms beside a recording: the hits of rules, with their times."""
 
 from agentwatch.recording.alarms.file import Alarm, AlarmsFile, alarms_of, read_alarms
 

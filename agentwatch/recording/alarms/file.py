@@ -26,15 +26,15 @@ class Alarm(NamedTuple):
     """A rule that was hit. Texts are foreign, because others can write the file."""
 
     offset: int
-    """The moment: the number of bytes of the recording before it."""
+    """The moment: the number of bytes of the recording before the hit."""
     at_ms: int
-    """When it happened, in milliseconds since the epoch."""
+    """The time of the hit, in milliseconds since the epoch."""
     call: int | None
     """The number of the call; None for a rule about the whole run."""
     ended: int
     """The number of calls that had ended, which gives the place in the action log."""
     said: int
-    """The number of questions and answers before it, which also gives the place."""
+    """The number of questions and answers before the hit, which also gives the place."""
     run: int
     """The number of the run, counted from 1; 0 before the first one."""
     action: str
@@ -51,7 +51,7 @@ class AlarmsFile:
     """Appends alarms to a file, which is created with the first one."""
 
     def __init__(self, path: Path | None) -> None:
-        """Note where the file will be; None to keep nothing."""
+        """Create a writer for the file at a path; None to keep no alarms."""
         self.fault: OSError | None = None
         """Why the file is incomplete; None while no write has failed."""
         self._path = path

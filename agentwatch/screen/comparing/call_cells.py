@@ -1,4 +1,4 @@
-"""The cells of a call beside that of the other run: number, outcome, tool, target, result and clock."""
+"""The cells of a call in a column of one run: number, outcome, tool, target, result and clock."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def call_spans(
 
 
 def _note(call: Call, verdict: Verdict | None, room: int) -> SafeText:
-    """Return the result of a call in few words, if there is room for it beside the target."""
+    """Return the result of a call in a few words; empty if the target leaves no space."""
     words = outcome_note(call) if verdict is None else safe_line(verdict.words)
     room -= _NOTE_GAP
     if call.outcome is Outcome.SUCCEEDED and verdict is None:

@@ -18,7 +18,7 @@ from agentwatch.session import Call
 UNIFIED_BELOW = 60
 """Narrower terminals, in columns, have no room for two calls side by side."""
 WORDS_FROM = 96
-"""From this width on, in columns, the kind of a difference is named between the calls."""
+"""From this width on, in columns, a word between the calls names the kind of difference."""
 _MOST_TOOL = 12
 _MOST_FOR_TOOL = 2000
 """The calls of each run whose tools decide the width of the column."""
@@ -56,7 +56,7 @@ class CallsView(DifferencesView):
         return None if line is None or line.folded else self._comparison.rows[line.row]
 
     def number_of(self, side: int) -> int | None:
-        """Return the number of the selected call in a run, or of the last call that it made before that.
+        """Return the number of the selected call in a run, or of the last call before the selected line.
 
         Args:
             side: 0 for the first run, 1 for the second.
@@ -73,7 +73,7 @@ class CallsView(DifferencesView):
         return len(self._lines)
 
     def differing(self) -> Sequence[int]:
-        """Return the lines that are differences; of two calls in two lines, the first."""
+        """Return the lines that are differences; if a difference takes two lines, the first."""
         return self._differing
 
     def words(self) -> SafeText:
@@ -118,7 +118,7 @@ class CallsView(DifferencesView):
         super().choose(row)
 
     def bring_into_view(self, row: int) -> None:
-        """Make a line visible, and the line before it if that says that the runs part."""
+        """Make a line visible; also the line before it, if that is the line of the first divergence."""
         if row and self._lines[row - 1].is_parting:
             super().bring_into_view(row - 1)
         super().bring_into_view(row)
@@ -198,7 +198,7 @@ class CallsView(DifferencesView):
                     self._differing.append(at)
         at = bisect_left(self._lines, chosen, key=lambda line: line.row)
         if at == len(self._lines) or self._lines[at].row != chosen:
-            at -= 1  # the row is among those of the folded line before
+            at -= 1  # the row is one of the folded rows of the line before
         elif self._lines[at].is_parting:
             at += 1
         self.set_reactive(DifferencesView.cursor, max(at, 0))

@@ -1,4 +1,4 @@
-"""A list of which some lines are differences, and the step from one difference to the next."""
+"""A list in which some lines are differences, and the steps from one difference to the next."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MARGIN = 3
 
 
 class Step(NamedTuple):
-    """The difference to which a step led."""
+    """The difference that a step has selected."""
 
     number: int
     """Counted from 1; 0 if there is no difference."""
     of: int
     """The number of differences."""
     is_around: bool
-    """Whether the step led past the end of the list, or past its start."""
+    """Whether the step wrapped around the end or the start of the list."""
 
 
 class DifferencesView(RowView):
@@ -33,11 +33,11 @@ class DifferencesView(RowView):
         raise NotImplementedError
 
     def words(self) -> SafeText:
-        """Return what the selected line shows, in words."""
+        """Return the details of the selected line, in words."""
         raise NotImplementedError
 
     def amount(self) -> str:
-        """Return how much differs, for the tab."""
+        """Return the number of differences, for the tab."""
         count = len(self.differing())
         return f"{count:,} ≠" if count else "="
 
@@ -63,7 +63,7 @@ class DifferencesView(RowView):
         return Step(at + 1, len(lines), is_around)
 
     def position(self) -> SafeText:
-        """Return which difference is selected: `difference 3 of 17`; empty if none is."""
+        """Return the position of the selected difference: `difference 3 of 17`; empty on other lines."""
         lines = self.differing()
         at = bisect_left(lines, self.cursor)
         if at < len(lines) and lines[at] == self.cursor:

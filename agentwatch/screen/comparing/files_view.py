@@ -30,7 +30,7 @@ class _Item(NamedTuple):
 
 
 class FilesView(DifferencesView):
-    """One line per file and per command, with what each run did to it."""
+    """One line per file and per command, with the changes or the verdict of each run."""
 
     def __init__(self, comparison: Comparison) -> None:
         super().__init__("Files and tests", id="compared-files")
@@ -55,7 +55,7 @@ class FilesView(DifferencesView):
         return len(self._lines)
 
     def differing(self) -> Sequence[int]:
-        """Return the lines of what the runs did not do equally."""
+        """Return the lines that differ between the runs."""
         return self._differing
 
     def choose(self, row: int) -> None:
@@ -66,7 +66,7 @@ class FilesView(DifferencesView):
         super().choose(row)
 
     def words(self) -> SafeText:
-        """Return what both runs did to the selected file, or the verdicts on the command."""
+        """Return the changes of the selected file, or the verdicts on the command, in both runs."""
         line = self._lines[self.cursor] if self._lines else None
         if not isinstance(line, _Item):
             return SafeText("")
@@ -108,7 +108,7 @@ def _command(row: CommandRow) -> _Item:
 
 
 def _sign(a: object, b: object) -> tuple[str, str]:
-    """Return the sign of a line and its style; None stands for a side that did not do it."""
+    """Return the sign of a line and its style; None means that the run has no such file or command."""
     if a is None:
         return "+", "succeeded"
     if b is None:

@@ -9,20 +9,20 @@ from agentwatch.comparing import Comparison, Match, Part
 from agentwatch.comparing.reports.steps import CONTEXT
 
 _LEAST_FOLDED = 3
-"""Fewer equal calls are not folded: the line in their place would save too little."""
+"""Fewer equal calls are not folded, because that would save too few lines."""
 
 
 class Line(NamedTuple):
     """A line of the list."""
 
     row: int
-    """The index of its row in the comparison; of the first row, for several."""
+    """The index of the row in the comparison; of the first row if the line has several."""
     folded: int = 0
-    """The number of equal rows that the line stands for; 0 for a line about one row."""
+    """The number of equal rows that are folded into the line; 0 for a line about one row."""
     part: Part = Part.BOTH
-    """Whose call the line shows."""
+    """The run whose call the line shows."""
     is_parting: bool = False
-    """Whether the line says that the runs part in the next one, and shows no call itself."""
+    """Whether this is the line before the first divergence, which shows no call."""
 
 
 def lines_of(
@@ -60,7 +60,7 @@ def _lines(comparison: Comparison, unfolded: Collection[int], *, is_unified: boo
 
 
 def _equal(start: int, end: int, count: int, unfolded: Collection[int]) -> Iterator[Line]:
-    """Yield the lines of equal rows; those beside a difference are shown."""
+    """Yield the lines of equal rows; rows beside a difference are not folded."""
     first, last = start + (CONTEXT if start else 0), end - (CONTEXT if end < count else 0)
     if last - first < _LEAST_FOLDED or first in unfolded:
         first = last = end

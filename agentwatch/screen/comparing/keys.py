@@ -1,7 +1,7 @@
 """The keys of the comparison of two runs.
 
-They stand apart from its screens because the configuration checks the keys of the whole program, and would
-otherwise import the comparison to show a session.
+The keys are in a module without screens, because the configuration checks the keys of the whole program and
+would otherwise import the comparison when a session is shown.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ STEP_KEYS = (
     Binding("n", "step(1)", "Next", id="next-difference", tooltip="Next difference"),
     Binding("N", "step(-1)", "Previous", show=False, id="previous-difference", tooltip="Previous difference"),
 )
-"""The keys that go to another difference, in the list and in the detail of a pair of calls."""
+"""The keys for the next and the previous difference, in the list and in the detail of a pair."""
 COPY_KEYS = (
     Binding(
         "y",
@@ -20,7 +20,7 @@ COPY_KEYS = (
         "Copy",
         show=False,
         id="copy-addresses",
-        tooltip="Copy the addresses of the selected calls, one a line",
+        tooltip="Copy the addresses of the selected calls, one per line",
     ),
 )
 COMPARISON_KEYS = (
@@ -28,7 +28,7 @@ COMPARISON_KEYS = (
     *COPY_KEYS,
     Binding("enter", "open", "Detail", id="open-pair", tooltip="Show both calls in full, or unfold a line"),
     Binding("tab", "view(1)", "View", id="next-view", tooltip="Calls, files and tests, final texts"),
-    Binding("shift+tab", "view(-1)", "View", show=False, id="previous-view", tooltip="The view before"),
+    Binding("shift+tab", "view(-1)", "View", show=False, id="previous-view", tooltip="Previous view"),
     Binding(
         "equals_sign",
         "equal",

@@ -75,7 +75,7 @@ class ComparisonScreen(Screen[None]):
         self._hints = KeyHints(rebound, lambda: "comparison")
 
     def compose(self) -> ComposeResult:
-        """Lay out the totals, the views, what differs in the selected line, and the keys."""
+        """Lay out the totals, the views, the details of the selected line, and the keys."""
         yield self._totals
         yield self._tabs
         yield from self._views
@@ -125,7 +125,7 @@ class ComparisonScreen(Screen[None]):
             self.app.push_screen(PairScreen(self._comparison, self._calls))
 
     def action_copy(self) -> None:
-        """Copy the addresses of the selected calls, one a line."""
+        """Copy the addresses of the selected calls, one per line."""
         row = self._calls.chosen if self._view is self._calls else None
         numbers = (None, None) if row is None else (row.a, row.b)
         found = [
@@ -140,7 +140,7 @@ class ComparisonScreen(Screen[None]):
             self.notify("no call is selected", markup=False)
 
     def action_session(self, side: int) -> None:
-        """Open the session of a run, at the selected call or at the last one that it made before that."""
+        """Open the session of a run at the selected call, or at the last call before the selected line."""
         number = self._calls.number_of(side) if self._view is self._calls else None
         self.post_message(self.SessionWanted(side, number))
 
@@ -152,7 +152,7 @@ class ComparisonScreen(Screen[None]):
         self._show_words()
 
     def _show_words(self) -> None:
-        """Show what differs in the selected line."""
+        """Show the details of the selected line."""
         self._tabs.highlight(self._view)
         position, words = self._view.position(), self._view.words()
         line = SafeText(" · ".join(filter(None, (position, words))))

@@ -1,4 +1,4 @@
-"""The line of tabs: what can be compared, and how much of it differs."""
+"""The line of tabs: the views, and the number of differences in each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentwatch.screen.lines.themes import muted
 
 
 class ViewTabs(Static):
-    """A tab for each view; at the right, what limits the comparison."""
+    """A tab for each view; at the right, the limits of the comparison."""
 
     def __init__(self, comparison: Comparison, views: tuple[DifferencesView, ...]) -> None:
         super().__init__(id="compared-tabs")
@@ -40,7 +40,7 @@ class ViewTabs(Static):
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """Return what is not compared, or not accurately."""
+    """Return the parts that are not compared, or not compared accurately."""
     notes = [] if comparison.is_exact else ["aligned approximately"]
     for letter, count in zip("AB", comparison.left_out, strict=True):
         if count:

@@ -24,7 +24,7 @@ class _Line(NamedTuple):
 
     text: SafeText
     marks: list[tuple[int, int, Part]]
-    """The first and end character of the words of one run, and whose they are."""
+    """The first and the end character of the words of one run, and the run."""
 
 
 class _Row(NamedTuple):
@@ -54,7 +54,7 @@ class TextView(DifferencesView):
         return self._differing
 
     def amount(self) -> str:
-        """Return whether the texts differ; the number of rows that do depends on the width."""
+        """Return whether the texts differ. The number of differing rows depends on the width."""
         return "=" if self._is_equal else "≠"
 
     def words(self) -> SafeText:
@@ -96,7 +96,7 @@ class TextView(DifferencesView):
 
 
 def _lines(difference: TextDifference) -> list[_Line]:
-    """Return the lines of both texts together, with the places of the words of one of them."""
+    """Return the lines of both texts together, with the places of the words of only one text."""
     lines = [_Line(SafeText(""), [])]
     for piece in difference.pieces:
         begin, end = _SIGNS.get(piece.part, ("", ""))

@@ -1,4 +1,4 @@
-"""The lines at the top: both runs, their totals, and how much the totals differ."""
+"""The lines at the top: both runs, their totals, and the differences of the totals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Column(NamedTuple):
 
     name: str
     cells: tuple[str, str, str]
-    """That of A, that of B, and the difference."""
+    """The figure of A, the figure of B, and the difference."""
     styles: tuple[str, str, str]
 
     @property
@@ -137,7 +137,7 @@ def _columns(comparison: Comparison) -> Iterator[_Column]:
 
 
 def _fitting(found: list[_Column], room: int) -> list[_Column]:
-    """Return the columns that fit, in their order; those that matter most are taken first."""
+    """Return the columns that fit, in their order; the most important columns are chosen first."""
     names = [_SHORT.get(name, name) for name in _FIRST]
     order = [*names[:3], "tests", *names[3:]]
     ranked = sorted(

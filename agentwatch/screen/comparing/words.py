@@ -52,7 +52,7 @@ def kind_of(comparison: Comparison, row: Row) -> Kind:
 
 
 def what_differs(comparison: Comparison, row: Row) -> SafeText:
-    """Return everything that differs in a row, in words: `outcome: succeeded → failed · 1.2 s → 9.0 s`."""
+    """Return all differences in a row, in words: `outcome: succeeded → failed · 1.2 s → 9.0 s`."""
     words = [str(each) for each in aspect_words(comparison, row)]
     match row.match:
         case Match.ONLY_A:

@@ -166,11 +166,11 @@ COMPARISON_KEYS: tuple[tuple[str, Rows], ...] = (
         (
             ("{next-difference}, {previous-difference}", "next difference; previous difference"),
             ("{open-pair}", "show both calls in full, or unfold equal calls"),
-            ("{next-view}, {previous-view}", "calls, files and tests, final texts; the other way round"),
+            ("{next-view}, {previous-view}", "next view: calls, files and tests, final texts; previous view"),
             ("{equal-calls}", "show or fold all equal calls (toggle)"),
             ("{open-a}, {open-b}", "open the session of A or of B at the selected call"),
             ("{back}", "in a session: return to the comparison; in a comparison: return to the calls"),
-            ("{copy-addresses}", "copy the addresses of the selected calls, one a line"),
+            ("{copy-addresses}", "copy the addresses of the selected calls, one per line"),
             ("ctrl+p", "command palette: every command with its keys, themes"),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Statistics over the sessions of the index: what they took, what failed, and what their tests said."""
+"""Statistics over the sessions of the index: sums, failures, durations, edited files and verdicts."""
 
 from agentwatch.session_index.statistics.chosen import Chosen, Names, names
 from agentwatch.session_index.statistics.statistics import Statistics, statistics

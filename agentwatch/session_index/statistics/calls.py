@@ -1,4 +1,4 @@
-"""What the calls of the chosen sessions say: which fail, which are slow, what their tests said."""
+"""Failures, durations and verdicts of the calls of the chosen sessions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentwatch.events import Outcome
 from agentwatch.session_index.statistics.totals import total
 
 LEAST = 3
-"""Tools and commands with fewer calls are left out: one failed call of one is no rate."""
+"""Tools and commands with fewer calls are left out: their rates would mean little."""
 _CALLS = "FROM temp.chosen CROSS JOIN stored_call ON stored_call.session = chosen.id"
 """Reads the calls session by session, in the order in which they are stored."""
 _COUNTED = f"SELECT tool, command, outcome {_CALLS}"
@@ -25,7 +25,7 @@ _JUDGED = f"SELECT verdict_tool, verdict, count(*) {_CALLS} WHERE verdict IS NOT
 
 
 class Failures(NamedTuple):
-    """How often the calls of a tool or a command fail."""
+    """The failures of a tool or a command."""
 
     name: str
     calls: int
@@ -36,7 +36,7 @@ class Failures(NamedTuple):
 
 
 class Durations(NamedTuple):
-    """How long the calls of a command take, by the agent's clock; in milliseconds."""
+    """The durations of the calls of a command, by the agent's clock, in milliseconds."""
 
     name: str
     calls: int
@@ -46,7 +46,7 @@ class Durations(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """What a tool has said about the tests, the linters and the builds that it ran."""
+    """The verdicts of one tool: a test runner, a linter or a build."""
 
     tool: str
     runs: int
@@ -62,16 +62,16 @@ class CallFacts(NamedTuple):
     """The calls of the chosen sessions."""
 
     tools: list[Failures]
-    """The tool with the most failed calls is the first; tools without one are left out."""
+    """The tool with the most failed calls is first; tools without failed calls are left out."""
     commands: list[Failures]
     slowest: list[Durations]
-    """The command with the longest median is the first."""
+    """The command with the longest median is first."""
     verdicts: list[Verdicts]
-    """The tool with the most runs is the first."""
+    """The tool with the most runs is first."""
 
 
 def call_facts(connection: sqlite3.Connection, most: int) -> CallFacts:
-    """Return what the calls of the chosen sessions say.
+    """Return the statistics of the calls of the chosen sessions.
 
     Args:
         connection: The database.

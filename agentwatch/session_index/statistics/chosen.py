@@ -1,4 +1,4 @@
-"""Which sessions of the index the statistics are about."""
+"""Selects the sessions of the index that the statistics are about."""
 
 from __future__ import annotations
 

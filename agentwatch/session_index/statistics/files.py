@@ -25,7 +25,7 @@ class EditedFile(NamedTuple):
     edits: int
     sessions: int
     lines_added: float | None
-    """A whole number. The sum of hostile numbers may be no exact one."""
+    """A whole number. The sum of hostile numbers may be inexact."""
     lines_removed: float | None
 
 

@@ -21,7 +21,7 @@ class Statistics(NamedTuple):
     of_sessions: SessionFacts
     of_calls: CallFacts
     files: list[EditedFile]
-    """The file with the most edits is the first."""
+    """The file with the most edits is first."""
 
 
 def statistics(connection: sqlite3.Connection, chosen: Chosen) -> Statistics:

@@ -1,4 +1,4 @@
-"""What sessions took together: time, calls, tokens and cost, as far as it is known."""
+"""The sums over sessions: time, calls, tokens and cost, as far as they are known."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _QUERY = f"SELECT {', '.join(_COLUMNS)} FROM stored_session JOIN temp.chosen USI
 
 
 class Sums(NamedTuple):
-    """What several sessions took; None means unknown.
+    """The sums over several sessions; None means unknown.
 
     A subagent with a file of its own is counted apart. Its time is part of its parent's and is not added; its
     calls, tokens and cost are.
     """
 
     sessions: int = 0
-    """The sessions that are no subagents."""
+    """The number of sessions, not counting subagents."""
     subagents: int = 0
     active_ms: float | None = None
     active_sessions: int = 0
@@ -79,13 +79,13 @@ class SessionFacts(NamedTuple):
     """The number of sessions by the state of their tests at the end; those of subagents are left out."""
     unreadable: int
     agents: dict[str, Sums]
-    """The agent with the most sessions is the first."""
+    """The agent with the most sessions is first."""
     repositories: dict[str | None, Sums]
     """None is for sessions whose folder is unknown."""
 
 
 def session_facts(connection: sqlite3.Connection) -> SessionFacts:
-    """Return what the chosen sessions took."""
+    """Return the sums over the chosen sessions."""
     rows = [_Row(*row) for row in connection.execute(_QUERY)]
     mains = [row for row in rows if not row.is_subagent]
     return SessionFacts(

@@ -172,6 +172,6 @@ def test_every_field_can_be_read(feed: Feed) -> None:
 
 
 def test_the_other_words_of_fields_are_no_fields() -> None:
-    """A synonym names a field that exists, and is none itself."""
+    """A synonym names a field that exists, and is not a field."""
     assert set(LIVE.synonyms.values()) <= set(LIVE.fields)
     assert not set(LIVE.synonyms) & set(LIVE.fields)

@@ -161,7 +161,7 @@ def test_no_printed_line_is_a_command_of_a_runner(tmp_path: Path) -> None:
 
 
 def test_a_recording_that_is_still_written_is_checked_as_it_is(tmp_path: Path) -> None:
-    """Without --wait it is judged as it is now, and stderr says so."""
+    """Without --wait, a recording is judged up to its present end, with a note on stderr."""
     path = tmp_path / "a.ndjson"
     path.write_bytes(init() + user())
     with path.open("ab") as writer:

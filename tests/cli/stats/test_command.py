@@ -144,7 +144,7 @@ def test_an_unknown_name_is_an_error(indexed: Indexed, options: tuple[str, str],
     "options", [("--since", "soon"), ("--since", "7"), ("--json", "--output-format", "csv")]
 )
 def test_a_wrong_option_is_an_error(indexed: Indexed, options: tuple[str, ...]) -> None:
-    """A time that is none, and two formats, are reported before a session is read."""
+    """An invalid time, and two formats, are reported before a session is read."""
     done = stats(indexed, *options)
     assert (done.returncode, done.stdout) == (2, b"")
     assert not (indexed.machine.home / ".agentwatch/index.db").exists()

@@ -100,7 +100,7 @@ def test_a_name_that_is_no_text_is_written(tmp_path: Path) -> None:
 
 
 def test_the_documentation_names_every_key(tmp_path: Path) -> None:
-    """Each key of the object, of a run and of a row stands in the page about comparing."""
+    """The page about comparing describes each key of the object, of a run and of a row."""
     page = (ROOT / "docs" / "howto" / "compare-runs.md").read_text()
     found = members(tmp_path, A, B)
     own_keys = ("index", "match", "differs_in")

@@ -38,7 +38,7 @@ def test_the_totals_come_first_then_where_they_part_then_the_differences(tmp_pat
 
 
 def test_equal_calls_are_counted_or_listed(tmp_path: Path) -> None:
-    """One equal call stands around each difference; the others are counted, unless all are asked for."""
+    """One equal call is listed before and after each difference; the others are only counted."""
     text = text_of(tmp_path, A, B)
     assert "  … 4 equal calls\n  = #5     #5     " in text
     assert "src/wheel.py" not in text
@@ -71,7 +71,7 @@ def test_other_times_alone_are_no_other_results(tmp_path: Path) -> None:
 
 
 def test_all_runs_of_a_side_are_named(tmp_path: Path) -> None:
-    """The names of the recordings stand beside A1, A2 and B1; medians have their ranges."""
+    """The report lists the names of A1, A2 and B1, and medians with their ranges."""
     sides = [run.side(tmp_path, name) for run, name in ((A, "one"), (A.without(1), "two"), (B, "three"))]
     text = "\n".join(text_lines(several_report(compare_several(sides[:2], sides[2:]))))
     assert text.startswith("A1  one.ndjson · cursor · Auto\nA2  two.ndjson · cursor · Auto\nB1  three.ndjson")
@@ -92,7 +92,7 @@ def test_every_recording_fits_and_is_safe(path: Path) -> None:
 
 @pytest.mark.parametrize("attack", PAYLOADS.values(), ids=PAYLOADS)
 def test_a_hostile_text_controls_nothing(tmp_path: Path, attack: str) -> None:
-    """Texts of the agent are made safe wherever they stand, and take no line of their own in a table."""
+    """Texts of the agent are made safe everywhere, and cannot begin a new line in a table."""
     hostile = replace(A.with_call(0, read(attack)), text=f"{attack} now", cwd=f"/home/{attack}")
     for line in text_lines(report_of(compared(tmp_path, A, hostile), every=True)):
         assert line == safe_text(line)

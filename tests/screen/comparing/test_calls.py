@@ -44,7 +44,7 @@ async def test_n_goes_to_the_next_difference(tmp_path: Path) -> None:
 
 
 async def test_enter_unfolds_equal_calls(tmp_path: Path) -> None:
-    """The folded line says how many calls it stands for; the first of them is selected then."""
+    """The folded line shows its number of calls; when it is unfolded, the first of them is selected."""
     async with opened(tmp_path, A, A.with_call(9, shell("make"))) as stage:
         await stage.press("g")
         assert stage.chosen == "  · 8 equal calls"
@@ -111,7 +111,7 @@ async def test_the_line_before_the_divergence_is_skipped(tmp_path: Path) -> None
 async def test_each_kind_of_difference_has_a_sign_and_a_word(
     tmp_path: Path, before: object, after: object, sign: str, words: str
 ) -> None:
-    """They stand between the calls; the line below has the details."""
+    """The sign and the word are between the calls; the line below has the details."""
     a = A.changed(2, before)  # type: ignore[arg-type]
     async with opened(tmp_path, a, a.changed(2, after)) as stage:  # type: ignore[arg-type]
         (line,) = [line for line in stage.shown if sign in line]

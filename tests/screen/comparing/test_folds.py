@@ -42,7 +42,7 @@ def test_an_unfolded_stretch_shows_all_its_calls(comparison: Comparison) -> None
 @pytest.mark.parametrize("folds", [True, False])
 @pytest.mark.parametrize("is_unified", [True, False])
 def test_every_row_is_shown_or_counted_once(comparison: Comparison, folds: bool, is_unified: bool) -> None:
-    """Folded or not, in one column or two, the lines stand for all rows in their order."""
+    """Folded or not, in one column or two, the lines contain all rows in order."""
     found = [
         row
         for line in lines_of(comparison, folds=folds, is_unified=is_unified)

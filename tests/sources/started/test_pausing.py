@@ -25,7 +25,7 @@ def process() -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.fixture(params=["proc", "ps"])
 def seen_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Let the state of processes be read from /proc, or by `ps` as on a Mac."""
+    """Read the state of processes from /proc, or by `ps` as on a Mac."""
     for name in ("_SETTLE_SECONDS", "_POLL_SECONDS"):
         monkeypatch.setattr(module, name, 0.0)
     if request.param == "ps":

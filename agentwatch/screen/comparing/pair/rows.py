@@ -15,7 +15,7 @@ from agentwatch.screen.lines.format import call_clock, time_of_day
 from agentwatch.session import Call
 
 MOST_LINES = 200
-"""Of longer arguments and results, the last lines are shown."""
+"""The last lines of longer arguments and results are shown."""
 _MOST_CHARACTERS = 1 << 15
 _MOST_STEPS = 200_000
 """Comparisons of lines: 20 ms."""
@@ -28,7 +28,7 @@ class Heading(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A fact, or a line of a text, of each call; None where one of them has none."""
+    """A fact, or a line of a text, of each call; None if a call does not have it."""
 
     label: SafeText
     """The name of a fact; empty for a line of a text."""
@@ -42,7 +42,7 @@ class Pair(NamedTuple):
 
 
 def pair_rows(comparison: Comparison, row: Row) -> list[Heading | Pair]:
-    """Return the rows about the calls of a row; texts that differ come before those that do not.
+    """Return the rows about the calls of a row; texts that differ come first.
 
     The lines of the recordings are read again.
     """

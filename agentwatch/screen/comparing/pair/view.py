@@ -14,7 +14,7 @@ from agentwatch.screen.lines.line_view import LineView, Spans
 _LABEL = 11
 _LEAST_FOR_TWO = 50
 _MOST_WRAPPED = 8
-"""The lines that a long fact takes at most."""
+"""The largest number of lines of a fact."""
 _OWN = ("call", "started")
 """Facts that differ in all pairs."""
 
