@@ -63,9 +63,9 @@ _ALONE = frozenset(("home", "comparison"))
 """The screens that have no other keys than their own."""
 _BARS = {
     "find": (("find-next find-previous", "Next, previous"), ("find-back", "Back")),
-    "filter": (("drop-filter", "Clear"),),
+    "filter": (("complete", "Complete"), ("drop-filter", "Clear")),
     "home-find": (("drop-words", "Clear"),),
-    "home-filter": (("drop-words", "Clear"),),
+    "home-filter": (("complete", "Complete"), ("drop-words", "Clear")),
 }
 """The keys of a bar while text is typed in it; all other keys are letters there."""
 _MOMENT = ("step-back step", "Moment")

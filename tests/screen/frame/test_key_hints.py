@@ -36,7 +36,7 @@ async def test_each_pane_has_its_keys(recording: Saver) -> None:
         await stage.press("slash")
         assert stage.rows()[-1] == " ↓ ↑ Next, previous  esc Back"
         await stage.press("escape", "f")
-        assert stage.rows()[-1] == " esc Clear"
+        assert stage.rows()[-1] == " tab Complete  esc Clear"
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
