@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.analysis.status.reasons import unknown_agent
 from agentwatch.checking.judgement import Checked
 from agentwatch.checking.judging import Judge
 from agentwatch.checking.rules import Rule
@@ -87,6 +86,8 @@ def judged(
         if found.source is not None and (faults := _faults(found.source)):
             raise Fault(f"{address.session}: {faults}", USAGE)
         if feed.session.outcome is None:
+            from agentwatch.analysis.status.reasons import unknown_agent  # 4 ms, for this fault only
+
             raise Fault(f"{address.session}: {unknown_agent(feed.session)}", USAGE)
         yield feed, judge, found.is_live
 
