@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentwatch.analysis.call_fields import CallFacts, call_readers
+from agentwatch.analysis.call_fields import RUN_FIELDS, CallFacts, call_readers
 from agentwatch.checking.forbidden import Forbidden
 from agentwatch.checking.judgement import Judgement
 from agentwatch.checking.limits import Limited
 from agentwatch.checking.required import required
 from agentwatch.checking.rules import Amount, Forbid, Limit, Require, Rule
 from agentwatch.checking.silences import Silences
+from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.session import Pieces, Place, Session
 from agentwatch.wire import Decoder
 
+_AT_ONCE = 64
+"""The number of ended calls that are judged at once. One by one, the rules take twice the time."""
+_NUMBERS_OF_RUN = frozenset(field.name for field in RUN_FIELDS)
+
 
 class Judge:
-    """Judges each call when it has ended, and the session at its end. It observes the feed."""
+    """Judges the calls that have ended, and the session at its end. It observes the feed."""
 
     def __init__(self, feed: Feed, rules: Sequence[Rule]) -> None:
         """Begin to judge the session of a feed, of which nothing was read yet.
@@ -47,16 +52,23 @@ class Judge:
                 self._limited[index] = Limited(rule, facts, silences, lambda: self.began_ms)
         self._tests = [(each.test, each) for each in self._forbidden.values()]
         self._judges = [each.judge for each in self._limited.values() if each.judge is not None]
+        self._at_once = 1 if any(map(_needs_moment, rules)) else _AT_ONCE
+        self._runs = 0
         feed.takes_agent_times = True
         feed.observer = self
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Judge the calls that the line has ended."""
+        """Judge the calls that have ended: when they are enough, and at the end of their run."""
         if self._silences is not None:
             self._silences.applied(place, pieces)
         if self.began_ms is None:
             self.began_ms = place.seen_ms if pieces is None else pieces.first_ms
-        if len(self._feed.session.ended_calls) > self._judged:
+        session = self._feed.session
+        if (waiting := len(session.ended_calls) - self._judged) and (
+            waiting >= self._at_once
+            or session.runs[-1].outcome is not Outcome.RUNNING
+            or len(session.runs) != self._runs
+        ):
             self._judge_ended()
 
     def paused(self, _offset: int, _session: Session, _decoder: Decoder) -> None:
@@ -76,12 +88,22 @@ class Judge:
 
     def _judge_ended(self) -> None:
         """Judge the calls that have ended since."""
-        ended = self._feed.session.ended_calls
-        for index in range(self._judged, len(ended)):
-            call = ended[index]
+        session = self._feed.session
+        self._runs = len(session.runs)
+        while self._judged < len(session.ended_calls):
+            calls = session.ended_calls[self._judged : self._judged + _AT_ONCE]
+            self._judged += len(calls)
             for test, forbidden in self._tests:
-                if (found := test(call)) is not False:
-                    forbidden.add(call, is_known=found is not None)
+                for call in calls:
+                    if (found := test(call)) is not False:
+                        forbidden.add(call, is_known=found is not None)
             for judge in self._judges:
-                judge(call)
-        self._judged = len(ended)
+                for call in calls:
+                    judge(call)
+
+
+def _needs_moment(rule: Rule) -> bool:
+    """Return whether a rule looks at the session as it is when a call ends, and not only at the call."""
+    if isinstance(rule, Forbid):
+        return not rule.condition.fields.isdisjoint(_NUMBERS_OF_RUN)
+    return isinstance(rule, Limit) and rule.amount is Amount.CONTEXT

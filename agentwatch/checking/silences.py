@@ -26,6 +26,8 @@ class Silences:
         self.count = 0
         """The number of silences that are too long."""
         self.hits: list[Hit] = []
+        self._noted_ms = 0.0
+        """A silence that is not longer is neither the longest one nor too long."""
         self._began_ms: int | None = None
         self._quiet_since: int | None = None
         """The time of the last line; None while something explains a silence."""
@@ -48,8 +50,9 @@ class Silences:
                 self._began_ms = seen_ms if pieces is None else pieces.first_ms
             if self._quiet_since is not None:
                 first_ms = seen_ms if pieces is None else pieces.first_ms
-                self._note(first_ms - self._quiet_since, first_ms)
-                if pieces is not None:
+                if first_ms - self._quiet_since > self._noted_ms:
+                    self._note(first_ms - self._quiet_since, first_ms)
+                if pieces is not None and pieces.longest_gap_ms > self._noted_ms:
                     self._note(pieces.longest_gap_ms, seen_ms)
             self._quiet_since = seen_ms
         is_over = run is not None and run.outcome is not Outcome.RUNNING
@@ -58,9 +61,8 @@ class Silences:
             self._quiet_since = None
 
     def _note(self, silence_ms: int, until_ms: int) -> None:
-        if silence_ms <= self.longest_ms and silence_ms <= self._most_ms:
-            return
         self.longest_ms = max(self.longest_ms, silence_ms)
+        self._noted_ms = min(self.longest_ms, self._most_ms)
         if silence_ms > self._most_ms:
             self.count += 1
             if len(self.hits) < MOST_HITS:

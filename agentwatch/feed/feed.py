@@ -144,13 +144,16 @@ class Feed:
     def _timed(self, line: DecodedLine) -> DecodedLine:
         """Return a line whose arrival is not known with the agent's time instead, if that takes its place."""
         events, place, count, pieces = line
-        if events and type(events[0]) is LineTime:
-            at_ms: int | None = events[0].at_ms
-        elif self.takes_agent_times:
-            at_ms = agent_ms(events)
-        else:
+        at_ms = self._agent_ms(events)
+        if at_ms is None:
             return line
         return DecodedLine(events, Place(place.offset, place.length, at_ms), count, pieces)
+
+    def _agent_ms(self, events: Sequence[Event]) -> int | None:
+        """Return the agent's time that takes the place of the arrival of a line; None without one."""
+        if events and type(events[0]) is LineTime:
+            return events[0].at_ms
+        return agent_ms(events) if self.takes_agent_times else None
 
     def backlog(self) -> int:
         """Return the number of bytes of the recording that can be applied now, and are not yet.
@@ -225,8 +228,8 @@ class Feed:
                 if not (is_holding or raw.isspace()):
                     events = decoder.decode(raw)
             seen_ms = lines.seen_ms(offset + length)
-            if seen_ms is None and events and type(events[0]) is LineTime:
-                seen_ms = events[0].at_ms
+            if seen_ms is None and events:
+                seen_ms = self._agent_ms(events)
             if events is not None and is_whole(events):
                 burst_lines = data[index : index + count]
                 pieces = None if count == 1 else self._pieces(lines, offset, burst_lines, events)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 _MOST_COMPARED = 40
 """Longer words have no nearest word."""
@@ -42,6 +41,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """
     if len(word) > _MOST_COMPARED:
         return None
+    from difflib import get_close_matches  # 1 ms, which a rule without a mistake does not need
+
     found = get_close_matches(word.lower(), list(known), 1)
     return found[0] if found else None
 

@@ -187,3 +187,12 @@ def test_a_silence_has_an_address(tmp_path: Path) -> None:
     data = run(INSIDE, call("read", "c-2", 91_100, 92_000, path="a"))
     [found] = judge(data, rules(limit=["idle=1m"]), tmp_path)
     assert [(each.at, each.words) for each in found.places] == [("@+0s", "silence of 1 m 30 s")]
+
+
+def test_a_call_that_never_ended_ran_until_the_end_of_its_run(tmp_path: Path) -> None:
+    """The time after the end of a run does not count for a call that was running then."""
+    hung = started("shell", "c-1", 1000, command="make") + call("read", "c-2", 2000, 3000, path="a")
+    next_run = run(call("shell", "c-3", 3_600_000, 3_601_000, command="make"))
+    for end in (result(timestamp_ms=4000), b""):
+        data = init() + user() + hung + end + next_run
+        assert states(data, tmp_path, limit=["call=1m"]) == [State.HOLDS]

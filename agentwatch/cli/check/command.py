@@ -14,7 +14,6 @@ from agentwatch.checking.rules import Rule, by_options, merged
 from agentwatch.cli.address import Address, parse_address
 from agentwatch.cli.check.reading import check
 from agentwatch.cli.ci_runner import in_runner, xml_without_commands
-from agentwatch.cli.export.output import STDOUT, write_file
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import printable, say
 from agentwatch.cli.printing import print_json, print_lines
@@ -128,6 +127,8 @@ def _print(checked: Sequence[Checked], output_format: str, code: int, *, explain
 
 def _print_document(data: bytes) -> int:
     """Print bytes as they are, and return the exit code."""
+    from agentwatch.cli.export.output import STDOUT, write_file  # 4 ms, for two formats only
+
     try:
         write_file(STDOUT, [data], replaces=False)
     except BrokenPipeError:

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.analysis.status.reasons import unknown_agent
 from agentwatch.checking.judgement import Checked
 from agentwatch.checking.judging import Judge
 from agentwatch.checking.rules import Rule
@@ -95,6 +94,8 @@ def judged(
         if found.source is not None and (faults := _faults(found.source)):
             raise Fault(f"{address.session}: {faults}", USAGE)
         if feed.session.outcome is None:
+            from agentwatch.analysis.status.reasons import unknown_agent  # 4 ms, for this fault only
+
             raise Fault(f"{address.session}: {unknown_agent(feed.session)}", USAGE)
         yield feed, judge, found.is_live
 
