@@ -8,9 +8,9 @@ from agentwatch.analysis.call_fields import RUN_FIELDS, CallFacts, call_readers
 from agentwatch.checking.forbidden import Forbidden
 from agentwatch.checking.judgement import Judgement
 from agentwatch.checking.limits import Limited
+from agentwatch.checking.longest_silence import LongestSilence
 from agentwatch.checking.required import required
 from agentwatch.checking.rules import Amount, Forbid, Limit, Require, Rule
-from agentwatch.checking.silences import Silences
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.session import Pieces, Place, Session
@@ -42,7 +42,7 @@ class Judge:
         idle = next(
             (rule.most for rule in rules if isinstance(rule, Limit) and rule.amount is Amount.IDLE), None
         )
-        self._silences = None if idle is None else Silences(feed.session, idle)
+        self._silences = None if idle is None else LongestSilence(feed.session, idle)
         self._forbidden: dict[int, Forbidden] = {}
         self._limited: dict[int, Limited] = {}
         for index, rule in enumerate(rules):

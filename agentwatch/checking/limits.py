@@ -8,8 +8,8 @@ from agentwatch.analysis.call_fields import CallFacts
 from agentwatch.analysis.episodes.episode import span_words
 from agentwatch.checking.forbidden import hit
 from agentwatch.checking.judgement import MOST_HITS, Hit, Judgement, State
+from agentwatch.checking.longest_silence import LongestSilence
 from agentwatch.checking.rules import Amount, Limit
-from agentwatch.checking.silences import Silences
 from agentwatch.events import Outcome, Tokens
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText
@@ -34,7 +34,7 @@ class Limited:
         self,
         rule: Limit,
         facts: CallFacts,
-        silences: Silences | None,
+        silences: LongestSilence | None,
         began_ms: Callable[[], int | None],
     ) -> None:
         """Create a limit.

@@ -9,15 +9,15 @@ from agentwatch.safe_text import SafeText
 from agentwatch.session import Pieces, Place, Run, Session
 
 
-class Silences:
-    """The silences between the lines of a session, by arrival times or else by the agent's times.
+class LongestSilence:
+    """The longest silence between the lines of a session, by arrival times or else by the agent's times.
 
     Silence while a call runs is not counted. Neither is silence before a prompt, or while the agent waits for
     a permission.
     """
 
     def __init__(self, session: Session, most_ms: float) -> None:
-        """Create the silences of a session that is being read; silences longer than `most_ms` are hits."""
+        """Create it for a session that is being read; silences longer than `most_ms` are hits."""
         self._session = session
         self._most_ms = most_ms
         self.longest_ms = 0
