@@ -11,7 +11,7 @@ from agentwatch.feed import Agent, Feed
 from agentwatch.feed.checkpoints import Checkpoint
 from agentwatch.machine.own_file import open_own
 from agentwatch.machine.row import Row
-from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, first_lines
+from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, first_lines, now_ms
 from agentwatch.recording.alarms import Alarm
 from agentwatch.recording.times import SavedTimes
 from agentwatch.session import Place, Session
@@ -66,11 +66,11 @@ class JoinedSession:
         """Close the file."""
         os.close(self._fd)
 
-    def judge(self, now_ms: int, seconds: float) -> list[Announcement]:
+    def judge(self, at_ms: int, seconds: float) -> list[Announcement]:
         """Read what was appended, and return the hits of rules to announce.
 
         Args:
-            now_ms: The present time, in milliseconds since the epoch.
+            at_ms: The present time, in milliseconds since the epoch.
             seconds: Stop to read after about this time.
 
         Raises:
@@ -84,10 +84,10 @@ class JoinedSession:
         if self._growth.has_ended() or self._feed.is_over:
             raise FileChanged
         self._before = self._bytes_before()
-        hits = filter(self._is_new, self._tripwires.update(now_ms))
-        announced = [self._cooldown.add(self._alarm(hit, now_ms)) for hit in hits]
+        hits = filter(self._is_new, self._tripwires.update(at_ms))
+        announced = [self._cooldown.add(self._alarm(hit, at_ms)) for hit in hits]
         self._feed.session.forget_texts()
-        return [*filter(None, announced), *self._cooldown.due(now_ms)]
+        return [*filter(None, announced), *self._cooldown.due(at_ms)]
 
     def has_more(self) -> bool:
         """Return whether more can be read at once."""
@@ -110,6 +110,8 @@ class JoinedSession:
                 session.apply(kept, Place(0, len(line), None), 0)
             if any(isinstance(event, _BEGINS_WORK) for event in events):
                 break
+        if session.runs:
+            session.runs[0].began_seen_ms = now_ms()  # `elapsed` counts from here
         return Checkpoint(end, session, decoder)
 
     def _bytes_before(self) -> bytes:
@@ -123,11 +125,11 @@ class JoinedSession:
         session = self._feed.session
         return session.calls[hit.call - 1].started is not None or not session.traits.announces_calls
 
-    def _alarm(self, hit: Hit, now_ms: int) -> Alarm:
+    def _alarm(self, hit: Hit, at_ms: int) -> Alarm:
         session, wire = self._feed.session, hit.tripwire
         return Alarm(
             hit.offset,
-            now_ms,
+            at_ms,
             hit.call,
             len(session.ended_calls),
             len(session.asked.said),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,20 @@ def test_a_rule_about_the_run_counts_from_the_opening_of_the_list(tmp_path: Path
     assert home.step() == []
     home.append(ended("e", FAILURE), shell("f"))
     assert home.step() == ["one None"]
+    home.alarms.close()
+
+
+@pytest.mark.parametrize(("rule", "is_hit"), [("elapsed>1ms", True), ("elapsed>1h", False)])
+def test_time_counts_from_the_opening_of_the_list(tmp_path: Path, rule: str, is_hit: bool) -> None:
+    """When the run began is not read."""
+    home = Home(tmp_path, rule)
+    home.append(init(), shell("a"))
+    home.put()
+    hits = home.step()
+    bound = time.monotonic() + 10
+    while is_hit and not hits and time.monotonic() < bound:
+        hits = home.step()
+    assert hits == ["one None"] * is_hit
     home.alarms.close()
 
 
