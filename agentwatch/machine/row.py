@@ -85,6 +85,8 @@ class Row:
     """Whether the terminal rings when it begins to need the user."""
     is_marked: bool = False
     """Whether it has begun to need the user, and was not looked at since."""
+    alarm: str = ""
+    """The rule of the settings that was hit last, and was not looked at since; empty without one."""
 
     @property
     def group(self) -> Group:

@@ -5,6 +5,7 @@ Every text of a session is foreign and is made safe here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from agentwatch.events import Outcome
 from agentwatch.machine.digest import LastTests
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
@@ -50,6 +51,7 @@ _STATES = {
     State.UNFINISHED: StateWords("◌", "ended", "unfinished"),
     State.UNKNOWN: StateWords("–", "unknown", "muted"),
 }
+_RULE_COLUMNS = 30
 _QUOTED = (State.YOUR_TURN, State.SHELL)
 """The states in which the activity is the end of the last answer."""
 
@@ -113,7 +115,10 @@ def activity_clock(row: Row, now_ms: int) -> str:
 
 
 def activity(row: Row) -> SafeText:
-    """Return what a session does now, what it waits for, or how it ended."""
+    """Return what a session does now, what it waits for, or how it ended; first a rule that was hit."""
+    if row.alarm:
+        name, does = cut(foreign(row.alarm), _RULE_COLUMNS), activity(replace(row, alarm=""))
+        return SafeText(f"▲ {name} · {does}" if does else f"▲ {name}")
     now, state = foreign(row.standing.now), row.standing.state
     if row.lost_ms is not None:
         return SafeText(f"{_LOST_TOUCH}, last: {now}" if now else _LOST_TOUCH)
@@ -124,7 +129,7 @@ def activity(row: Row) -> SafeText:
 
 def is_quote(row: Row) -> bool:
     """Return whether the activity is the end of the last answer, whose last words matter most."""
-    return row.standing.state in _QUOTED and row.lost_ms is None and bool(row.standing.now)
+    return row.standing.state in _QUOTED and row.lost_ms is None and bool(row.standing.now) and not row.alarm
 
 
 def title(row: Row) -> SafeText:

@@ -19,6 +19,8 @@ from agentwatch.machine.standing import Ground, State
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
+from agentwatch.screen.machine.alarms import alarms_of
+from agentwatch.screen.machine.alarms.signs import AlarmSigns
 from agentwatch.screen.machine.opening import OpenSession, open_row
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.screen import HomeScreen
@@ -69,7 +71,8 @@ class HomeApp(SessionApp[None]):
         super().__init__(held, config, no_color=no_color)
         self._machine = machine
         take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
-        self._watching = Watching(machine, take, fail, is_here=is_here)
+        alarms = alarms_of(self.config.on, lambda hits: self.call_later(self._alarms.take, hits))
+        self._watching = Watching(machine, take, fail, is_here=is_here, alarms=alarms)
         self._watching.begin()
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
         self._signals = Signals(self.write_to_terminal, self.config)
@@ -79,6 +82,13 @@ class HomeApp(SessionApp[None]):
         self._opening: Key | None = None
         """The session that is being opened."""
         self._open: _Open | None = None
+        self._alarms = AlarmSigns(
+            self._rings,
+            self._signals,
+            partial(self.notify, severity="warning", timeout=_PROBLEM_SECONDS, markup=False),
+            lambda: (self._rows, None if self._open is None else self._open.row.key),
+            self._show_rows,
+        )
 
     def get_default_screen(self) -> HomeScreen:
         """Return the list."""
@@ -137,7 +147,7 @@ class HomeApp(SessionApp[None]):
     def _show_rows(self) -> None:
         """Show the sessions, unless one of them is open: the list is not drawn then."""
         if self._open is None and (home := self.home) is not None:
-            rows = dict(self._rings.applied(self._rows))
+            rows = dict(self._alarms.applied(self._rings.applied(self._rows)))
             if self._opening in rows:
                 row = rows[self._opening]
                 standing = row.standing._replace(now="opening …", now_since_ms=None)
@@ -152,7 +162,7 @@ class HomeApp(SessionApp[None]):
 
     @on(HomeScreen.LookedAt)
     def _unmark(self, event: HomeScreen.LookedAt) -> None:
-        if self._rings.look_at(event.key):
+        if self._alarms.look_at(event.key) | self._rings.look_at(event.key):
             self._show_rows()
 
     @on(wanted.Requested)
@@ -196,6 +206,7 @@ class HomeApp(SessionApp[None]):
         self._opening, self._open = None, _Open(row, session)
         self._show_facts()
         self._rings.look_at(row.key)
+        self._alarms.look_at(row.key)
         screen = WatchScreen(
             session.source,
             session.first,

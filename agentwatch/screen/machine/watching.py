@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.status.publisher import Publisher
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText
+
+if TYPE_CHECKING:
+    from agentwatch.screen.machine.alarms.sessions import SessionAlarms
 
 Rows = Mapping[Key, Row]
 
@@ -59,6 +62,7 @@ class Watching:
         fail: Callable[[Exception], object],
         *,
         is_here: bool = True,
+        alarms: SessionAlarms | None = None,
     ) -> None:
         """Create the thread; it does nothing until `start`.
 
@@ -67,11 +71,13 @@ class Watching:
             report: Is called when there are new rows or other notes, in the thread.
             fail: Is called with the exception that has ended the thread, in the thread.
             is_here: Whether this machine is watched. Otherwise no counts are written.
+            alarms: Judges the sessions by rules; None without rules.
         """
         self._machine = machine
         self._report = report
         self._fail = fail
         self._publisher = Publisher() if is_here else None
+        self._alarms = alarms
         self._ended = threading.Event()
         self._is_shown = threading.Event()
         self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
@@ -97,11 +103,15 @@ class Watching:
         except Exception as error:  # noqa: BLE001 - the edge of a thread: the app ends, and names the error
             if not self._ended.is_set():
                 self._fail(error)
+        finally:
+            if self._alarms is not None:
+                self._alarms.close()
 
     def _watch(self) -> None:
         reported: Rows = {}
         noted: Sequence[SafeText] = ()
         was_found, reported_at = False, 0.0
+        is_reading, judged_at = False, 0.0
         while not self._ended.is_set():
             has_more = self._machine.step(now_ms())
             self._is_shown.wait()  # the rest would delay the first frame
@@ -117,4 +127,7 @@ class Watching:
             publisher = self._publisher if self._machine.is_found else None
             if publisher is not None and (publisher.has_begun or not has_more):
                 publisher.publish(rows, now_ms())
+            if self._alarms is not None and (is_reading or now >= judged_at + _TICK_SECONDS):
+                is_reading, judged_at = self._alarms.step(rows), now
+            has_more |= is_reading
             self._ended.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
