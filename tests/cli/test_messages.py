@@ -86,7 +86,7 @@ def test_a_folder_cannot_act_in_a_list_or_a_fault(name: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_name_cannot_act_in_a_crash_message(name: str, tmp_path: Path) -> None:
     """An internal error is one line, whatever the path of the traceback and the words of the error."""
-    broken = f"import agentwatch.outputs.summary as m\ndef fault(session): raise RuntimeError({name!r})\n"
+    broken = f"import agentwatch.outputs.summary as m\ndef fault(*_given): raise RuntimeError({name!r})\n"
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "sitecustomize.py").write_text(f"{broken}m.summary = fault\n")
     (tmp_path / name).mkdir()

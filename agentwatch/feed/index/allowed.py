@@ -16,6 +16,7 @@ _ROOMS = (
 )
 _MODULES = frozenset(
     {
+        "agentwatch.feed.call_changes",
         "agentwatch.feed.checkpoints",
         "agentwatch.feed.timeline",
         "agentwatch.outputs.shown.tool_names",

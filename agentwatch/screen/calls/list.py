@@ -59,6 +59,10 @@ class CallList:
         self._failed: dict[int, None] = {}
         """The indices of the failed and rejected calls."""
 
+    def __getstate__(self) -> dict[str, object]:
+        """Return what is kept in a file: all except the facts, which read the recording."""
+        return {name: value for name, value in self.__dict__.items() if name != "facts"}
+
     def shows(self, session: Session) -> bool:
         """Return whether the list is that of a session."""
         return self._session is session
@@ -103,11 +107,6 @@ class CallList:
         """The number of calls of the session, shown or not."""
         return len(self._session.calls)
 
-    @property
-    def hidden(self) -> int:
-        """The number of calls that the filter hides."""
-        return self.count - self._rows.shown
-
     def sync(self) -> bool:
         """Process all new and changed calls; return whether there were any."""
         has_changed = False
@@ -144,7 +143,7 @@ class CallList:
     def title(self, name: str) -> SafeText:
         """Return `name` with the order, if it is not by time, and the number of hidden calls."""
         order = " · slowest first" if self.is_by_duration else ""
-        hidden = f' · {self.hidden:,} hidden by "{self.filter}"' if self.filter else ""
+        hidden = f' · {self.count - self._rows.shown:,} hidden by "{self.filter}"' if self.filter else ""
         return safe_line(name + order + hidden)
 
     def request(self, words: str | None = None, *, by_duration: bool | None = None) -> RuleError | None:

@@ -62,8 +62,10 @@ class CallTable(HeadedView):
             listed: The rows of its calls; None to build them.
         """
         super().__init__(_TITLE, id="calls")
-        self.newest = self.listed = listed or CallList(feed.session, CallFacts(feed))
+        facts = CallFacts(feed)
+        self.newest = self.listed = listed or CallList(feed.session, facts)
         """The list of the newest moment, and the list that is shown."""
+        self.newest.facts = facts  # a list that was kept in a file has none
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
         self._renderer = CallRenderer(self, self.listed, self.verdicts, has_numbers=has_numbers)
         self._scales: Scales = {}

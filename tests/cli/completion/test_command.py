@@ -58,7 +58,7 @@ def test_bash_completes_with_the_script(tmp_path: Path) -> None:
     program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m agentwatch "$@"\n')
     program.chmod(0o755)
     asks = (
-        'compopt() { :; }; eval "$(agentwatch completion bash)"; COMP_WORDS=(agentwatch comp) COMP_CWORD=1; '
+        'compopt() { :; }; eval "$(agentwatch completion bash)"; COMP_WORDS=(agentwatch compl) COMP_CWORD=1; '
         '_agentwatch_completion agentwatch; echo "${COMPREPLY[@]}"'
     )
     done = subprocess.run(

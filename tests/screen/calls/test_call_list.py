@@ -19,10 +19,10 @@ def test_a_call_left_unfinished_by_its_run_counts_as_changed() -> None:
     listed.request("running")
     assert listed.sync()
     assert listed.build(None)
-    assert (len(listed.rows), listed.hidden) == (1, 0)
+    assert (len(listed.rows), listed.count - listed.rows.shown) == (1, 0)
     read.close()
     assert listed.sync()
-    assert (len(listed.rows), listed.hidden) == (0, 1)
+    assert (len(listed.rows), listed.count - listed.rows.shown) == (0, 1)
     assert not listed.sync()
 
 
