@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import orjson
 import pytest
@@ -97,12 +99,16 @@ def test_a_document_is_read_when_it_has_changed(chat: Path, monkeypatch: pytest.
     assert (tail.digest.turn, tail.digest.last_prompt) == (Turn.OPEN, "More")
 
 
-def test_a_store_is_read_rarely(chat: Path) -> None:
-    """Reading it again takes at most 2 % of the time."""
+def test_a_store_is_read_rarely(chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading it again takes at most 2 % of the time: after a reading of 1 s, it is not read for 50 s."""
+    seconds = count(100.0)
+    monkeypatch.setattr(stored_digests, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
     tail = stored(chat, "gemini")
     chat.write_bytes(document(PROMPT, ANSWER, MORE))
     tail.found = found(chat, "gemini", Reach.STORE)
     assert not tail.update()
+    seconds = count(160.0)
+    assert tail.update()
 
 
 def test_an_answer_that_may_be_the_last_ends_the_turn_when_nothing_follows(chat: Path) -> None:

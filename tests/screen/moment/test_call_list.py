@@ -36,7 +36,14 @@ def shown(calls: CallList) -> tuple[object, ...]:
     """Return what a list shows."""
     rows = [calls.rows[y] for y in range(len(calls.rows))]
     subagents = [call.number for call in calls.delegating()]
-    return rows, calls.count - calls.rows.shown, calls.failures(), subagents, calls.filter, calls.is_by_duration
+    return (
+        rows,
+        calls.count - calls.rows.shown,
+        calls.failures(),
+        subagents,
+        calls.filter,
+        calls.is_by_duration,
+    )
 
 
 @pytest.mark.parametrize("words", ["", "e"], ids=["all", "filtered"])
