@@ -84,7 +84,7 @@ def levelled(text: str, cwd: str | None = None) -> str:
     """Return a command or another target with what differs from run to run levelled.
 
     Example:
-        >>> levelled("cd /work/a && kill 4711; cat /tmp/tmpx81k/out.txt", "/work/a")
+        >>> levelled("cd /home/ada && kill 4711; cat /tmp/tmpx81k/out.txt", "/home/ada")
         'kill <n>; cat <tmp>/out.txt'
         >>> levelled("git show 3f9c2ab", None)
         'git show <hash>'
@@ -99,7 +99,7 @@ def levelled_path(path: str, cwd: str | None = None) -> str:
     """Return a path relative to the working directory, with random names levelled.
 
     Example:
-        >>> levelled_path("/work/a/src/../app.py", "/work/a"), levelled_path("db/0001.sql", "/work/a")
+        >>> levelled_path("/home/ada/src/../app.py", "/home/ada"), levelled_path("db/0001.sql", "/home/ada")
         ('app.py', 'db/0001.sql')
     """
     shown = named(path[:_MOST_CHARACTERS], cwd)[1]

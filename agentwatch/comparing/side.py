@@ -72,7 +72,7 @@ class Side:
     commands: dict[str, CommandVerdict]
     """The last verdict of each command, by its levelled words; the command that ran last is first."""
     text: str
-    """The final answer; empty if there is none."""
+    """The final answer; empty without one."""
 
     @property
     def session(self) -> Session:

@@ -20,7 +20,7 @@ class Typed(NamedTuple):
     condition: Condition | None
     """The condition of these words; None if there are no words."""
     problem: RuleError | None = None
-    """The first mistake; None if there is none."""
+    """The first mistake; None without one."""
 
 
 def typed(text: str, vocabulary: Vocabulary) -> Typed:
