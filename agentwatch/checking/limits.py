@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from agentwatch.analysis.call_fields import CallFacts
 from agentwatch.analysis.episodes.episode import span_words
@@ -14,6 +14,7 @@ from agentwatch.events import Outcome, Tokens
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Session, calls_by_outcome
+from agentwatch.session.usage_counts import known_sum
 
 _OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
 _SAYS_NOTHING = (Outcome.RETURNED, Outcome.UNFINISHED)
@@ -133,7 +134,7 @@ class Limited:
             self._see_context()
             return self._most, not_said
         read = _cost if self._amount is Amount.COST else _tokens
-        return _sum(read(run.tokens) for run in session.runs), not_said
+        return known_sum(read(run.tokens) for run in session.runs), not_said
 
     def _note(self, call: Call) -> None:
         self._hits += 1
@@ -174,9 +175,4 @@ def _cost(tokens: Tokens) -> float | None:
 
 
 def _tokens(tokens: Tokens) -> float | None:
-    return _sum((tokens.input, tokens.output))
-
-
-def _sum(numbers: Iterable[float | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
+    return known_sum((tokens.input, tokens.output))

@@ -17,7 +17,7 @@ from agentwatch.events import Outcome, Tokens, ToolKind
 from agentwatch.feed import Feed
 from agentwatch.outputs.final import final_answer
 from agentwatch.session import Session, calls_by_outcome
-from agentwatch.session.usage_counts import added
+from agentwatch.session.usage_counts import added, known_sum
 
 _AT_ONCE = 10_000
 _MOST = 10**12
@@ -169,5 +169,4 @@ def _count(number: int | None) -> int | None:
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
     """Return the sum of the known numbers; None if none is known."""
-    known = [number for number in numbers if number is not None]
-    return _count(sum(known)) if known else None
+    return _count(known_sum(numbers))

@@ -20,7 +20,7 @@ _OTHER_SIGNS = {
 }
 """Signs of other languages, and what to write instead."""
 _SIGN_AND_FIELD = re.compile(r"[!+-]{1,3}([A-Za-z_][A-Za-z_0-9]{0,40})[:<>]")
-"""A field after a sign that is none of the language: `!tool:edit`, `--tool:edit`."""
+"""A field after a sign that rules do not have: `!tool:edit`, `--tool:edit`."""
 
 
 def parse(text: str, vocabulary: Vocabulary, *, allows_patterns: bool = False) -> Condition:

@@ -44,6 +44,17 @@ def added(counts: Iterable[Tokens]) -> Tokens:
     return reduce(_sum, counts, Tokens())
 
 
+def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
+    """Return the sum of the known numbers; None if no number is known.
+
+    Example:
+        >>> known_sum([3, None, 4]), known_sum([None])
+        (7, None)
+    """
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
 def _sum(first: Tokens, second: Tokens) -> Tokens:
     """Return the sums of two counts, and the context of the second."""
     return Tokens(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from contextlib import closing
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.repository import Repositories
 from agentwatch.recording import open_saved
 from agentwatch.session import Session, calls_by_outcome
+from agentwatch.session.usage_counts import known_sum
 from agentwatch.session_index.activity import Activity
 from agentwatch.session_index.call_rows import call_row, edit_rows, verdicts_of
 from agentwatch.session_index.values import Row, row_of
@@ -116,17 +116,12 @@ def _session_row(
         "calls": len(session.calls),
         "failed": outcomes.get(Outcome.FAILED, 0),
         "rejected": outcomes.get(Outcome.REJECTED, 0),
-        "input_tokens": _sum(each.input for each in tokens),
-        "cached_tokens": _sum(each.cached for each in tokens),
-        "output_tokens": _sum(each.output for each in tokens),
-        "cost_usd": _sum(each.cost_usd for each in tokens),
+        "input_tokens": known_sum(each.input for each in tokens),
+        "cached_tokens": known_sum(each.cached for each in tokens),
+        "output_tokens": known_sum(each.output for each in tokens),
+        "cost_usd": known_sum(each.cost_usd for each in tokens),
         "size": found.size,
         "changed_ns": found.changed_ns,
         "problem": problem,
     }
     return row_of(values.values())
-
-
-def _sum(numbers: Iterable[float | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None

@@ -78,7 +78,7 @@ def test_a_folder_whose_name_only_begins_like_the_working_directory_is_another()
 
 def test_the_private_folder_of_macos_is_the_same_working_directory() -> None:
     """A command may name the working directory without `/private`."""
-    assert levelled("cat /tmp/work/a", "/private/tmp/work") == "cat a"
+    assert levelled("cat /tmp/mill/a", "/private/tmp/mill") == "cat a"
 
 
 def test_paths_are_relative_and_keep_small_numbers() -> None:

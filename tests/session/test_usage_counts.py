@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import Tokens, Usage, UsageScope
-from agentwatch.session.usage_counts import UsageCounts, added
+from agentwatch.session.usage_counts import UsageCounts, added, known_sum
 
 REQUEST, TURN, RUN = UsageScope
 
@@ -53,3 +53,10 @@ def test_counts_of_several_runs_are_added() -> None:
     first, second = Tokens(input=10, context_used=5), Tokens(input=1, output=2, context_used=7)
     assert added([first, second]) == Tokens(input=11, output=2, context_used=7)
     assert added([]) == Tokens()
+
+
+def test_unknown_numbers_are_left_out_of_a_sum() -> None:
+    """A sum of no known number is unknown, and not 0."""
+    assert known_sum([3, None, 4.5]) == 7.5
+    assert known_sum([0, None]) == 0
+    assert known_sum([None]) is None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agentwatch.session.usage_counts import known_sum
+
 _MOST_EXACT = 1 << 53
 """A greater sum is returned as a float, because other programs read it from JSON as a float."""
 
 
 def total(values: Iterable[float | None]) -> float | None:
     """Return the sum of the known values; None if no value is known."""
-    known = [value for value in values if value is not None]
-    found = sum(known)
-    return None if not known else float(found) if abs(found) > _MOST_EXACT else found
+    found = known_sum(values)
+    return found if found is None or abs(found) <= _MOST_EXACT else float(found)
 
 
 def whole(number: float | None) -> float | None:

@@ -34,6 +34,20 @@ def row(name: str, state: State = State.WORKING, *, ago_ms: int | None = MINUTE_
     return replace(made, **facts)  # type: ignore[arg-type]
 
 
+ASKING = replace(
+    row("s", State.ASKS),
+    agent="codex",
+    repo="Web-API",
+    branch="fix-lows",
+    worktree="lows",
+    host="buildbox",
+    title="Port the settings page",
+    prompts="please port it\nand now the tests",
+    standing=Standing(State.ASKS, Ground.INFERRED, 1, "shell npm ci"),
+)
+"""A session that asks, with a word in each text."""
+
+
 def in_state(old: Row, state: State, now: str = "") -> Row:
     """Return a row in another state, which began now."""
     return replace(old, standing=Standing(state, Ground.SAID, NOW_MS, now))

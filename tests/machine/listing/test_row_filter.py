@@ -16,21 +16,9 @@ from agentwatch.machine.listing.row_filter import (
     row_filter_problem,
 )
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Ground, Standing, State
+from agentwatch.machine.standing import State
 from agentwatch.rules import parse
-from tests.machine.listing.made_rows import row
-
-ROW = replace(
-    row("s", State.ASKS),
-    agent="codex",
-    repo="Web-API",
-    branch="fix-lows",
-    worktree="lows",
-    host="buildbox",
-    title="Port the settings page",
-    prompts="please port it\nand now the tests",
-    standing=Standing(State.ASKS, Ground.INFERRED, 1, "shell npm ci"),
-)
+from tests.machine.listing.made_rows import ASKING, row
 
 
 @pytest.mark.parametrize(
@@ -73,7 +61,7 @@ def test_all_words_of_a_filter_must_match(text: str, is_match: bool) -> None:
     """Each word is sought in the names, the title and the activity; a word with a colon in its field."""
     matches = row_filter(text)
     assert matches is not None
-    assert matches(ROW) is is_match
+    assert matches(ASKING) is is_match
 
 
 def test_no_words_are_no_filter() -> None:
@@ -119,7 +107,7 @@ def test_fields_are_compared(text: str, is_match: bool) -> None:
     """Numbers, times, shares and globs are those of the language of rules."""
     now_ms = round(1000 * time.time())
     full = replace(
-        ROW,
+        ASKING,
         calls=120,
         failed=4,
         context_used=80,
@@ -140,7 +128,7 @@ def test_what_is_unknown_is_not_selected(text: str) -> None:
     """A session without a number is selected neither by a term about it nor by its opposite."""
     matches = row_filter(text)
     assert matches is not None
-    assert matches(replace(ROW, calls=None, began_ms=None)) is False
+    assert matches(replace(ASKING, calls=None, began_ms=None)) is False
 
 
 def test_the_words_before_a_mistake_are_used() -> None:
@@ -150,7 +138,7 @@ def test_the_words_before_a_mistake_are_used() -> None:
     assert problem.reason == 'unknown field "stat" (did you mean state?)'
     matches = row_filter("port stat:asks")
     assert matches is not None
-    assert matches(ROW)
+    assert matches(ASKING)
     assert row_filter_problem("port") is None
     assert row_filter("stat:asks") is None
 
@@ -168,7 +156,11 @@ def test_the_words_before_a_mistake_are_used() -> None:
 )
 def test_the_bar_offers_how_a_filter_can_continue(text: str, words: list[str]) -> None:
     """Fields, states and the names of the sessions are offered."""
-    rows: list[Row] = [ROW, replace(ROW, agent="claude", repo="web"), replace(ROW, agent="", repo="")]
+    rows: list[Row] = [
+        ASKING,
+        replace(ASKING, agent="claude", repo="web"),
+        replace(ASKING, agent="", repo=""),
+    ]
     assert [offer.text for offer in row_filter_offers(text, rows)] == words
 
 
@@ -178,7 +170,7 @@ def test_every_field_can_be_read() -> None:
         assert parse(field.example, ROWS).fields == {field.name}
         matches = row_filter(field.example)
         assert matches is not None
-        matches(ROW)
+        matches(ASKING)
     assert set(ROWS.synonyms.values()) <= set(ROWS.fields)
 
 

@@ -43,7 +43,7 @@ def test_each_command_has_its_last_verdict(recording: Saver) -> None:
 
 
 def test_a_command_without_a_last_verdict_has_nulls(recording: Saver) -> None:
-    """If the last call of a command was killed, its verdict is none and the state unknown."""
+    """The last call of a command was killed: the verdict is `none`, and the state is `unknown`."""
     args: dict[str, object] = {"command": "pytest -q"}
     killed = started("k", "shell", args) + ended("k", "shell", args, {"failure": {"aborted": True}})
     found = tests_of(recording, run_of_tests(1, 0), killed)
