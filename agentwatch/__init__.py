@@ -21,6 +21,8 @@ Example:
     ...     return event.tokens.output if isinstance(event, agentwatch.Usage) else None
 """
 
+import sys
+
 TYPE_CHECKING = False
 """Type checkers take it for true. `typing` has it too, and would double what the relay of an agent loads."""
 
@@ -63,14 +65,19 @@ if TYPE_CHECKING:
     )
     from agentwatch.faults import Fault
     from agentwatch.library.reading import Events, Placed, follow, read
+    from agentwatch.library.summary_types import CallSummary, Summary
     from agentwatch.library.whole import load, summary
     from agentwatch.session import Call, Entry, Kind, LineCounts, OddLine, Place, Run, Session, TurnResult
     from agentwatch.wire.agent import Agent, LineRole
 
 __version__ = "0.2.0"
 
+NEEDS = "agentwatch needs Linux or macOS; on Windows it works in WSL"
+"""What is said on Windows, whose Python lacks the modules for locks, terminals and processes."""
+
 _MODULES = {
     "library.reading": ("Events", "Placed", "follow", "read"),
+    "library.summary_types": ("CallSummary", "Summary"),
     "library.whole": ("load", "summary"),
     "session": ("Call", "Entry", "Kind", "LineCounts", "OddLine", "Place", "Run", "Session", "TurnResult"),
     "events": (
@@ -89,6 +96,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 __all__ = [
     "Agent",
     "Call",
+    "CallSummary",
     "Channel",
     "Compaction",
     "Entry",
@@ -119,6 +127,7 @@ __all__ = [
     "RunInfo",
     "RunStarted",
     "Session",
+    "Summary",
     "Text",
     "TextEnded",
     "TextRetracted",
@@ -145,6 +154,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import what is used for the first time."""
+    if sys.platform == "win32":
+        raise ImportError(NEEDS)
     from importlib import import_module
 
     if name == "testing":

@@ -23,7 +23,7 @@ _FOLDER = re.compile(
 )
 
 
-def action(call: Call) -> SafeText:
+def action(call: Call, shown: SafeText | None = None) -> SafeText:
     """Return a call as a line of the text format.
 
     Example:
@@ -34,7 +34,7 @@ def action(call: Call) -> SafeText:
     """
     words = [safe_line(call.phrase)]
     if call.target:
-        words.append(target(call))
+        words.append(target(call) if shown is None else shown)
     note = outcome_note(call)
     if note:
         words.append(SafeText(f"({note})"))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 USAGE = 2
@@ -24,9 +28,17 @@ class Fault(Exception):
         cannot open missing.ndjson: no such file or directory
     """
 
-    def __init__(self, message: str, exit_code: int) -> None:
+    def __init__(self, message: str, exit_code: int, more: Sequence[str] = ()) -> None:
+        """Create a fault.
+
+        Args:
+            message: What, where, and what to do, in one line.
+            exit_code: The exit code of a command that ends with it.
+            more: Further faults of the same request, one line each.
+        """
         super().__init__(message)
         self.exit_code = exit_code
+        self.more = more
 
 
 class Signalled(BaseException):
@@ -35,6 +47,28 @@ class Signalled(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(f"signal {number}")
         self.number = number
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn every error that a file of another program causes while it is read into an OSError that names it.
+
+    This is the edge between such files and everything that lists or opens sessions. A damaged file can make
+    any library raise anything: `sqlite3` a UnicodeDecodeError for its own message. One file must not end a
+    list of all sessions, so every exception is caught here, and its type is in the reason that is shown.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    try:
+        yield
+    except (OSError, Fault):
+        raise
+    except Exception as error:
+        raise OSError(errno.EIO, f"it is damaged ({type(error).__name__})", os.fspath(path)) from error
 
 
 def cannot_open(path: Path, error: OSError) -> Fault:

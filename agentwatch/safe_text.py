@@ -107,6 +107,8 @@ def safe_line(text: str) -> SafeText:
         >>> safe_line("one\\ntwo")
         'one␊two'
     """
+    if text.isascii() and text.isprintable():
+        return SafeText(text)
     return SafeText(safe_text(text).replace("\n", "␊"))
 
 

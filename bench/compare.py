@@ -125,9 +125,9 @@ def main() -> None:
     print()
     head("agentwatch compare --all --json", "size", "calls", "CPU")
     given.folder.mkdir(parents=True, exist_ok=True)
-    for name in ("a quarter changed", "two calls repeated"):
-        paths = [Path(given.folder, f"compare-{side}.ndjson") for side in "ab"]
-        size = sizes[-1] // 10
+    paths = [Path(given.folder, f"compare-{side}.ndjson") for side in "ab"]
+    for name, tenths in (("a quarter changed", 1), ("two calls repeated", 1), ("a quarter changed", 6)):
+        size = sizes[-1] * tenths // 10
         for path, keys in zip(paths, _RUNS[name](size), strict=True):
             _recording(path, keys)
         cost = run((*AGENTWATCH, "compare", *map(str, paths), "--all", "--json"))

@@ -25,7 +25,7 @@ from terminal import Terminal
 sys.path.insert(0, str(HERE.parent))
 
 from agentwatch.recording import now_ms
-from tests.builders.machine.fake import FakeMachine, fake_machine
+from tests.builders.machine.fake import AGENTS, FakeMachine, fake_machine
 
 _LINES_A_SECOND = 20
 _BATCHES_A_SECOND = 5
@@ -140,12 +140,22 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0, help="seconds of each measurement (30)")
     parser.add_argument("--sessions", type=int, default=5000)
     parser.add_argument("--live", type=int, default=300)
+    parser.add_argument(
+        "--one-folder", action="store_true", help="put all sessions, of one agent, into one folder"
+    )
     given = parser.parse_args()
     seconds = 1.0 if given.smoke else given.seconds
     sessions, count = (100, 10) if given.smoke else (given.sessions, given.live)
     rounds = 2 if given.smoke else 11
     with tempfile.TemporaryDirectory() as folder:
-        machine = fake_machine(Path(folder), sessions, newest_ms=now_ms(), with_captures=False)
+        machine = fake_machine(
+            Path(folder),
+            sessions,
+            newest_ms=now_ms(),
+            with_captures=False,
+            repositories=1 if given.one_folder else 40,
+            agents=("claude",) if given.one_folder else AGENTS,
+        )
         os.environ.update(machine.environ)
         head("start", "milliseconds")
         for _ in range(1 if given.smoke else 3):

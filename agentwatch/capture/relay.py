@@ -110,10 +110,13 @@ class Relay:
 
     def _answer(self) -> None:
         """Copy all that the pipes hold now, which is at most the size of their buffers; or note a pause."""
-        request = os.read(self._request_fd, 1)
-        if request == PAUSE:
-            self._paused = int.from_bytes(os.read(self._request_fd, GROUP_BYTES), "big")
-            return
+        try:
+            request = os.read(self._request_fd, 1)
+            if request == PAUSE:
+                self._paused = int.from_bytes(os.read(self._request_fd, GROUP_BYTES), "big")
+                return
+        except OSError:  # without requests, the agent is still copied to its end
+            request = b""
         if not request:  # the monitor has ended
             self._poller.unregister(self._request_fd)
             self._resume()

@@ -7,7 +7,8 @@ severity = "warning"}`.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from agentwatch.checking.rules import Limit, Require, Rule, Severity, forbid, limit, require, shown
@@ -18,6 +19,7 @@ from agentwatch.rules.errors import did_you_mean
 _MOST_BYTES = 1 << 18
 """No person writes a larger file. `tomllib` reads any file of this size in 0.1 s."""
 _MOST_RULES = 500
+_MOST_MISTAKES = 20
 _KEYS = ("forbid", "require", "limit")
 _FORBID_KEYS = ("name", "when", "severity")
 _VALUE_KEYS = ("value", "severity")
@@ -28,8 +30,8 @@ def read_rules(path: Path) -> list[Rule]:
     """Return the rules of a file, in its order.
 
     Raises:
-        Fault: The file cannot be read, is not TOML, or has an unknown key, a wrong value or no rule. The
-            message names the file and the key, and what to write instead.
+        Fault: The file cannot be read, is not TOML, or has unknown keys, wrong values or no rule. Its lines
+            name the file and the key, and what to write instead; they report up to 20 mistakes.
     """
     try:
         with open(path, "rb") as file:
@@ -46,40 +48,46 @@ def read_rules(path: Path) -> list[Rule]:
         raise _fault(path, "not valid TOML: nested too deeply") from None
     except ValueError as error:  # also a number with thousands of digits
         raise _fault(path, f"not valid TOML: {error}") from None
-    try:
-        return _rules(found)
-    except RuleError as error:
-        raise _fault(path, error.reason) from None
+    rules, mistakes = list[Rule](), list[str]()
+    for read in _entries(found):
+        try:
+            if (rule := read()) is not None:
+                rules.append(rule)
+        except RuleError as error:
+            mistakes.append(f"{path}: {error.reason}")
+    if mistakes:
+        left = len(mistakes) - _MOST_MISTAKES
+        rest = [f"{path}: {left} more mistakes"] if left > 0 else []
+        raise Fault(mistakes[0], USAGE, [*mistakes[1:_MOST_MISTAKES], *rest])
+    if not rules:
+        raise _fault(path, "it has no rule; forbid, [require] and [limit] hold rules")
+    return rules
 
 
-def _rules(found: Mapping[str, object]) -> list[Rule]:
-    """Return the rules of a file.
-
-    Raises:
-        RuleError: A key or a value is wrong; the reason names it.
-    """
+def _entries(found: Mapping[str, object]) -> Iterator[Callable[[], Rule | None]]:
+    """Yield for each entry of a file what reads it, or raises a RuleError that says what is wrong with it."""
     for key in found:
         if key not in _KEYS:
-            raise RuleError(f"unknown key {shown(key)}{_hint(key, _KEYS)}")
-    forbids, rules = found.get("forbid", []), list[Rule]()
+            yield partial(_refuse, f"unknown key {shown(key)}{_hint(key, _KEYS)}")
+    forbids = found.get("forbid", [])
     if not isinstance(forbids, list):
-        raise RuleError('forbid is a list: forbid = [{name = "…", when = "…"}]')
-    if len(forbids) > _MOST_RULES:
-        raise RuleError(f"forbid has {len(forbids)} entries; at most {_MOST_RULES} are read")
-    for index, entry in enumerate(forbids, 1):
-        rules.append(_forbid(entry, f"forbid {index}"))
+        yield partial(_refuse, 'forbid is a list: forbid = [{name = "…", when = "…"}]')
+    elif len(forbids) > _MOST_RULES:
+        yield partial(_refuse, f"forbid has {len(forbids)} entries; at most {_MOST_RULES} are read")
+    else:
+        for index, entry in enumerate(forbids, 1):
+            yield partial(_forbid, entry, f"forbid {index}")
     for key, make in (("require", require), ("limit", limit)):
         section = found.get(key, {})
-        if not isinstance(section, dict):
-            raise RuleError(f"{key} is a table: [{key}]")
-        rules += [
-            rule
-            for name, value in section.items()
-            if (rule := _of_session(key, name, value, make)) is not None
-        ]
-    if not rules:
-        raise RuleError("it has no rule; forbid, [require] and [limit] hold rules")
-    return rules
+        if isinstance(section, dict):
+            for name, value in section.items():
+                yield partial(_of_session, key, name, value, make)
+        else:
+            yield partial(_refuse, f"{key} is a table: [{key}]")
+
+
+def _refuse(reason: str) -> None:
+    raise RuleError(reason)
 
 
 def _forbid(entry: object, place: str) -> Rule:

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.analysis.moments import HINT, Asked, Moment, Named, Problem, parse, part_of
 from agentwatch.faults import USAGE, Fault
 from agentwatch.recording import ArrivalTimes, LineReader
 from agentwatch.wire import Agent
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.moments import Asked, Moment
 
 STDIN = Path("-")
 _SCHEMES = ("nats://", "ssh://")
@@ -64,17 +66,15 @@ def parse_address(words: str) -> Address:
         Fault: The words after the file are no moment, or several sessions begin with the words, or of the
             session only the metadata can be read; or a session of another machine cannot be read.
     """
-    if words == str(STDIN) or os.path.exists(words):
-        return Address(Path(words), None, words)
+    if (named := named_file(words)) is not None:
+        file, part = named
+        return Address(Path(file), None if part is None else _moment(words, part), words)
     if is_elsewhere(words):
         from agentwatch.cli.elsewhere.fetching import fetched
 
         session, at = session_and_moment(words)
         return Address(fetched(session), at, words, session)
     splits = list(islice(_splits(words), _MOST_SPLITS))
-    for name, rest in splits:
-        if name == str(STDIN) or os.path.exists(name) or os.path.isfile(os.path.dirname(name)):
-            return Address(Path(name), _moment(words, rest), words)
     from agentwatch.machine.places.session_ids import SessionIds
 
     ids = SessionIds()
@@ -83,10 +83,30 @@ def parse_address(words: str) -> Address:
     for name, rest in splits:
         if (path := ids.path_of(name)) is not None:
             return Address(path, _moment(words, rest), words)
+    if not splits:
+        return Address(Path(words), None, words)
+    from agentwatch.analysis.moments import Named, Problem, parse  # 4 ms, which most addresses do not need
+
     for name, rest in splits:
         if name and not isinstance(moment := parse(rest), Named | Problem):
             return Address(Path(name), moment, words)
     return Address(Path(words), None, words)
+
+
+def named_file(words: str) -> tuple[str, str | None] | None:
+    """Return the file that an address names, and the words for a moment of it; nothing is read.
+
+    Returns:
+        The path, or `-`, and the words, None without a moment; None if the address names no file that exists.
+    """
+    if words == str(STDIN) or os.path.exists(words):
+        return words, None
+    if is_elsewhere(words):
+        return None
+    for name, rest in islice(_splits(words), _MOST_SPLITS):
+        if name == str(STDIN) or os.path.exists(name) or os.path.isfile(os.path.dirname(name)):
+            return name, rest
+    return None
 
 
 def is_elsewhere(words: str) -> bool:
@@ -169,6 +189,7 @@ def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") ->
             return
     except OSError:
         return  # opening it gives the reason
+    from agentwatch.analysis.moments import Problem, part_of
     from agentwatch.feed import Feed
     from agentwatch.feed.history import History
     from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
@@ -195,6 +216,8 @@ def _splits(words: str) -> Iterator[tuple[str, str]]:
 
 
 def _moment(words: str, rest: str) -> Moment:
+    from agentwatch.analysis.moments import HINT, Named, Problem, parse
+
     moment = parse(rest)
     if isinstance(moment, Problem):
         raise Fault(f"{words}: {moment.words}", USAGE)

@@ -13,21 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentwatch.cli.check.options import check
-from agentwatch.cli.compare.options import compare
-from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
-from agentwatch.cli.doctor.command import doctor
-from agentwatch.cli.engine.options import engine
-from agentwatch.cli.export.options import clip, export
 from agentwatch.cli.messages import internal_error, say
-from agentwatch.cli.parameters import together
+from agentwatch.cli.parameters import forced, together
+from agentwatch.cli.parameters.addresses import AddressType
 from agentwatch.cli.parameters.format import reading
 from agentwatch.cli.parameters.pacing import pacing
-from agentwatch.cli.sessions.host import host_pieces, host_rows
-from agentwatch.cli.sessions.options import sessions
 from agentwatch.cli.ship.options import publishing, ship
-from agentwatch.cli.stats.options import stats
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.cli.tripwires.option import on
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
@@ -38,7 +30,7 @@ if TYPE_CHECKING:
 
 _FORMATS = ("text", "json", "stream-json", "final", "summary")
 _PATH = click.Path(path_type=Path)
-_FILE = click.Path(path_type=str)
+_FILE = AddressType()
 _ADDRESS = click.argument("address", type=_FILE)
 
 
@@ -174,7 +166,7 @@ def log(address: str, addresses: bool, **given: Any) -> int:
 @reading
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(address: str, as_json: bool, **given: Any) -> int:
-    """Print one call (FILE#12), or the state at a moment (FILE@+95s)."""
+    """Print one call (FILE#12), or the state at a time (FILE@+95s)."""
     from agentwatch.cli.address import parse_address
     from agentwatch.cli.options import Options
     from agentwatch.cli.show.command import show
@@ -186,10 +178,10 @@ def show(address: str, as_json: bool, **given: Any) -> int:
 @_ADDRESS
 @reading
 def drift(address: str, **given: Any) -> int:
-    """List everything in a recording that this version does not know."""
+    """List all of a recording that this version does not know."""
     from agentwatch.cli.address import opened, whole
     from agentwatch.cli.options import Options
-    from agentwatch.cli.printing import print_lines
+    from agentwatch.cli.stdout import print_lines
     from agentwatch.outputs.unknown_fields import report
 
     found = report(opened(whole(address, "drift")), Options(**given).agent())
@@ -200,8 +192,8 @@ def drift(address: str, **given: Any) -> int:
 @click.option("--format", "template", metavar="TEMPLATE", help=f"Replace fields: {known_fields()}.")
 def status(template: str | None) -> int:
     """Print one line of counts for tmux and shell prompts."""
-    from agentwatch.cli.printing import print_lines
     from agentwatch.cli.status.quick import status_line
+    from agentwatch.cli.stdout import print_lines
 
     try:
         return print_lines([status_line(template)])
@@ -220,11 +212,7 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
-for _command in (
-    *(check, compare, completion, export, clip, doctor, sessions),
-    *(stats, engine, host_rows, host_pieces, ship),
-):
-    agentwatch.add_command(_command)
+agentwatch.add_command(ship)
 
 
 @agentwatch.command()
@@ -232,12 +220,12 @@ for _command in (
 @click.option(
     "-o", "output", type=_PATH, required=True, metavar="FILE", help="Write FILE and its times; - is stdout."
 )
-def redact(address: str, output: Path) -> int:
+@forced
+def redact(address: str, output: Path, *, is_forced: bool) -> int:
     """Write the same recording without secrets and personal data."""
-    from agentwatch.cli.address import whole
     from agentwatch.cli.export.redact import run_redact
 
-    return run_redact(whole(address, "redact"), output)
+    return run_redact(address, output, is_forced=is_forced)
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -261,15 +249,17 @@ def _options(given: dict[str, Any]) -> Options:
 
 def main() -> None:
     """Run the command line and exit."""
-    gc.set_threshold(50_000, 20, 1000)  # many objects, no cycles: a collection takes 100 ms and frees nothing
     code: int | None
-    fill_descriptors()
     try:
+        gc.set_threshold(200_000, 20, 1000)  # many objects, no cycles: with 50,000, 3 % more CPU
+        fill_descriptors()
         code = agentwatch.main(prog_name="agentwatch", standalone_mode=False)
     except Fault as fault:
         code = _report(str(fault), fault.exit_code)
+        for line in fault.more:
+            say(line)
     except click.UsageError as error:
-        code = _report(f"{error.format_message()} (see agentwatch --help)", USAGE)
+        code = _report(_misuse(error), USAGE)
     except Signalled as ended:
         code = 128 + ended.number
     except click.exceptions.Exit as stop:
@@ -283,6 +273,13 @@ def main() -> None:
             say(problem)
     gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`
     sys.exit(code or 0)
+
+
+def _misuse(error: click.UsageError) -> str:
+    """Return what is wrong with the arguments, in one line, and whose help has the right ones."""
+    words = ("agentwatch",) if error.ctx is None else error.ctx.command_path.split(" ")
+    command = " ".join(word for word in words if word != watch.name)
+    return f"{' '.join(error.format_message().split())} (see {command} --help)"
 
 
 def _report(message: str, code: int) -> int:

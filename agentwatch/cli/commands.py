@@ -12,7 +12,6 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from agentwatch.analysis.moments import Moment
 from agentwatch.cli.address import STDIN, check_part, is_elsewhere, parse_address, session_and_moment
 from agentwatch.cli.front import watch
 from agentwatch.cli.machines.login import log_in
@@ -24,12 +23,12 @@ from agentwatch.cli.ship import publishing
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.cli.tripwires.given import check_unwatched, with_rules
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
-from agentwatch.feed.playhead import Replay
 from agentwatch.safe_text import cut, safe_line
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 
 if TYPE_CHECKING:
+    from agentwatch.analysis.moments import Moment
     from agentwatch.shipping.publication import Publication
     from agentwatch.sources.agent import AgentSource
 
@@ -134,7 +133,8 @@ def watch_file(path: Path, options: Options) -> int:
     check_unwatched(path, options)
     if options.record or options.tee:
         raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
-    check_part(path, options.asked(), options.agent())
+    if (asked := options.asked()) is not None:
+        check_part(path, asked, options.agent())
     log_fd = None if options.log is None else create_log(options.log)
     follow_store = options.follow or not options.prints()
     while True:
@@ -196,6 +196,8 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
             report_survivors(source)
             if publication is not None:
                 publishing.end(publication, source, _STOPPED_SECONDS)
+        elif source is not None and not source.is_live:
+            source.finish()
         raise
 
 
@@ -212,8 +214,11 @@ def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: boo
     Raises:
         Fault: The file cannot be opened, or it does not have a moment that an option names.
     """
+    from agentwatch.feed.playhead import Replay
+
     replay = Replay(options.speed, options.max_idle, loops=options.loop)
-    check_part(path, options.asked(), options.agent(), name)
+    if (asked := options.asked()) is not None:
+        check_part(path, asked, options.agent(), name)
     log_fd = None if options.log is None else create_log(options.log)
     source = saved_source(path, log_fd=log_fd)
     if is_bundled:

@@ -17,6 +17,7 @@ from agentwatch.recording import open_regular
 from agentwatch.safe_text import SafeText, cut, safe_line
 
 _SHOWN_COLUMNS = 40
+_MOST_BYTES = 1 << 20
 _RINGS = ("all", "none")
 _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "keys": None,
@@ -93,17 +94,19 @@ def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, 
     Raises:
         Fault: The file cannot be read, or contains an unknown name or an invalid value.
     """
-    import tomllib  # takes 1.5 ms
-
     path, is_named = _config_path(environ)
     try:
-        sections = tomllib.loads(_read(path, is_named=is_named).decode())
+        data = _read(path, is_named=is_named)
     except FileNotFoundError as error:
         if is_named:
             raise cannot_open(path, error) from None
         return path, {}
     except OSError as error:
         raise cannot_open(path, error) from None
+    import tomllib  # takes 1.5 ms
+
+    try:
+        sections = tomllib.loads(data.decode())
     except UnicodeDecodeError as error:
         raise _fault(path, f"not valid UTF-8 at byte {error.start}") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -120,15 +123,18 @@ def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, 
 
 
 def _read(path: Path, *, is_named: bool) -> bytes:
-    """Return the bytes of the file.
+    """Return the bytes of the file, which is a regular file or a link to one.
 
-    The default path must be a regular file, or a link to one, because opening a FIFO could wait for ever. The
-    path that the environment names is opened whatever it is.
+    A FIFO could wait for ever, and a device could be read without end. `AGENTWATCH_CONFIG=/dev/null` means no
+    settings.
     """
-    if is_named:
-        return path.read_bytes()
+    if is_named and os.fspath(path) == os.devnull:
+        return b""
     with open(open_regular(path, follow_links=True), "rb") as file:
-        return file.read()
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise _fault(path, f"larger than {_MOST_BYTES >> 10} KiB")
+    return data
 
 
 def _config_path(environ: Mapping[str, str]) -> tuple[Path, bool]:

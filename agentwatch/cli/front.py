@@ -6,9 +6,9 @@ import gc
 import os
 import signal
 import time
+from typing import TYPE_CHECKING
 
 from agentwatch.actions import count_words
-from agentwatch.analysis.moments import Problem
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import end_session, print_rest, print_session
@@ -16,13 +16,12 @@ from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.feed.playhead import Replay
-from agentwatch.outputs.played import replayed
-from agentwatch.outputs.shown.alarm_words import rule_words
-from agentwatch.recording.alarms import alarms_of
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session import calls_by_outcome
 from agentwatch.sources.source import Source
+
+if TYPE_CHECKING:
+    from agentwatch.feed.playhead import Replay
 
 
 def watch(
@@ -76,17 +75,22 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     if options.prints():
         if log_fd is not None:
             from agentwatch.outputs.log_writer import LogWriter
+            from agentwatch.recording.alarms import alarms_of
 
             source.written.log = LogWriter(source.reader, log_fd, agent=agent, alarms=alarms_of(source.path))
         if replay is None:
             return Feed(source.reader, agent)
-        played = replayed(source, replay, options.asked(), agent)
+        from agentwatch.analysis.moments import NOTHING_ASKED, Problem
+        from agentwatch.outputs.played import replayed
+
+        played = replayed(source, replay, options.asked() or NOTHING_ASKED, agent)
         if isinstance(played, Problem):
             raise Fault(played.words, USAGE)
         return played
     if log_fd is None:
         return Feed(source.reader, agent)
     from agentwatch.outputs.log_writer import LoggedFeed
+    from agentwatch.recording.alarms import alarms_of
 
     feed = LoggedFeed(source.reader, log_fd, agent, alarms_of(source.path))
     source.written.log = feed.log
@@ -186,6 +190,8 @@ def _sum_up(source: Source, feed: Feed) -> None:
     words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [clock(took_ms)])]
     judge = source.written.judge
     if judge is not None and judge.stopped_by:
+        from agentwatch.outputs.shown.alarm_words import rule_words
+
         words.append(f"stopped by {rule_words(judge.stopped_by)}")
     say(" · ".join([*words, ", ".join(count_words(calls_by_outcome(session)))]))
 

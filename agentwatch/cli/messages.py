@@ -9,10 +9,13 @@ import errno
 import os
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from agentwatch.cli.ci_runner import in_runner, without_commands
-from agentwatch.recording import SessionFiles, create_file, new_session_files
 from agentwatch.safe_text import SafeText, safe_line
+
+if TYPE_CHECKING:
+    from agentwatch.recording import SessionFiles
 
 _YES = frozenset({"y", "yes"})
 _MOST_REASON = 400
@@ -76,6 +79,8 @@ def _write_crash(error: BaseException, files: SessionFiles | None) -> str:
     Variables may contain text that the agent has read, including secrets.
     """
     import traceback
+
+    from agentwatch.recording import create_file, new_session_files
 
     try:
         path = (files or new_session_files()).crash

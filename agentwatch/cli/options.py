@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from agentwatch.analysis.moments import Asked, Moment
 from agentwatch.cli.terminal import has_terminal
 from agentwatch.config import Config
 from agentwatch.sources.open import KeepOptions
@@ -12,6 +11,7 @@ from agentwatch.wire import Agent
 from agentwatch.wire.agents import agent_named
 
 if TYPE_CHECKING:
+    from agentwatch.analysis.moments import Asked, Moment
     from agentwatch.tripwires import Tripwire
 
 
@@ -34,9 +34,9 @@ class Options(NamedTuple):
     no_color: bool = False
     speed: float = 1.0
     max_idle: float | None = None
-    moment: Moment | None = None
+    moment: "Moment | None" = None
     """The moment at which the screen opens or a replay starts; None for the newest, or for the start."""
-    until: Moment | None = None
+    until: "Moment | None" = None
     """The moment at which a replay ends; None for the end of the recording."""
     loop: bool = False
     pause_on: Literal["failure", "bookmark"] | None = None
@@ -47,8 +47,12 @@ class Options(NamedTuple):
     config: Config = Config()
     """The user's settings; the defaults if no screen is drawn."""
 
-    def asked(self) -> Asked:
-        """Return what is asked of the moment."""
+    def asked(self) -> "Asked | None":
+        """Return what is asked of the moment; None if nothing is."""
+        if self.moment is None and self.until is None and self.pause_on is None:
+            return None
+        from agentwatch.analysis.moments import Asked
+
         return Asked(self.moment, self.until, self.pause_on)
 
     def prints(self) -> bool:

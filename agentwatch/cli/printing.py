@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from agentwatch.actions import action, brief_action
 from agentwatch.agent_facts import LATE_EXIT_MS
-from agentwatch.cli.ci_runner import in_runner, json_without_commands, without_commands
-from agentwatch.cli.messages import printable, say
+from agentwatch.cli.ci_runner import in_runner, without_commands
+from agentwatch.cli.messages import say
+from agentwatch.cli.stdout import BROKEN_PIPE, PrintingFailed, write, write_json, write_line
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.text import ActionLines
-from agentwatch.outputs.writing import write_all
 from agentwatch.recording import MOST_LINE_BYTES
 from agentwatch.safe_text import safe_line, safe_text
 from agentwatch.session import Place, Session
 from agentwatch.sources.source import Source
 from agentwatch.wire.json_line import joined
 
-_BROKEN_PIPE = 141
 _STDERR_LINES = 10
 _MOST_QUIET_MS = 600_000
 """Where nobody can press ctrl+c, a forgotten `sleep infinity &` must not hold a CI job for ever. CI services
 end a job that prints nothing for 10 minutes for the same reason."""
-
-
-class _PrintingFailed(Exception):
-    """Writing to stdout failed, for another reason than that its reader has closed the pipe."""
 
 
 def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool = False) -> int:
@@ -48,7 +43,7 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
             lines = ActionLines(feed.session, brief_action if brief else action)
             _follow(source, feed, lambda: _print_actions(lines))
         elif output_format == "stream-json":
-            _print_bytes(feed, source)
+            _copy_bytes(feed, source)
         else:
             _follow(source, feed)
             _print_end(feed, output_format)
@@ -56,34 +51,13 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
         if not source.is_live and source.agent_pid is None:
             source.leave()  # a followed file may keep growing
             source.finish()
-            return _BROKEN_PIPE
+            return BROKEN_PIPE
         _follow(source, feed)
-    except _PrintingFailed as fault:
+    except PrintingFailed as fault:
         say(f"cannot print: {fault}")
         _follow(source, feed)
         return end_session(source, feed.session) or INCOMPLETE_RECORDING
     return _end_printing(source, feed.session, output_format)
-
-
-def print_lines(lines: Iterable[str]) -> int:
-    """Print lines until the reader of stdout closes the pipe, and return the exit code."""
-    return _printed(lambda: _print_each(lines))
-
-
-def print_json(pieces: Iterable[bytes]) -> int:
-    """Print a line of JSON that is given in pieces, and return the exit code."""
-    return _printed(lambda: _print_pieces(pieces))
-
-
-def _printed(print_all: Callable[[], object]) -> int:
-    try:
-        print_all()
-    except BrokenPipeError:
-        return _BROKEN_PIPE
-    except _PrintingFailed as fault:
-        say(f"cannot print: {fault}")
-        return INCOMPLETE_RECORDING
-    return 0
 
 
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
@@ -193,20 +167,7 @@ def _report_faults(source: Source) -> None:
 
 def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:
     for line in lines.new():
-        _print_line(line, sink_fd)
-
-
-def _print(data: bytes, sink_fd: int = 1) -> None:
-    try:
-        write_all(sink_fd, data)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _PrintingFailed(error.strerror) from error
-
-
-def _print_line(line: str, sink_fd: int = 1) -> None:
-    _print(f"{printable(line)}\n".encode(), sink_fd)
+        write_line(line, sink_fd)
 
 
 def _print_result(feed: Feed, place: Place) -> None:
@@ -215,33 +176,15 @@ def _print_result(feed: Feed, place: Place) -> None:
         from agentwatch.outputs.safe_json import safe_json
 
         line = joined(feed.line_at(place).rstrip(b"\r").split(b"\n"))
-        _print_json(safe_json(line.decode("utf-8", "replace").encode()) if os.isatty(1) else line)
+        write_json((safe_json(line.decode("utf-8", "replace").encode()) if os.isatty(1) else line,))
         return
     for offset in range(place.offset, place.offset + place.length, MOST_LINE_BYTES):
         length = min(MOST_LINE_BYTES, place.offset + place.length - offset)
-        _print(feed.reader.line_at(offset, length))
-    _print(b"\n")
+        write(feed.reader.line_at(offset, length))
+    write(b"\n")
 
 
-def _print_each(lines: Iterable[str]) -> None:
-    for line in lines:
-        _print_line(line)
-
-
-def _print_json(line: bytes) -> None:
-    _print((json_without_commands(line) if in_runner() else line) + b"\n")
-
-
-def _print_pieces(pieces: Iterable[bytes]) -> None:
-    if in_runner():
-        _print_json(b"".join(pieces))
-        return
-    for piece in pieces:
-        _print(piece)
-    _print(b"\n")
-
-
-def _print_bytes(feed: Feed, source: Source) -> None:
+def _copy_bytes(feed: Feed, source: Source) -> None:
     from agentwatch.outputs.stream_json import ByteCopy
 
     copy = ByteCopy(source.reader.fd, feed.reader.growth, 1, start=feed.offset)
@@ -251,7 +194,7 @@ def _print_bytes(feed: Feed, source: Source) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _PrintingFailed(error.strerror) from error
+        raise PrintingFailed(error.strerror) from error
 
 
 def _print_end(feed: Feed, output_format: str) -> None:
@@ -264,7 +207,7 @@ def _print_end(feed: Feed, output_format: str) -> None:
     if output_format == "summary":
         from agentwatch.outputs.summary import whole_summary
 
-        _print_pieces(whole_summary(feed))
+        write_json(whole_summary(feed))
     elif output_format == "final" and is_good:
         _print_final(feed.session)
     elif output_format == "json" and has_result and is_good and run.ended is not None:
@@ -279,4 +222,4 @@ def _print_final(session: Session) -> None:
         shown = safe_text(answer) if os.isatty(1) or in_runner() else answer
         if in_runner():
             shown = "\n".join(map(without_commands, shown.split("\n")))
-        _print(f"{shown}\n".encode() if not shown.endswith("\n") else shown.encode())
+        write(f"{shown}\n".encode() if not shown.endswith("\n") else shown.encode())

@@ -1,13 +1,26 @@
-"""The start of the program: a prompt gets its line of `status` at once, everything else the command line."""
+"""The start of the program: a prompt gets its line of `status` at once, everything else the command line.
 
-from __future__ import annotations
+Until the command line is loaded and after it has ended, ctrl+c ends the process at once. KeyboardInterrupt
+there would print a traceback, or be lost in the middle of an import.
+"""
 
+import _signal  # type: ignore[import-not-found]  # built in; `signal` takes 3 ms to import
 import os
 import sys
+
+from agentwatch import NEEDS
+
+_INTERRUPTED = 128 + _signal.SIGINT
 
 
 def main() -> None:
     """Run the program and exit."""
+    is_interruptible = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler  # nohup ignores it
+    if is_interruptible:
+        _signal.signal(_signal.SIGINT, _end)
+    if sys.platform == "win32":
+        sys.stderr.write(f"{NEEDS}\n")
+        sys.exit(2)
     if sys.argv[1:2] == ["status"] and "_AGENTWATCH_COMPLETE" not in os.environ:
         from agentwatch.cli.status.quick import quick_status
 
@@ -16,4 +29,16 @@ def main() -> None:
             sys.exit(code)
     from agentwatch.cli import app
 
-    app.main()
+    try:
+        if is_interruptible:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+        app.main()
+    except KeyboardInterrupt:  # after the edge of the command line
+        os._exit(_INTERRUPTED)
+    finally:
+        if is_interruptible:
+            _signal.signal(_signal.SIGINT, _end)
+
+
+def _end(_number: int, _frame: object) -> None:
+    os._exit(_INTERRUPTED)

@@ -7,6 +7,7 @@ bindings).
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -17,12 +18,13 @@ def fill_descriptors() -> None:
     """Open /dev/null for each of the descriptors 0, 1 and 2 that is closed.
 
     Otherwise a file opened later would get that number, and the screen would be drawn into it.
+    What is printed to a closed stdout remains an error.
     """
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)
+            os.open(os.devnull, os.O_RDONLY if fd == 1 else os.O_RDWR)
     if sys.__stdin__ is None:  # Textual calls its `fileno`
         vars(sys)["__stdin__"] = open(0, closefd=False)  # noqa: SIM115 - it stays open until the program ends
 
@@ -42,22 +44,24 @@ def has_terminal() -> bool:
 def claimed_terminal() -> Iterator[None]:
     """Connect the descriptors 0, 1 and 2 to the terminal, and restore them afterwards.
 
+    Garbage is not collected until `TerminalApp` has drawn its first frame: a collection takes 40 ms.
+
     Raises:
         OSError: There is no controlling terminal.
     """
-    if "TEXTUAL_DRIVER" in os.environ:  # a web driver uses descriptors 0 and 1 itself
-        yield
-        return
-    tty = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
     saved: dict[int, int] = {}
-    for fd in (0, 1, 2):
-        if not os.isatty(fd):
-            saved[fd] = os.dup(fd)
-            os.dup2(tty, fd)
-    os.close(tty)
+    gc.disable()
     try:
+        if "TEXTUAL_DRIVER" not in os.environ:  # a web driver uses descriptors 0 and 1 itself
+            tty = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+            for fd in (0, 1, 2):
+                if not os.isatty(fd):
+                    saved[fd] = os.dup(fd)
+                    os.dup2(tty, fd)
+            os.close(tty)
         yield
     finally:
+        gc.enable()
         for fd, original in saved.items():
             os.dup2(original, fd)
             os.close(original)

@@ -27,6 +27,9 @@ _TEMPORARY = re.compile(
     r"""|(?<!\w)[A-Za-z]:[\\/]Users[\\/][^\\/\s]{1,60}[\\/]AppData[\\/]Local[\\/]Temp[\\/][^\s"'`;|&<>()]{1,400}"""
 )
 _HOME = re.compile(r"""(?<![\w.~-])(?:/(?:home|Users)/[^/\s"'`;|&<>():]{1,64}|/root(?![\w.-]))""")
+_OF_TEMPORARY = ("/tmp/", "/shm/", "/folders/", "AppData")  # noqa: S108 - no file
+_OF_HOME = ("/home/", "/Users/", "/root")
+"""What every text with such a path has."""
 _MASK = re.compile(r"\[((?:secret:)?[a-z -]{1,40}) [0-9a-f]{4}\]|(user)-[0-9a-f]{4}(?![0-9A-Za-z])")
 """The mask of a secret in a redacted recording. Its digits differ from recording to recording."""
 _NUMBER = re.compile(r"(?<![A-Za-z_0-9])[0-9]+")
@@ -109,10 +112,15 @@ def levelled_path(path: str, cwd: str | None = None) -> str:
 
 
 def _level(text: str) -> str:
-    text = _MASK.sub(lambda found: f"<{found[1] or found[2]}>", text)
-    text = _TEMPORARY.sub(_temporary, text)
-    text = _HOME.sub("~", text)
-    text = _UUID.sub("<uuid>", text)
+    # A search for a literal takes a tenth of the time of a pattern.
+    if "[" in text or "user-" in text:
+        text = _MASK.sub(lambda found: f"<{found[1] or found[2]}>", text)
+    if any(literal in text for literal in _OF_TEMPORARY):
+        text = _TEMPORARY.sub(_temporary, text)
+    if any(literal in text for literal in _OF_HOME):
+        text = _HOME.sub("~", text)
+    if "-" in text:
+        text = _UUID.sub("<uuid>", text)
     return _HASH.sub(_hash, text)
 
 

@@ -10,7 +10,7 @@ from agentwatch.engine.credentials import Credentials
 from agentwatch.engine.engine import Archive, Sink
 from agentwatch.faults import USAGE, Fault
 
-INSTALL = "pip install 'agentwatch-tui[nats]'"
+INSTALL = "pip install 'nats-py>=2.16,<2.17'"
 
 
 class Login(NamedTuple):
@@ -30,7 +30,7 @@ def check_extra() -> None:
     """
     found = importlib.util.find_spec("nats")
     if found is None or found.origin is None:  # a folder of this name is a package without an origin
-        raise Fault(f"engines need an extra that is not installed: {INSTALL}", USAGE)
+        raise Fault(f"engines need a package that is not installed: {INSTALL}", USAGE)
 
 
 def open_sink(login: Login, publisher: str) -> Sink:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agentwatch.analysis.call_filter import Matches
+from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.redaction import Report
 from agentwatch.safe_text import SafeText
-from agentwatch.session import Call, Entry, Session
+from agentwatch.session import Call, Entry, Session, calls_by_outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +59,12 @@ class Exported:
         for call in self.session.calls:
             if self._is_within(call) and (self.matches is None or self.matches(call)):
                 yield call
+
+    def outcomes(self) -> Mapping[Outcome, int]:
+        """Return the number of exported calls with each outcome, which the session knows of all its calls."""
+        if self.start == 0 and self.matches is None:
+            return calls_by_outcome(self.session)
+        return Counter(call.outcome for call in self.calls())
 
     def entries(self) -> Iterator[Entry]:
         """Yield the exported entries of the transcript: the exported calls, and the texts of the part.

@@ -30,6 +30,8 @@ class CallChanges:
     def take(self, most: int) -> list[int]:
         """Return the indices of the calls that are new or changed since the last call of this method.
 
+        Each index is returned once.
+
         Args:
             most: The limit for new calls, and separately for ended ones; the rest follows next time.
         """
@@ -44,7 +46,7 @@ class CallChanges:
         self._run, self._ended, self._calls = run, self._ended + len(ended), new.stop
         self._open.difference_update(changed)
         self._open.update(filter(self._is_open, new))
-        return [*changed, *new]
+        return [*dict.fromkeys((*changed, *new))]
 
     def _is_open(self, index: int) -> bool:
         return self._session.calls[index].outcome is Outcome.RUNNING

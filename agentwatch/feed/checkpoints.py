@@ -9,7 +9,6 @@ from bisect import bisect_right
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from agentwatch.feed.index.allowed import allowed
 from agentwatch.session import Session
 from agentwatch.session.earlier import SessionState, earlier_session, session_state
 from agentwatch.session.storage.spill import Spill
@@ -58,12 +57,6 @@ class Checkpoints:
         """The place and the length of each checkpoint, alternating."""
         self._shared: list[object] = []
         self._next = _LEAST_BYTES
-        self._is_kept = False
-        """Whether they come from an index."""
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the checkpoints of an index."""
-        vars(self).update(state, _is_kept=True)
 
     def take(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Take a checkpoint, if the last one is far enough back.
@@ -99,8 +92,7 @@ class Checkpoints:
 
         def restored(transcript: Transcript) -> SessionState:
             data = self._spill.get(self._places[2 * index], self._places[2 * index + 1])
-            unpickler = _Unpickler(data, [transcript, *self._shared], is_kept=self._is_kept)
-            state, decoder = unpickler.load()
+            state, decoder = _Unpickler(data, [transcript, *self._shared]).load()
             decoders.append(decoder)
             return state  # type: ignore[no-any-return]
 
@@ -141,16 +133,15 @@ class Checkpoints:
 class _Unpickler(pickle.Unpickler):
     """Reads a checkpoint; a shared object is found by its number, the transcript is number 0."""
 
-    def __init__(self, data: bytes, shared: list[object], *, is_kept: bool) -> None:
+    def __init__(self, data: bytes, shared: list[object]) -> None:
         super().__init__(BytesIO(data))
         self._objects = shared
-        self._is_kept = is_kept
 
     def find_class(self, module: str, name: str) -> Any:
         """Return a class or function; for `_shared`, the access to the shared objects."""
         if module == __name__ and name == _shared.__name__:
             return self._objects.__getitem__
-        return allowed(module, name) if self._is_kept else super().find_class(module, name)
+        return super().find_class(module, name)
 
 
 def _shared(number: int) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from agentwatch.events import Unknown
 from agentwatch.feed.line_joiner import DecodedLine
@@ -36,7 +36,7 @@ class DetectionBuffer:
         """The offset in the recording after the last held line, in bytes; 0 if no line is held."""
         return self._held[-1].place.offset + self._held[-1].place.length + 1 if self._held else 0
 
-    def release(self, lines: Iterable[DecodedLine]) -> Iterator[DecodedLine]:
+    def release(self, lines: Iterator[DecodedLine]) -> Iterator[DecodedLine]:
         """Yield the lines that can be applied now, in order.
 
         A line is held if its agent is unknown, or if a line before it is held.
@@ -47,6 +47,9 @@ class DetectionBuffer:
                 continue
             yield from self.rest()
             yield line
+            if not self._decoder.is_detecting:
+                break
+        yield from lines
 
     def rest(self) -> list[DecodedLine]:
         """Return the held lines, with their real events if the agent is known."""

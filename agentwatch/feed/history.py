@@ -11,7 +11,6 @@ from bisect import bisect_left
 from agentwatch.feed.checkpoints import Checkpoint, Checkpoints
 from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
-from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader, Until
 from agentwatch.session import Pieces, Place, Session
@@ -22,28 +21,22 @@ from agentwatch.wire import Decoder
 class History:
     """A feed that reads the whole recording, and feeds that stand at its earlier moments."""
 
-    def __init__(
-        self,
-        feed: Feed,
-        reader: LineReader,
-        kept: Kept = NOTHING_KEPT,
-    ) -> None:
+    def __init__(self, feed: Feed, reader: LineReader, *, goes_back: bool = True) -> None:
         """Observe a feed that has not read anything yet.
 
         Args:
             feed: The feed. Whoever shows its session advances it.
             reader: The reader of the feed.
-            kept: What is kept of the recording, from which the feed may continue.
+            goes_back: Whether earlier moments will be asked for. Without checkpoints they are read from the
+                start, and a recording of many calls is read in four fifths of the time.
         """
         self.feed = feed
         """The feed at the live moment."""
-        restored = kept.restored
-        self.index = kept.index
-        """Keeps what is read; None if nothing is kept."""
-        self.timeline = RecordedTimes(reader.fd) if restored is None else restored.timeline
+        self.timeline = RecordedTimes(reader.fd)
         self._reader = reader
         feed.observer, feed.takes_agent_times = self, True
-        self._checkpoints = Checkpoints() if restored is None else restored.checkpoints
+        self._checkpoints = Checkpoints()
+        self._goes_back = goes_back
         self._earlier: Feed | None = None
         """The feed of the last moment that was asked for."""
         self._until = Until(0)
@@ -99,9 +92,8 @@ class History:
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Take a checkpoint, if the last one is far enough back."""
-        self._checkpoints.take(offset, session, decoder)
-        if self.index is not None:
-            self.index.paused(offset, session, decoder, self.timeline, self._checkpoints)
+        if self._goes_back:
+            self._checkpoints.take(offset, session, decoder)
 
     def _restored(self, offset: int) -> Feed:
         """Return a feed that stands at the last checkpoint before a moment."""

@@ -56,10 +56,6 @@ class RecordedTimes:
         self._noted = TimeColumns()
         """Pairs of an offset and the time of the lines that end after it, up to the next pair."""
 
-    def __getstate__(self) -> dict[str, object]:
-        """Return the times for pickling; whoever restores them sets the descriptor."""
-        return {**vars(self), "fd": -1}
-
     @property
     def has_times(self) -> bool:
         """Whether any time is known."""

@@ -25,25 +25,48 @@ SCRIPT = rb"""#!/bin/sh
 # nothing, and always ends with 0, because an agent may take anything else as a decision.
 trap 'exit 0' EXIT
 exec >/dev/null 2>&1
-PATH=$PATH:/usr/bin:/bin LC_ALL=C IFS='"' event=$2 folder=${0%/*}/$1
+# Programs of the folder in which the agent works must not run, whatever the agent's PATH is.
+PATH=/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin
+LC_ALL=C IFS='"' event=$2 folder=${0%/*}/$1
 set -f
 umask 077
 # The beginning has what is needed. The rest is read too: an agent may fail if it cannot write all of it.
 input=$(head -c 16384; cat >/dev/null)
-# Between quotation marks, a key is followed by a colon and its value. A quotation mark inside a string has a
-# backslash before it, so that its neighbours are no keys.
-key= colon= session= tool= kind=
-for word in $input; do
-    case $colon in
-    : | ': ')
-        case $key in
-        session_id | conversation_id) session=${session:-$word} ;;
-        tool_name) tool=${tool:-$word} ;;
-        notification_type) kind=${kind:-$word} ;;
+# Every second word between quotation marks is a string. A quotation mark with an odd number of backslashes
+# before it does not end a string. Only keys of the outermost object count: the input of a tool may contain
+# the same keys.
+opens='{[' closes=']}' string= inside= depth=0 key= colon= session= tool= kind=
+for word in $input!; do # a string that was cut ends with a character that no name has
+    if [ "$inside" ]; then
+        case $word in
+        *\\)
+            slashes=${word##*[!\\]}
+            [ $((${#slashes} % 2)) = 1 ] && inside=escaped && continue
+            ;;
         esac
-        ;;
-    esac
-    key=$colon colon=$word
+        string=$word
+        [ "$inside" = escaped ] && string=' ' # neither a key nor a name that counts
+        inside=
+        case $depth$colon in
+        '1:' | '1: ' | '1 :' | '1 : ')
+            case $key in
+            session_id | conversation_id) session=${session:-$string} ;;
+            tool_name) tool=${tool:-$string} ;;
+            notification_type) kind=${kind:-$string} ;;
+            esac
+            ;;
+        esac
+        key=$string
+    else
+        inside=yes colon=$word
+        while rest=${word#*["$opens$closes"]} && [ "$rest" != "$word" ]; do
+            case ${word%"$rest"} in
+            *["$opens"]) depth=$((depth + 1)) ;;
+            *) depth=$((depth - 1)) ;;
+            esac
+            word=$rest
+        done
+    fi
 done
 case $event in
 Notification)
@@ -95,7 +118,7 @@ class Program(NamedTuple):
             event: The name of the event, as it is logged.
         """
         path = shlex.quote(str(self.path))
-        return f"[ -x {path} ] && {path} {agent} {event} || cat >/dev/null{_END}"
+        return f"[ -x {path} ] && {path} {agent} {event} || /bin/cat >/dev/null{_END}"
 
     def install(self) -> None:
         """Write the program, in a folder that only the user may use.

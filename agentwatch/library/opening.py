@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from agentwatch.faults import USAGE, Fault
 from agentwatch.recording import SavedGrowth
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.source import StoreSource
 
 Opened = FileSource | StoreSource
+_ELSEWHERE = ("nats://", "ssh://")
+"""What the address of a session of another machine begins with. A `Path` would lose a slash of it."""
 
 
 def opened(path: str | os.PathLike[str], *, follow: bool = False) -> Opened:
@@ -24,6 +27,8 @@ def opened(path: str | os.PathLike[str], *, follow: bool = False) -> Opened:
     Raises:
         Fault: It cannot be opened.
     """
+    if isinstance(path, str) and path.startswith(_ELSEWHERE) and not os.path.exists(path):
+        raise Fault(f"{path}: a session of another machine; only those of this machine can be read", USAGE)
     found = Path(path)
     if isinstance(path, str) and not os.path.exists(path):
         from agentwatch.machine.places.session_ids import SessionIds  # 20 ms, which a file does not need

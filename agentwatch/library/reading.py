@@ -166,8 +166,7 @@ def _placed(source: Opened, timeout: float | None) -> Generator[Placed]:
             break
         if timeout is not None and time.monotonic() - changed_at >= timeout:
             source.leave()
-        else:
-            time.sleep(_POLL_SECONDS)
+        time.sleep(_POLL_SECONDS)
     place = Place(feed.offset, 0, None)
     for event in feed.last_events():
         yield Placed(event, place)

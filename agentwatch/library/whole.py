@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from typing import Any
 
 import orjson
 
+from agentwatch.analysis.status.reasons import unknown_agent
+from agentwatch.faults import USAGE, Fault
 from agentwatch.feed import Feed
 from agentwatch.library.opening import Opened, opened
+from agentwatch.library.summary_types import Summary
 from agentwatch.session import Session
 
 
@@ -24,10 +26,10 @@ def load(path: str | os.PathLike[str]) -> Session:
             session on this machine.
 
     Returns:
-        The session. If no known agent wrote the file, its `format` and its `outcome` are None.
+        The session. An empty file is a session without a format.
 
     Raises:
-        Fault: The session cannot be opened.
+        Fault: The session cannot be opened, or no known agent wrote it.
 
     Example:
         >>> import agentwatch
@@ -39,17 +41,22 @@ def load(path: str | os.PathLike[str]) -> Session:
     """
     with closing(opened(path)) as source:
         session = _read(source).session
+    if session.outcome is None:
+        raise Fault(f"{os.fspath(path)}: {unknown_agent(session)}", USAGE)
     for run in session.runs:
         if run.turn_result is not None:
             run.turn_result.settle()
     return session
 
 
-def summary(path: str | os.PathLike[str]) -> dict[str, Any]:
+def summary(path: str | os.PathLike[str]) -> Summary:
     """Return the summary of a saved session, with the keys of `agentwatch --print --output-format summary`.
 
     Args:
         path: As for `load`.
+
+    Returns:
+        The summary. If no known agent wrote the file, its `format` and its `outcome` are None.
 
     Raises:
         Fault: The session cannot be opened.
@@ -66,7 +73,7 @@ def summary(path: str | os.PathLike[str]) -> dict[str, Any]:
     from agentwatch.outputs.summary import whole_summary
 
     with closing(opened(path)) as source:
-        members: dict[str, Any] = orjson.loads(b"".join(whole_summary(_read(source))))
+        members: Summary = orjson.loads(b"".join(whole_summary(_read(source))))
     return members
 
 

@@ -32,6 +32,8 @@ class Judge:
         self._sessions = sessions
         self._subagents = subagents
         self._repositories = Repositories()
+        self._shown: dict[Key, Repository] = {}
+        """The repositories that the rows of sessions that run show."""
         self._steady = Steady()
 
     def running(self, live: AbstractSet[Key]) -> set[Key]:
@@ -44,6 +46,16 @@ class Judge:
         for key in live & self._subagents.keys():
             running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
         return running
+
+    def moved(self, live: AbstractSet[Key]) -> set[Key]:
+        """Return the sessions in whose folder another branch is checked out than their rows show.
+
+        Args:
+            live: The sessions that run.
+        """
+        cwds = {key: self._sessions[key].cwd for key in live}
+        now = {cwd: self._repositories.of(cwd) for cwd in set(cwds.values()) if cwd}
+        return {key for key, cwd in cwds.items() if cwd and self._shown.get(key) != now[cwd]}
 
     def judge(self, due: AbstractSet[Key], timed: AbstractSet[Key], now_ms: int) -> set[Key]:
         """Judge sessions, and update their rows.
@@ -58,16 +70,24 @@ class Judge:
         """
         changed: dict[Key, Row | None] = {}
         parents: set[Key] = set()
+        repositories = {"": _NO_REPOSITORY}  # `HEAD` is read once for all sessions of a folder
         for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
             session = self._sessions.get(key)
             if session is None or self.twins.has_recording(key, self._sessions):
                 changed[key] = None
+                self._shown.pop(key, None)
                 continue
             before = session.standing
             session.standing = self._steady.shown(key, session.judged(now_ms), before, now_ms)
             if session.standing == before and key not in due:
                 continue
-            changed[key] = row_of(session, self._repository(session), self._count_subagents(key))
+            if (cwd := session.cwd) not in repositories:
+                repositories[cwd] = self._repositories.of(cwd)
+            changed[key] = row_of(session, repositories[cwd], self._count_subagents(key))
+            if session.is_live:
+                self._shown[key] = repositories[cwd]
+            else:
+                self._shown.pop(key, None)
             if session.found.parent is not None and session.standing != before:
                 parents.add((session.found.agent, session.found.parent))
         self._replace(changed)
@@ -75,10 +95,11 @@ class Judge:
 
     def _replace(self, changed: Mapping[Key, Row | None]) -> None:
         """Replace rows, and remove those that are None."""
-        if all(self.rows.get(key) == row for key, row in changed.items()):
+        different = {key: row for key, row in changed.items() if self.rows.get(key) != row}
+        if not different:
             return
         rows = dict(self.rows)
-        for key, row in changed.items():
+        for key, row in different.items():
             if row is None:
                 rows.pop(key, None)
             else:
@@ -92,6 +113,3 @@ class Judge:
             return 0, 0
         states = [self._sessions[each].standing.state for each in keys]
         return len(states), states.count(State.WORKING)
-
-    def _repository(self, session: Tracked) -> Repository:
-        return self._repositories.of(session.cwd) if session.cwd else _NO_REPOSITORY

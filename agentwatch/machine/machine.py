@@ -11,15 +11,18 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from agentwatch.machine.found import Found, Key
 from agentwatch.machine.joins import RECENT_MS, Joins
 from agentwatch.machine.judge import Judge
 from agentwatch.machine.places import Changes, Places
+from agentwatch.machine.problems import notes_of
 from agentwatch.machine.process import Life
 from agentwatch.machine.processes import Processes
 from agentwatch.machine.processes.joining import Joined
+from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.row import Row
 from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
@@ -53,13 +56,19 @@ class Machine:
         """Whether all places were searched once."""
         self.wants_all = False
         """Whether the lines of hidden sessions are read too, for a search or for a list of everything."""
-        self.notes: tuple[SafeText, ...] = ()
-        """What is to be known besides the rows: nothing, because this machine always answers."""
+        self.in_view: AbstractSet[Key] | None = None
+        """The sessions whose files and records are read twice a second, those of the others every 2 s.
+
+        None for all that run.
+        """
+        self.has_problem = False
+        """Whether nobody knows what runs here: never."""
         self._clock = clock
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()
-        self._registries = Registries(environ, home)
-        self._joins = Joins(Processes(), self._registries)
+        self._proc = Proc()
+        self._registries = Registries(environ, home, proc=self._proc)
+        self._joins = Joins(Processes(proc=self._proc), self._registries)
         self._schedule = Schedule(clock)
         self._sessions: dict[Key, Tracked] = {}
         self._subagents: defaultdict[Key, set[Key]] = defaultdict(set)
@@ -69,6 +78,8 @@ class Machine:
         """The sessions whose lines are to be read, in the order in which they were found."""
         self._unwanted: dict[Key, None] = {}
         """The sessions whose lines are not read because they are hidden."""
+        self._problems: dict[Key, OSError] = {}
+        """Why the lines of a session cannot be read."""
         self._judgement = Judge(self._sessions, self._subagents)
         self._unjudged: set[Key] = set()
         self._live: set[Key] = set()
@@ -77,6 +88,16 @@ class Machine:
     def rows(self) -> Mapping[Key, Row]:
         """The row of each session. It is replaced by a new mapping when a row has changed."""
         return self._judgement.rows
+
+    @property
+    def problems(self) -> list[OSError]:
+        """Why files of agents cannot be read; a file may occur several times."""
+        return [*self._places.problems.values(), *self._registries.problems, *self._problems.values()]
+
+    @property
+    def notes(self) -> tuple[SafeText, ...]:
+        """What is to be known besides the rows: a line for each file that cannot be read."""
+        return notes_of(problems) if (problems := self.problems) else ()
 
     def step(self, now_ms: int) -> bool:
         """Do the work that is due, for about 20 ms.
@@ -87,12 +108,16 @@ class Machine:
         Returns:
             Whether more work is due at once.
         """
+        self._proc.read_once()
         until = self._clock() + (_STEP_SECONDS if self._sessions else _FIRST_SECONDS)
-        self._ask_agents(now_ms)
+        viewed = self._live if self.in_view is None else self._live & self.in_view
+        is_due = (bool(viewed) or self.in_view is None) and self._schedule.is_due("in view")
+        if self._schedule.is_due("registries") or is_due:
+            self._ask_agents(now_ms)
         if not self.is_found:
             self._find(now_ms, until)
         else:
-            self._find_changes(now_ms)
+            self._find_changes(now_ms, viewed if is_due else frozenset())
         self._read(now_ms, until)
         self._join(now_ms)
         self._judge(now_ms)
@@ -120,7 +145,7 @@ class Machine:
     def _ask_agents(self, now_ms: int) -> None:
         """Take what agents say about their sessions."""
         before = self._registries.said
-        if not self._schedule.is_due("registries") or not self._registries.refresh(now_ms / 1000):
+        if not self._registries.refresh(now_ms / 1000):
             return
         said = self._registries.said
         for key in [key for key in before.keys() | said.keys() if before.get(key) != said.get(key)]:
@@ -146,16 +171,21 @@ class Machine:
         newest = sorted(self._unread, key=lambda key: -self._sessions[key].seen_ms)
         self._unread = dict.fromkeys(newest)
 
-    def _find_changes(self, now_ms: int) -> None:
-        """Find what has changed on disk: live sessions at once, the others with their folders."""
+    def _find_changes(self, now_ms: int, viewed: AbstractSet[Key]) -> None:
+        """Find what has changed on disk: sessions that run by themselves, the others with their folders.
+
+        Args:
+            now_ms: The present time, in milliseconds since the epoch.
+            viewed: The sessions in view that run, if they are due.
+        """
         if self._schedule.is_due("places"):
             self._change(self._places.refresh(self._clock()), now_ms)
-        if self._live and self._schedule.is_due("live"):
-            self._change(self._places.check(self._live), now_ms)
+        if live := self._live if self._schedule.is_due("live") else viewed:
+            self._change(self._places.check(live), now_ms)
         if self._schedule.is_due("recent"):
             sessions = self._sessions
             self._recent = {key for key in self._recent if now_ms - sessions[key].seen_ms < _HOUR_MS}
-            self._change(self._places.check(self._recent), now_ms)
+            self._change(self._places.check(self._recent - self._live), now_ms)
 
     def _change(self, changes: Changes, now_ms: int) -> None:
         self._take(changes.found, now_ms)
@@ -169,7 +199,7 @@ class Machine:
         found = self._sessions.pop(key).found
         if found.parent is not None:
             self._subagents[found.agent, found.parent].discard(key)
-        for keys in (self._unread, self._unwanted):
+        for keys in (self._unread, self._unwanted, self._problems):
             keys.pop(key, None)
         self._live.discard(key)
         self._recent.discard(key)
@@ -207,6 +237,10 @@ class Machine:
             session = self._sessions[key]
             before = session.cwd
             session.read(is_brief=not session.is_live and now_ms - session.seen_ms >= RECENT_MS)
+            if (problem := session.problem) is None:
+                self._problems.pop(key, None)
+            else:
+                self._problems[key] = problem
             self._joins.add(key, session, now_ms)
             self._joins.is_due = self._joins.is_due or session.cwd != before
             self._note(key)
@@ -256,7 +290,7 @@ class Machine:
     def _judge(self, now_ms: int) -> None:
         """Judge the sessions of which something is new, and once a second those that run."""
         if self._schedule.is_due("branches"):
-            self._unjudged |= self._live
+            self._unjudged |= self._judgement.moved(self._live)
         timed = self._judgement.running(self._live) if self._schedule.is_due("clocks") else set()
         if self._unjudged or timed:
             self._unjudged = self._judgement.judge(self._unjudged, timed, now_ms)

@@ -90,7 +90,7 @@ class Repositories:
             return _Place(name, "", "", cwd)
         for each in [folder, *folder.parents][:_MOST_PARENTS]:
             git = each / ".git"
-            if (git / "HEAD").is_file():
+            if os.path.isfile(git / "HEAD"):  # a path that is too long makes it false
                 return _Place(each.name or name, "", str(git / "HEAD"), str(each))
             link = self._read(str(git))
             if link.startswith(_LINK):

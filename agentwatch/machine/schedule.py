@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 _SECONDS = {
-    "registries": 0.5,
+    "in view": 0.5,
+    "registries": 2.0,
     "places": 2.0,
-    "live": 0.5,
+    "live": 2.0,
     "recent": 5.0,
     "processes": 2.0,
     "clocks": 2.0,

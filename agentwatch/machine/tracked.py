@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agentwatch.machine.digest import Digest, Tail
 from agentwatch.machine.found import Found, Key, Metadata, Reach
+from agentwatch.machine.problems import is_problem
 from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.repository import Repository
 from agentwatch.machine.row import Row
@@ -44,6 +45,13 @@ class Tracked:
     def digest(self) -> Digest | None:
         """What its lines show; None if they were not read."""
         return None if self.tail is None else self.tail.digest
+
+    @property
+    def problem(self) -> OSError | None:
+        """Why its lines cannot be read; None if they can, or were read before and are being written."""
+        error = None if self.tail is None else self.tail.problem
+        is_known = self.digest is not None and self.digest.seen_ms is not None
+        return error if error is not None and is_problem(error, is_known=is_known) else None
 
     @property
     def is_live(self) -> bool:

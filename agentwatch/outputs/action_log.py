@@ -20,7 +20,7 @@ from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.shown.alarm_words import alarm_words
 from agentwatch.recording.alarms import Alarm
 from agentwatch.safe_text import SafeText, cut, safe_line
-from agentwatch.session import Run, Session
+from agentwatch.session import Run, Session, forget_texts
 
 _SAID_COLUMNS = 240
 _YEAR_10000_MS = 253_402_300_800_000
@@ -53,6 +53,9 @@ class ActionLog:
     def new_lines(self, is_over: bool) -> Iterator[SafeText]:
         """Yield the lines since the last call.
 
+        The first line of a run is due when its first call or question comes: what is known of a run when it
+        begins depends on the agent.
+
         Args:
             is_over: The recording has ended, so the closing line of the last run is due. The closing
                 line of any other run is due when the next run starts.
@@ -67,7 +70,11 @@ class ActionLog:
             number = f"#{call.number} " if self._addresses else ""
             yield SafeText(f"{_time(ended_ms(call))} {number}{action(call)}")
             yield from self._new_said()
-        yield from self._begin_runs(len(runs))
+        if runs and (is_over or runs[-1].named_as is not None):
+            yield from self._begin_runs(len(runs))
+        elif runs:
+            yield from self._begin_runs(len(runs) - 1)
+            yield from self._end_run(len(runs) - 1)
         if is_over:
             yield from self._end_run(len(runs))
             if self._session.outcome is None and not self._is_closed:
@@ -102,7 +109,8 @@ class ActionLog:
             yield from self._end_run(self._runs_begun)
             run = self._session.runs[self._runs_begun]
             self._runs_begun += 1
-            yield safe_line(f"# session {run.session_id or '–'} · {run.model or '–'} · {run.cwd or '–'}")
+            session_id, model, cwd = run.named_as or (run.session_id, run.model, run.cwd)
+            yield safe_line(f"# session {session_id or '–'} · {model or '–'} · {cwd or '–'}")
 
     def _end_run(self, number: int) -> Iterator[SafeText]:
         """Yield the closing line of a run unless it was yielded before.
@@ -140,7 +148,7 @@ def follow_log(
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             wait()
         yield from log.new_lines(feed.is_over)
-        feed.session.forget_texts()
+        forget_texts(feed.session)
 
 
 def seconds(duration_ms: int) -> str:

@@ -22,6 +22,8 @@ from agentwatch.recording import LineReader
 from agentwatch.recording.alarms import Alarm
 
 _POLL_SECONDS = 0.1
+_CHECK_SECONDS = 1.0
+"""How often the followed feed is checked for a stall."""
 _STALL_SECONDS = 3.0
 """The log stops following after this time; a screen that is not blocked advances its feed every second."""
 
@@ -56,7 +58,7 @@ class LogWriter:
         self._log = None if followed is None else ActionLog(followed.session, alarms)
         self._owner = threading.get_ident()
         self._queue: SimpleQueue[list[str] | None] = SimpleQueue()
-        """The lines of the followed session; None after its last line."""
+        """The lines of the followed session; no lines wake the thread; None after the last line."""
         self._updated = time.monotonic()
         self._finishing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
@@ -77,6 +79,7 @@ class LogWriter:
     def unfollow(self) -> None:
         """Stop following the session; the rest of the log is read from the recording."""
         self._followed = None
+        self._queue.put([])
 
     def finish(self) -> None:
         """Wait until the log of an ended recording is written.
@@ -112,14 +115,15 @@ class LogWriter:
         while True:
             is_followed = self._is_followed()
             try:
-                while (lines := self._queue.get(block=is_followed, timeout=_POLL_SECONDS)) is not None:
-                    write_all(self._log_fd, "".join(lines).encode())
-                    written += len(lines)
+                lines = self._queue.get(block=is_followed, timeout=_CHECK_SECONDS)
             except Empty:
                 if not is_followed:
                     return written
-            else:
+                continue
+            if lines is None:
                 return None
+            write_all(self._log_fd, "".join(lines).encode())
+            written += len(lines)
 
     def _is_followed(self) -> bool:
         """Return whether a session is followed; stop following one that has left bytes unread for 3 s."""

@@ -8,10 +8,8 @@ import orjson
 
 from agentwatch.actions import action, target
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.verdict_history import final_verdicts
 from agentwatch.feed import Feed
 from agentwatch.outputs.safe_json import safe_json
-from agentwatch.outputs.tests_member import tests_members
 from agentwatch.session import Call, Run, Session, calls_by_outcome
 
 _CALLS_AT_ONCE = 1000
@@ -25,7 +23,17 @@ def whole_summary(feed: Feed, more: Mapping[str, object] | None = None) -> Itera
         feed: Reads the session. The outputs of its tests are read from its recording, which must be open.
         more: Members that follow those of the summary.
     """
-    return summary(feed.session, {"tests": tests_members(final_verdicts(feed)), **(more or {})})
+    return summary(feed.session, {"tests": _tests(feed), **(more or {})})
+
+
+def _tests(feed: Feed) -> dict[str, object] | None:
+    """Return the member `tests`; a session without commands has none, and imports nothing for it."""
+    if not feed.session.has_commands:
+        return None
+    from agentwatch.analysis.verdict_history import final_verdicts
+    from agentwatch.outputs.tests_member import tests_members
+
+    return tests_members(final_verdicts(feed))
 
 
 def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
@@ -125,8 +133,8 @@ def call_members(call: Call) -> dict[str, object]:
         "agent": call.agent,
         "tool": call.tool,
         "kind": call.kind,
-        "target": target(call) or None,
-        "action": action(call),
+        "target": (shown := target(call)) or None,
+        "action": action(call, shown),
         "outcome": call.outcome,
         "error": call.error,
         "exit_code": call.exit_code,

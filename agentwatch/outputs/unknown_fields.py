@@ -13,7 +13,7 @@ from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.plurals import plural
 from agentwatch.recording import LineReader
 from agentwatch.safe_text import SafeText, cut, safe_line
-from agentwatch.session import LineCounts
+from agentwatch.session import LineCounts, forget_texts
 from agentwatch.wire.agent import Agent, AgentDecoder
 from agentwatch.wire.agents import detect
 from agentwatch.wire.decoder import MAX_UNDETECTED_BYTES, MAX_UNDETECTED_LINES
@@ -174,5 +174,5 @@ def _counts(reader: LineReader, agent: Agent | None) -> LineCounts:
     feed = Feed(reader, agent=agent)
     while not feed.is_over:
         feed.advance(POLL_SECONDS)
-        feed.session.forget_texts()
+        forget_texts(feed.session)
     return feed.session.lines

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+_METADATA = (".dist-info", ".egg-info")
 _MOST_WORDS = 300
 _SWITCH = "AGENTWATCH_PLUGINS"
 
@@ -71,10 +77,31 @@ class Group:
         if os.environ.get(_SWITCH) == "0":
             return {}
         try:
+            if not _is_named(self.name):
+                return {}
+            from importlib.metadata import entry_points  # 16 ms
+
             return {point.name: point for point in entry_points(group=self.name)}
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the metadata is other people's
             self.problems.append(self.words_of("all", reason_of(error)))
             return {}
+
+
+def _is_named(group: str) -> bool:
+    """Return whether the metadata of a package may name a group. Packages in a zip file may name any."""
+    wanted = f"[{group}]".encode()
+    for place in sys.path:
+        folder = Path(place or ".")
+        if not folder.is_dir():
+            if folder.exists():  # a zip file
+                return True
+            continue
+        for name in os.listdir(folder):
+            if name.endswith(_METADATA):
+                path = folder / name / "entry_points.txt"
+                if path.is_file() and wanted in path.read_bytes():
+                    return True
+    return False
 
 
 def reason_of(error: BaseException) -> str:

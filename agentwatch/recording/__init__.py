@@ -26,7 +26,7 @@ from agentwatch.recording.store import (
 )
 from agentwatch.recording.times import ArrivalTimes, WrittenTimes
 from agentwatch.recording.wakeup import Wakeup
-from agentwatch.recording.write_lock import hold, is_being_written, release
+from agentwatch.recording.write_lock import hold, is_being_written, is_locked, release
 
 __all__ = [
     "MOST_LINE_BYTES",
@@ -48,6 +48,7 @@ __all__ = [
     "hold",
     "is_at",
     "is_being_written",
+    "is_locked",
     "is_one_document",
     "last_lines",
     "line_start",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from itertools import accumulate
 from typing import NamedTuple, Protocol
@@ -83,6 +83,11 @@ class Lines:
             return []
         return [at_ms for at_ms in map(self._times.at, ends) if at_ms is not None]
 
+    @property
+    def seen_at(self) -> Callable[[int], int | None] | None:
+        """The function that returns when a byte arrived; None while no time is known at all."""
+        return None if self._times.is_empty else self._times.at
+
     def seen_ms(self, offset: int) -> int | None:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
         return self._times.at(offset)
@@ -139,10 +144,6 @@ class LineReader:
     def offset(self) -> int:
         """The offset of the next line in the recording."""
         return self._offset - self._tail_bytes
-
-    def start_at(self, offset: int) -> None:
-        """Begin at an offset, before anything was read."""
-        self._offset = offset
 
     def read(self) -> Lines:
         """Return the next whole lines, at most 256 KiB of them, or no lines if no whole line has arrived.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,10 @@ from agentwatch.recording.write_lock import is_being_written
 _WRITER_SECONDS = 0.25
 """How often it is checked whether the writer is still there; the check takes 5 us, or 50 us without locks."""
 
+_SILENT_SECONDS = 60.0
+"""On a file system without locks, a recording of a pipe is followed until it has not grown for this time. A
+file without arrival times is not one: it is not waited for."""
+
 
 class SavedGrowth:
     """The growth of a saved file."""
@@ -25,7 +30,7 @@ class SavedGrowth:
     def __init__(self, path: Path, fd: int, times: SavedTimes, follow: bool) -> None:
         self.ended_by: str | None = None
         """Why following the file ended: `truncated`, or `replaced` by another file."""
-        self.path = path
+        self._path = path
         self.is_followed = follow
         """Whether the recording was read while it grew."""
         self._fd = fd
@@ -37,6 +42,8 @@ class SavedGrowth:
         self._check_at = 0.0
         self._is_timed = times.refresh()
         self._size = os.fstat(fd).st_size
+        self._lock = threading.Lock()
+        """A size must not be read by one thread while another one stops following."""
 
     def size(self) -> int:
         """Return the size of the file.
@@ -44,15 +51,9 @@ class SavedGrowth:
         If the file has no `.times` file beside it, new bytes get the present time as their arrival time.
         """
         if self._follow:
-            size = os.fstat(self._fd).st_size
-            if size > self._size:
-                if self._is_timed:
-                    self._times.refresh()
-                else:
-                    self._times.note(self._size, now_ms())
-            elif size < self._size:
-                self.ended_by = "truncated"
-            self._size = size
+            with self._lock:
+                if self._follow:
+                    self._look()
         return self._size
 
     def has_ended(self) -> bool:
@@ -66,7 +67,7 @@ class SavedGrowth:
             self._check_at = time.monotonic() + _WRITER_SECONDS
             if not self._has_writer():
                 self.size()  # what was written before the writer ended
-                self._follow = False
+                self.stop_following()
         return not self._follow or self.ended_by is not None
 
     def follow_writer(self) -> None:
@@ -87,16 +88,29 @@ class SavedGrowth:
 
     def stop_following(self) -> None:
         """Stop following the file; the recording ends where the file ended when its size was last read."""
-        self._follow = False
+        with self._lock:
+            self._follow = False
+
+    def _look(self) -> None:
+        size = os.fstat(self._fd).st_size
+        if size > self._size:
+            if self._is_timed:
+                self._times.refresh()
+            else:
+                self._times.note(self._size, now_ms())
+        elif size < self._size:
+            self.ended_by = "truncated"
+        self._size = size
 
     def _has_writer(self) -> bool:
         if self._is_written is not None:
             return self._is_written()
-        return is_being_written(self._fd, read_process(self._files.process))
+        pipe_seconds = _SILENT_SECONDS if self._is_timed else 0.0
+        return is_being_written(self._fd, read_process(self._files.process), pipe_seconds)
 
     def _is_replaced(self) -> bool:
         try:
-            return not os.path.samestat(os.stat(self.path), os.fstat(self._fd))
+            return not os.path.samestat(os.stat(self._path), os.fstat(self._fd))
         except OSError:
             return False
 

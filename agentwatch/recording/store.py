@@ -6,7 +6,9 @@ A file is always new, only the user may read it, and no link is followed.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
 import stat
 import time
 from collections.abc import Mapping
@@ -27,6 +29,7 @@ _CREATE = (
 )
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 """O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
+_ID = re.compile(r"[A-Za-z0-9_-]{1,255}", re.ASCII)
 _SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship", ".alarms")
 
 
@@ -61,8 +64,8 @@ class SessionFiles(NamedTuple):
         return self._beside(".json")
 
     @property
-    def index_file(self) -> Path:
-        """What was learnt of a large recording, so that opening it again is fast."""
+    def old_index(self) -> Path:
+        """What version 0.2.0 kept of a large recording. Nothing reads it; it is deleted with the session."""
         return self._beside(".index")
 
     @property
@@ -85,7 +88,7 @@ class SessionFiles(NamedTuple):
         """The paths of all files that a session may have, its recording first."""
         return (
             *(self.recording, self.times, self.log, self.stderr),
-            *(self.crash, self.process, self.index_file, self.bookmarks, self.shipped, self.alarms),
+            *(self.crash, self.process, self.old_index, self.bookmarks, self.shipped, self.alarms),
         )
 
     def _beside(self, suffix: str) -> Path:
@@ -186,6 +189,30 @@ def open_regular(path: Path, *, follow_links: bool = False) -> int:
     return fd
 
 
+def is_foreign_id(name: str) -> bool:
+    """Return whether a name in a file of another program has the form of an id, and no meaning in a path."""
+    return _ID.fullmatch(name) is not None
+
+
+def within(root: Path, *names: str) -> Path | None:
+    """Return a path below a folder, made of names that a file of another program contains.
+
+    Args:
+        root: The folder.
+        names: The names, from the top.
+
+    Returns:
+        The path; None if a name is not that of an entry of a folder, or a link leads out of the folder.
+    """
+    path = root.joinpath(*names)
+    is_plain = all(name not in ("", ".", "..") and "/" not in name for name in names)
+    try:
+        is_inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+    except ValueError:  # a NUL, or half a surrogate pair
+        return None
+    return path if is_plain and is_inside else None
+
+
 def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
     """Return the JSON object in a small file, and close the file; {} if it contains none.
 
@@ -226,14 +253,22 @@ def is_at(path: Path, fd: int) -> bool:
 def nameless_file() -> int:
     """Create a file without a name, and return its descriptor, which is in append mode.
 
-    Closing the descriptor removes the file.
+    Closing the descriptor removes the file. On Linux it is in memory if no folder can be written, as in a
+    container with a read-only root.
 
     Raises:
-        OSError: No file can be created in the temporary folder.
+        OSError: No file can be created in a temporary folder, nor in memory.
     """
     import tempfile
 
-    fd, name = tempfile.mkstemp(prefix="agentwatch-")
+    try:
+        fd, name = tempfile.mkstemp(prefix="agentwatch-")
+    except OSError:
+        if not hasattr(os, "memfd_create"):
+            raise
+        fd = os.memfd_create("agentwatch")
+        fcntl.fcntl(fd, fcntl.F_SETFL, os.O_APPEND)
+        return fd
     os.close(fd)
     try:
         return os.open(name, os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))

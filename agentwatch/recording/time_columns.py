@@ -36,27 +36,10 @@ class TimeColumns:
         if self._fd is not None:
             os.close(self._fd)
 
-    def __getstate__(self) -> tuple[list[bytes], bytes, bytes]:
-        """Return the pairs for pickling."""
-        chunks = [
-            offsets.tobytes() + times.tobytes()
-            for offsets, times in map(self._chunk, range(len(self._firsts)))
-        ]
-        return chunks, self._newest[0].tobytes(), self._newest[1].tobytes()
-
-    def __setstate__(self, state: tuple[list[bytes], bytes, bytes]) -> None:
-        """Restore the pairs that were pickled."""
-        TimeColumns.__init__(self)
-        chunks, offsets, epochs_ms = state
-        for chunk in chunks:
-            self._extend(chunk[: len(chunk) // 2], chunk[len(chunk) // 2 :])
-            if len(self._newest[0]) >= _CHUNK and not self._is_refused:
-                self._write()
-        self._extend(offsets, epochs_ms)
-
-    def _extend(self, offsets: bytes, epochs_ms: bytes) -> None:
-        for numbers, more in zip(self._newest, (offsets, epochs_ms), strict=True):
-            numbers.frombytes(more)
+    @property
+    def is_empty(self) -> bool:
+        """Whether no pair was appended."""
+        return not (self._firsts or self._newest[0])
 
     def append(self, offset: int, epoch_ms: int) -> None:
         """Append a pair."""

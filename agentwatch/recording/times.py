@@ -43,6 +43,11 @@ class ArrivalTimes:
         """Record that `missing` bytes of the stream before `offset` are not in the recording."""
         self._file.note_gap(offset, missing)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no time was noted yet."""
+        return self._noted.is_empty
+
     def at(self, offset: int) -> int | None:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
         return self._noted.at(offset)

@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from agentwatch.recording import ArrivalTimes, LineReader, Lines, nameless_file
+from agentwatch.redaction.decoding import decoded, plain_value
 from agentwatch.redaction.edits import Edits
 from agentwatch.redaction.homes import Homes
 from agentwatch.redaction.mask import Masks
 from agentwatch.redaction.report import Report
 from agentwatch.redaction.secrets import find
+from agentwatch.redaction.secrets.key_files import KeyFiles
 from agentwatch.redaction.texts.levels import Hit
 from agentwatch.redaction.texts.unit import Unit
 from agentwatch.redaction.texts.walk import Walk
@@ -99,7 +101,7 @@ class _Redaction:
             self._homes.read(text)
             return _secrets(text)
 
-        walk = Walk(secrets, self._take_secrets)
+        walk = Walk(secrets, self._take_secrets, KeyFiles())
         for lines in self._batches(0):
             walk.read(lines, self._reader)
         walk.finish()
@@ -115,7 +117,14 @@ class _Redaction:
                 if not _MASK.fullmatch(value):
                     yield Hit(*found, value)
 
-        walk = Walk(known, self._take_known)
+        def known_in_escapes(text: str) -> Iterator[Hit]:
+            yield from known(text)
+            hidden = decoded(text)
+            if hidden is not None:
+                for hit in known(hidden.text):
+                    yield Hit(*hidden.span(hit.start, hit.end), hit.kind, hit.value)
+
+        walk = Walk(known_in_escapes, self._take_known)
         for lines in self._batches(1):
             walk.read(lines, self._reader)
         walk.finish()
@@ -166,4 +175,4 @@ def _secrets(text: str) -> Iterator[Hit]:
         while at < len(masked) and masked[at][1] <= found.start:
             at += 1
         if at == len(masked) or masked[at][0] >= found.end:
-            yield Hit(*found, text[found.start : found.end])
+            yield Hit(*found, plain_value(text[found.start : found.end]))

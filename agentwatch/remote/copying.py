@@ -50,6 +50,9 @@ class Copying:
         self._status = Status()
         self._is_left = False
         self._is_over = copy.origin.is_complete
+        self._is_resumed = copy.size > 0
+        """Whether the copy was begun by an earlier connection: its bytes may have been altered since."""
+        self._end_lock = threading.Lock()
         self._path_lock = threading.Lock()
         self._is_path_kept = False
         self._other = (-1, -1, 0.0)
@@ -120,8 +123,9 @@ class Copying:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether bytes are missing that are not expected any more."""
-        return bool(self._copy.origin.missing) or self._copy.origin.is_left
+        """Whether bytes are missing that are not expected now, or others are there."""
+        origin = self._copy.origin
+        return bool(origin.missing) or origin.is_left or origin.differs or self._status.is_short
 
     def wait_until_read(self, seconds: float) -> bool:
         """Wait until the copy has all that there is now; return whether it has.
@@ -138,21 +142,23 @@ class Copying:
         self._status.closing.set()
         if self._thread.is_alive():
             self._thread.join(_CLOSE_SECONDS)
-        if self._thread.is_alive():  # it connects; it will close the copy itself
-            self._is_left = True
-        else:
-            self._copy.close()
+        with self._end_lock:
+            if not self._is_over:  # the thread connects; it will close the copy itself
+                self._is_left = True
+                return
+        self._copy.close()
 
     def _run(self) -> None:
         try:
             self._fill()
         except Exception as error:  # noqa: BLE001 - the edge of a thread: the session on the screen names the error
-            self._status.problem = f"the copy is not continued: {type(error).__name__}"
+            self._status.stop_short(f"the copy is not continued: {type(error).__name__}")
         finally:
             if self._first is not None:
                 self._first.close()
             self._copy.release()
-            self._is_over = True
+            with self._end_lock:
+                self._is_over = True
             self._status.has_read.set()
             if self._is_left:
                 self._copy.close()
@@ -165,14 +171,14 @@ class Copying:
             if self.size > before:  # the last connection was of use
                 pause, before = _FIRST_BREAK_SECONDS, self.size
             try:
-                if self._copy.origin.is_left:
+                if self._copy.origin.is_left or self._is_refuted():
                     if not self._go_on_in_another():
                         return
                 elif not self._copy.is_held and not self._copy.hold():
                     self._follow_other()
                 elif self._copy.origin.is_left:  # another process has noted it meanwhile
                     wait = 0.0
-                elif self._copy.origin.is_complete or self._read():
+                elif self._copy.origin.is_complete or (self._read() and not self._is_refuted()):
                     return
             except NotKeptError as error:
                 self._copy.note(self._copy.origin._replace(is_left=True))
@@ -180,8 +186,11 @@ class Copying:
                 wait = 0.0
             except ReplacedError as error:
                 self._copy.note(self._copy.origin._replace(differs=True))
-                self._status.stop_short(str(error))
-                return
+                if not self._is_resumed:
+                    self._status.stop_short(str(error))
+                    return
+                self._status.problem = str(error)
+                wait = 0.0
             except EngineError as error:
                 self._status.lose(_reason(error, self._copy.origin.address))
                 spread = random.uniform(0.5, 1)  # noqa: S311 - no secret: many watchers lose an engine at once
@@ -212,8 +221,14 @@ class Copying:
             old, known = self._copy, self._copy.origin
             other = self._copies.find(known.address, known.session)
             self._copy = other or self._copies.create(known.address, known.session, known.host)
+        self._is_resumed = self._copy.size > 0
+        self._status.problem = ""
         old.close()
         return True
+
+    def _is_refuted(self) -> bool:
+        """Return whether the digest has shown that what was here before is not the recording."""
+        return self._copy.origin.differs and self._is_resumed
 
     def _follow_other(self) -> None:
         """Take what the process that fills the copy has noted about it."""

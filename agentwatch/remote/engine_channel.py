@@ -107,12 +107,12 @@ def find_session(archive: Archive, words: str) -> SessionName:
     publisher, dot, _ = words.partition(".")
     wanted = publisher if dot and is_publisher(publisher) else "*"
     wanted = str(whole or wanted)
-    names = []
+    names: list[SessionName] = []
     for stored in _stored_cards(archive, wanted):
         if stored.session == whole:
             return stored.session
-        if stored.data:
-            names.append(stored.session)
+        if stored.data and (len(names) < CARDS or _begins(stored.session, words)):
+            names.append(stored.session)  # of many others, some are named if none is found
     if whole is not None:
         return whole  # its card may be gone, or not be written yet
     return session_named(words, names)
@@ -133,7 +133,7 @@ def session_named(words: str, names: Iterable[SessionName]) -> SessionName:
             f"{_shown(words)}: name at least the first {LEAST_CHARACTERS} characters of a session", USAGE
         )
     known = set(names)
-    found = sorted(name for name in known if f"{name}".startswith(words) or name.id.startswith(words))
+    found = sorted(name for name in known if _begins(name, words))
     if len(found) == 1:
         return found[0]
     if found:
@@ -150,18 +150,20 @@ def _stored_cards(archive: Archive, whose: str) -> Iterable[StoredCard]:
         EngineError: The engine does not answer.
     """
     cards = archive.cards(whose)
-    deadline, left = time.monotonic() + _CARDS_SECONDS, CARDS
+    deadline = time.monotonic() + _CARDS_SECONDS
     try:
-        while left > 0:
-            found = cards.next(_STEP_SECONDS)
-            yield from found
-            left -= len(found)
+        while True:
+            yield from cards.next(_STEP_SECONDS)
             if cards.is_complete:
                 return
             if time.monotonic() > deadline:
                 raise EngineError("the engine does not send all cards")
     finally:
         cards.close()
+
+
+def _begins(name: SessionName, words: str) -> bool:
+    return str(name).startswith(words) or name.id.startswith(words)
 
 
 def _alike(name: str, words: str) -> int:

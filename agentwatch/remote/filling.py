@@ -39,6 +39,8 @@ class Status:
     def __init__(self) -> None:
         self.lost_at: float | None = None
         """Since when the engine or the host cannot be used, by `time.monotonic`; None while it can."""
+        self.is_short = False
+        """Whether the copy has only what can be had now."""
         self._problem = ""
         self._lost_since = ""
         self._lost_words = ""
@@ -54,7 +56,7 @@ class Status:
 
     @problem.setter
     def problem(self, problem: str) -> None:
-        self._problem = problem
+        self._problem, self.is_short = problem, False
 
     def lose(self, why: str) -> None:
         """Note that the engine or the host cannot be used."""
@@ -68,7 +70,7 @@ class Status:
 
     def stop_short(self, problem: str) -> None:
         """Report that the copy has only what can be had now."""
-        self.problem = problem
+        self.problem, self.is_short = problem, True
         self.has_read.set()
 
 
@@ -99,6 +101,8 @@ class Filling:
         """Whether no piece has arrived since then."""
         self._is_from_middle = copy.origin.sequence > 0
         """Whether it is unknown yet if the engine still has the piece that was taken last."""
+        self._lost = 0
+        """How many bytes of a copy that was cut the engine does not have either."""
         self._heard_at = time.monotonic()
         self._asked_at: float | None = None
         """When the card was read."""
@@ -134,10 +138,8 @@ class Filling:
                     pieces.restart()
             elif pieces.has_none:
                 self._is_behind = False
-            if not self._is_behind:
-                self._note_read()
-                if self._is_card_due() and self._is_over(self._channel.card()):
-                    return True
+            if not self._is_behind and self._is_over():
+                return True
         return True
 
     def _take(self, stored: StoredPiece) -> bool:
@@ -158,9 +160,7 @@ class Filling:
             self._status.problem = ""
             self._sequence = self._channel.sequence
         self._is_behind = not stored.is_newest
-        if stored.is_newest:
-            self._note_read()
-        return False
+        return stored.is_newest and self._is_over()
 
     def _step(self, stored: StoredPiece) -> Step:
         piece = stored.piece
@@ -236,7 +236,12 @@ class Filling:
 
     def _note_read(self) -> None:
         """Note that the copy has all that there is; once a second, for others that use it."""
-        origin, now = self._copy.origin, now_ms()
+        origin, now, lost = self._copy.origin, now_ms(), self._copy.lost
+        if lost and lost != self._lost:
+            self._lost = lost
+            if not self._is_live():
+                self._expect(lost)
+            self._status.stop_short(f"{lost:,} bytes missing")
         if not self._status.has_read.is_set() or not 0 <= now - origin.seen_ms < _NOTE_MS:
             self._copy.note(origin._replace(seen_ms=now, sequence=self._sequence))
         self._status.has_read.set()
@@ -249,18 +254,28 @@ class Filling:
         self._asked_at = time.monotonic()
         return True
 
-    def _is_over(self, seen: SeenCard | None) -> bool:
+    def _is_over(self) -> bool:
+        """Note that the copy has all that there is; return whether no more bytes are expected."""
+        try:
+            return self._is_card_due() and self._is_over_by(self._channel.card())
+        finally:
+            self._note_read()
+
+    def _is_over_by(self, seen: SeenCard | None) -> bool:
         """Take what a card says; return whether no more bytes are expected."""
         self._take_host(seen)
         if seen is None:
             return False
         card = seen.card
-        if seen.age < LOST_TOUCH_SECONDS:
-            self._status.problem = card.problem
-            return False
-        if not _is_running(card):
-            self._status.problem = card.problem or "the publisher has not stored the end"
-            return True
+        has_ended, is_recent = not _is_running(card), seen.age < LOST_TOUCH_SECONDS
+        if is_recent or has_ended:
+            self._status.problem = card.problem or (
+                "" if is_recent else "the publisher has not stored the end"
+            )
+            missing = card.bytes - self._copy.have
+            if has_ended and missing > 0:
+                self._status.stop_short(card.problem or f"{missing:,} bytes missing")
+            return not is_recent
         self._status.problem = f"lost touch since {_clock(seen.age)}"
         return seen.age >= LOST_SECONDS
 

@@ -111,7 +111,10 @@ def _of_engine(words: str, machines: Machines, environ: Mapping[str, str]) -> Co
             session, channel = _found(login, name)
         except EngineError as error:
             session = _known(copies, engine, name, error)
-        copy = copies.find(engine, str(session))
+            copy = copies.find(engine, str(session))
+            if copy is None:  # it was altered
+                raise Fault(named(engine, str(error)), USAGE) from None
+        copy = copy or copies.find(engine, str(session))
     assert session is not None
     if copy is not None and channel is not None and copy.origin.is_complete:
         channel.close()
@@ -149,7 +152,9 @@ def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionN
     Raises:
         Fault: No copy has this name. The message says why the engine cannot be asked.
     """
-    found = [parse_session(origin.session) for _, origin in copies.known() if origin.address == engine]
+    found = [
+        parse_session(origin.session) for _, origin in copies.known() if origin.is_of(engine, origin.session)
+    ]
     with suppress(Fault):
         return session_named(name, [each for each in found if each is not None])
     raise Fault(named(engine, str(why)), USAGE)

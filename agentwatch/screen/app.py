@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from agentwatch.analysis.moments import NOTHING_ASKED, Asked
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.outputs.shown.alarm_words import rule_words
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.first_shown import first_shown
-from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.session_app import SessionApp
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.moments import Asked
+    from agentwatch.screen.overlays.leave import LeaveChoice
 
 
 class Leave(Enum):
@@ -51,7 +53,7 @@ class AgentwatchApp(SessionApp[Leave]):
         held: HeldSignals,
         config: Config | None = None,
         replay: Replay | None = None,
-        asked: Asked = NOTHING_ASKED,
+        asked: Asked | None = None,
         *,
         no_color: bool = False,
     ) -> None:
@@ -63,7 +65,7 @@ class AgentwatchApp(SessionApp[Leave]):
             held: The signals that arrived before the app runs; they are handled first.
             config: The user's configuration; None uses the defaults.
             replay: How to replay the recording; None to show it.
-            asked: What the command line asks of the moment.
+            asked: What the command line asks of the moment; None if it asks nothing.
             no_color: Whether to draw without colours.
         """
         super().__init__(held, config, no_color=no_color)
@@ -89,6 +91,8 @@ class AgentwatchApp(SessionApp[Leave]):
 
     def action_leave(self) -> None:
         """Quit; if the agent or a process that it started is still running, ask whether to stop it."""
+        from agentwatch.screen.overlays.leave import LeaveDialog
+
         survivors = self._source.survivors()
         rule = "" if self._source.pausing is None else self._source.pausing.rule
         if rule:
@@ -110,12 +114,16 @@ class AgentwatchApp(SessionApp[Leave]):
         self.notify("the agent continues" if is_resumed else "no rule has paused the agent", markup=False)
 
     def _leave_agent(self, choice: LeaveChoice | None) -> None:
+        from agentwatch.screen.overlays.leave import LeaveChoice
+
         if choice is LeaveChoice.KEEP:
             self.exit(Leave.RUNNING)
         elif choice is LeaveChoice.STOP:
             self._stop("stopping the agent …")
 
     def _leave_survivors(self, choice: LeaveChoice | None) -> None:
+        from agentwatch.screen.overlays.leave import LeaveChoice
+
         if choice is LeaveChoice.KEEP:
             self.exit(Leave.OVER)
         elif choice is LeaveChoice.STOP:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.calls.list import CallList
 from agentwatch.screen.calls.log_pane import ActionLogView
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.preview.matching import same_call
-from agentwatch.screen.transcript.blocks import Blocks
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
 
-Layout = tuple[Blocks, CallList]
 _NEWEST_SECONDS = 0.004
 NAMES = ("transcript", "calls", "detail", "log")
 
@@ -22,20 +19,18 @@ NAMES = ("transcript", "calls", "detail", "log")
 class Panes:
     """Transcript, calls, detail and log, available as attributes and by name."""
 
-    def __init__(self, feed: Feed, *, is_preview: bool = False, layout: Layout | None = None) -> None:
+    def __init__(self, feed: Feed, *, is_preview: bool = False) -> None:
         """Create the panes of a session.
 
         Args:
             feed: Reads the recording.
             is_preview: Whether the session is only a part of the recording; calls then have no numbers.
-            layout: What panes of the same session have laid out; None to begin.
         """
-        blocks, listed = layout or (None, None)
         self.has_numbers = not is_preview
         """Whether the numbers of the calls are those of the whole recording."""
-        self.transcript = Transcript(feed.session, blocks)
+        self.transcript = Transcript(feed.session)
         self.transcript.viewport.renderer.has_numbers = self.has_numbers
-        self.calls = CallTable(feed, has_numbers=self.has_numbers, listed=listed)
+        self.calls = CallTable(feed, has_numbers=self.has_numbers)
         self.detail = DetailView(feed)
         self.log = ActionLogView(feed.session)
         self.session = feed.session
@@ -85,11 +80,6 @@ class Panes:
         """
         width = max(width - self.transcript.times.columns, 1)
         return self.transcript.viewport.take(width, seconds) and self.calls.listed.take(seconds)
-
-    @property
-    def layout(self) -> Layout:
-        """What is laid out so far: the blocks of the transcript, and the rows of the calls."""
-        return self.transcript.viewport.blocks, self.calls.listed
 
     def restore_from_preview(self, preview: Panes) -> None:
         """Show what the panes of a preview of the same session show, each line in the same row."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -18,12 +18,9 @@ from textual.reactive import var
 from textual.screen import Screen
 
 from agentwatch.agent_facts import NO_FACTS
-from agentwatch.analysis.files import TouchedFiles
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.moments import NOTHING_ASKED, Asked
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import status
-from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
@@ -38,9 +35,7 @@ from agentwatch.screen.moment.keys import MomentKeys
 from agentwatch.screen.moment.marks import MarkKeys
 from agentwatch.screen.moment.moment import Change, Moment, live_ms
 from agentwatch.screen.moment.reach import Reach
-from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
-from agentwatch.screen.overlays.time import TimeScreen
 from agentwatch.screen.preview.swap import PreviewSwap
 from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.base_app import TerminalApp
@@ -50,6 +45,11 @@ from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 from agentwatch.sources.source import Source
 from agentwatch.sources.started.survivors import Survivor
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.files import TouchedFiles
+    from agentwatch.analysis.moments import Asked
+    from agentwatch.analysis.time import TimeBreakdown
 
 _PLAY_SECONDS = 1 / 30
 _FOLLOW_SECONDS = 0.05
@@ -87,7 +87,7 @@ class WatchScreen(Screen[None]):
         source: Source,
         first: FirstShown,
         replay: Replay | None = None,
-        asked: Asked = NOTHING_ASKED,
+        asked: Asked | None = None,
         *,
         config: Config,
         write: Callable[[str], None],
@@ -99,32 +99,33 @@ class WatchScreen(Screen[None]):
             source: Where the recording comes from.
             first: What is shown at first.
             replay: How to replay the recording; None to show the live moment.
-            asked: What the command line asks of the moment.
+            asked: What the command line asks of the moment; None if it asks nothing.
             config: The user's configuration.
             write: Writes a control sequence to the terminal.
             back_to: Where `esc` leads in the end, such as `Sessions`; empty if it leads nowhere.
         """
         super().__init__()
         prepare(self)
-        feed, loading, kept = first
-        self._swap = None if loading is None else PreviewSwap(loading, kept, shows_thinking=config.thinking)
+        feed, loading = first
+        self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
         self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write, source.written.judge)
-        self._moment = Moment(loading or feed, source.reader, replay, kept, asked)
+        self._moment = Moment(loading or feed, source.reader, replay, asked)
         if loading is not None:
             self._moment.is_ready, self._moment.shown = False, feed
         is_preview = loading is not None
-        self._take(feed, Workspace(feed, kept.layout, shows_thinking=config.thinking, is_preview=is_preview))
+        self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=is_preview))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show the session of `feed` from now on, in the workspace that was created for it."""
         self._feed = feed
         self._was_over = False
         self._integrity = integrity(feed.session)
-        self._touched, self._spent = TouchedFiles(feed.session), TimeBreakdown(feed.session)
+        self._touched: TouchedFiles | None = None
+        self._spent: TimeBreakdown | None = None
         self.workspace = workspace
         self._header, self._status = HeaderLine(self._source), StatusLine()
         self._hints = self._hints_of(lambda: self.workspace.pane)
@@ -150,7 +151,6 @@ class WatchScreen(Screen[None]):
     def on_unmount(self) -> None:
         """Stop the ticks, and restore the terminal's title."""
         self.frame_scheduler.stop()
-        self._moment.close()
         self.notices.rest()
 
     def on_resize(self) -> None:
@@ -189,7 +189,7 @@ class WatchScreen(Screen[None]):
             workspace.selection.show(shown)
         workspace.panes.calls.tick(now)
         if not applied:
-            workspace.panes.transcript.viewport.measure_some()
+            workspace.panes.transcript.viewport.settle_some()
         self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
         if loading is not None:
             return self._load(loading)
@@ -245,7 +245,7 @@ class WatchScreen(Screen[None]):
 
     def _seconds_to_next_tick(self) -> float | None:
         feed = self._feed
-        if self.workspace.panes.transcript.viewport.is_measuring or feed.backlog():
+        if self.workspace.panes.transcript.viewport.is_unsettled or feed.backlog():
             return 0
         waits = [
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
@@ -289,12 +289,22 @@ class WatchScreen(Screen[None]):
 
     def action_files(self) -> None:
         """Show the files that the session touched; if a call is selected there, go to it."""
-        shown = self._moment.shown
-        touched = TouchedFiles(shown.session) if self.is_earlier else self._touched
+        from agentwatch.analysis.files import TouchedFiles
+        from agentwatch.screen.overlays.files import FilesScreen
+
+        shown, touched = self._moment.shown, None if self.is_earlier else self._touched
+        touched = touched or TouchedFiles(shown.session)
+        if not self.is_earlier:
+            self._touched = touched
         self.app.push_screen(FilesScreen(shown, touched), self.go_to_call)
 
     def action_time(self) -> None:
         """Show the time breakdown; if a call is selected there, go to it."""
-        shown = self._moment.shown
-        spent = TimeBreakdown(shown.session) if self.is_earlier else self._spent
+        from agentwatch.analysis.time import TimeBreakdown
+        from agentwatch.screen.overlays.time import TimeScreen
+
+        shown, spent = self._moment.shown, None if self.is_earlier else self._spent
+        spent = spent or TimeBreakdown(shown.session)
+        if not self.is_earlier:
+            self._spent = spent
         self.app.push_screen(TimeScreen(shown, spent), self.go_to_call)

@@ -14,7 +14,6 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 
 from agentwatch.screen.keymap import key_label
-from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.base_app import Result, TerminalApp
 
@@ -78,6 +77,8 @@ class SessionApp(TerminalApp[Result]):
 
     def action_help(self) -> None:
         """Show the help, with every key as it is bound."""
+        from agentwatch.screen.overlays.help import Help
+
         self.push_screen(Help(self.config.keys))
 
     def action_leave(self) -> None:

@@ -13,8 +13,6 @@ from textual.message import Message
 from agentwatch.feed import Feed
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.overlays.export import offer_export
-from agentwatch.screen.overlays.integrity import IntegrityScreen
 from agentwatch.screen.remembered import remember
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.workspace import Workspace
@@ -164,6 +162,8 @@ class SessionKeys(Vertical):
 
     def action_integrity(self) -> None:
         """Show the details of the integrity check."""
+        from agentwatch.screen.overlays.integrity import IntegrityScreen
+
         self.app.push_screen(IntegrityScreen(self._feed))
 
     def action_reasoning(self) -> None:
@@ -197,6 +197,8 @@ class SessionKeys(Vertical):
 
     def action_export(self) -> None:
         """Ask for a format, and write the session in it, without secrets."""
+        from agentwatch.screen.overlays.export import offer_export
+
         offer_export(self.app, self._source.path)
 
     def action_copy(self) -> None:

@@ -21,7 +21,7 @@ from agentwatch.screen.frame.tabs import PaneTabs
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.screen.overlays.find_bar import FindBar
-from agentwatch.screen.panes import NAMES, Layout, Panes
+from agentwatch.screen.panes import NAMES, Panes
 from agentwatch.screen.remembered import remember, remembered
 from agentwatch.screen.selection import Selection
 from agentwatch.screen.transcript.pane import Transcript
@@ -62,19 +62,11 @@ class Workspace(Vertical):
     pane = var("transcript")
     """The pane that has the focus; on a narrow screen, the only visible one."""
 
-    def __init__(
-        self,
-        feed: Feed,
-        layout: Layout | None = None,
-        *,
-        shows_thinking: bool = False,
-        is_preview: bool = False,
-    ) -> None:
+    def __init__(self, feed: Feed, *, shows_thinking: bool = False, is_preview: bool = False) -> None:
         """Create the panes of a session.
 
         Args:
             feed: Reads the recording.
-            layout: What panes of the same session have laid out; None to begin.
             shows_thinking: Whether to show finished thoughts in full instead of folded.
             is_preview: Whether the session is only a part of the recording; calls and matches then have no
                 numbers.
@@ -82,7 +74,7 @@ class Workspace(Vertical):
         super().__init__(id="workspace", classes="-pane-transcript")
         self._preview: Workspace | None = None
         self._shows_thinking = shows_thinking
-        self.panes = Panes(feed, is_preview=is_preview, layout=layout)
+        self.panes = Panes(feed, is_preview=is_preview)
         if is_preview:
             for name in NAMES:
                 self.panes.named(name).empty_words = SafeText(" nothing yet: the file is still being read")

@@ -1,15 +1,16 @@
-"""The state of a session so far: runs, calls, transcript and counts. `Session.apply` updates it.
+"""The state of a session so far: runs, calls, transcript and counts. `apply_line` updates it.
 
 This folder may import only `events`. It knows no agent and no screen.
 
 Example:
     >>> from agentwatch.events import Channel, RunStarted, Text
     >>> session = Session()
-    >>> session.apply([RunStarted("cursor"), Text(Channel.ANSWER, "Done.")], Place(0, 80, None))
+    >>> apply_line(session, [RunStarted("cursor"), Text(Channel.ANSWER, "Done.")], Place(0, 80, None))
     >>> session.text, session.phase
     ('Done.', <Phase.WRITING: 'writing'>)
 """
 
+from agentwatch.session.applying import apply_line, close_session, forget_texts, keep_few
 from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.call_store import CallOrder
 from agentwatch.session.entry import Entry, Kind
@@ -34,6 +35,10 @@ __all__ = [
     "Run",
     "Session",
     "TurnResult",
+    "apply_line",
     "calls_by_outcome",
+    "close_session",
+    "forget_texts",
+    "keep_few",
     "usually_under",
 ]

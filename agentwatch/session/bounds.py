@@ -11,7 +11,7 @@ from itertools import islice
 
 _MOST_CHARACTERS = 4096
 """The length of the longest path on Linux. A target is shown with at most 200 columns."""
-_MOST_ID_CHARACTERS = 512
+MOST_ID_CHARACTERS = 512
 _MOST_MEMBERS = 256
 
 
@@ -28,12 +28,12 @@ def bounded_id(text: str) -> str:
     The end of a longer one is replaced by a digest of all of it: two ids that differ only in their ends stay
     different.
     """
-    if len(text) <= _MOST_ID_CHARACTERS:
+    if len(text) <= MOST_ID_CHARACTERS:
         return text
     from hashlib import blake2b  # takes 2 ms to import
 
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
-    return f"{text[: _MOST_ID_CHARACTERS - len(digest) - 1]}…{digest}"
+    return f"{text[: MOST_ID_CHARACTERS - len(digest) - 1]}…{digest}"
 
 
 def bounded_members(fields: Mapping[str, object] | None) -> Mapping[str, object] | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolProgress, ToolStarted
-from agentwatch.session.bounds import bounded, bounded_id
+from agentwatch.session.bounds import MOST_ID_CHARACTERS, bounded, bounded_id
 
 _MOST_OUTPUT = 4096
 _MOST_PATHS = 100
+_MOST_SHOWN = 60
 
 
 class Place(NamedTuple):
@@ -52,16 +53,21 @@ CallKey = tuple[int, str | None, str]
 
 def call_key(run: int, event: ToolStarted | ToolProgress | ToolEnded) -> CallKey:
     """Return the key of the call that a line of a run starts, continues or ends."""
-    return run, event.session_id and bounded_id(event.session_id), bounded_id(event.call_id)
+    session_id, call_id = event.session_id, event.call_id
+    if session_id and len(session_id) > MOST_ID_CHARACTERS:  # asked here, as each call asks three times
+        session_id = bounded_id(session_id)
+    return run, session_id, call_id if len(call_id) <= MOST_ID_CHARACTERS else bounded_id(call_id)
 
 
-@dataclass(slots=True, weakref_slot=True)
+@dataclass(slots=True, weakref_slot=True, repr=False)
 class Call:
     """The facts about one tool call; None means unknown.
 
     Example:
         >>> import agentwatch
         >>> call = agentwatch.load("recordings/plain.ndjson").calls[1]
+        >>> call
+        <Call #2 edit 'lantern/settings.py': succeeded, 0.2 s>
         >>> call.number, call.phrase, call.target, call.outcome, call.duration_ms
         (2, 'Edited file', 'lantern/settings.py', <Outcome.SUCCEEDED: 'succeeded'>, 179)
     """
@@ -102,12 +108,24 @@ class Call:
     """Whether the line that ended the call is about it. If not, the recording has no result of the call."""
     kind: ToolKind = ToolKind.OTHER
     outcome: Outcome = Outcome.RUNNING
-    started: Place | None = field(default=None, repr=False)
+    started: Place | None = None
     """The line that started the call; None if the recording does not contain it."""
-    ended: Place | None = field(default=None, repr=False)
+    ended: Place | None = None
     """The line that ended the call; None if it has not arrived."""
-    described: Place | None = field(default=None, repr=False)
+    described: Place | None = None
     """The line with the call's arguments, if they came after the line that started it."""
+
+    def __repr__(self) -> str:
+        """Return the number, the tool, the target, the outcome and the duration, for a notebook."""
+        shown = [f"<Call #{self.number} {self.tool[:_MOST_SHOWN]}"]
+        if self.target:
+            shown.append(f" {self.target[:_MOST_SHOWN]!r}{'…' * (len(self.target) > _MOST_SHOWN)}")
+        shown.append(f": {self.outcome}")
+        if self.error:
+            shown.append(f" ({self.error[:_MOST_SHOWN]!r})")
+        if self.duration_ms is not None:
+            shown.append(f", {self.duration_ms / 1000:.1f} s")
+        return "".join([*shown, ">"])
 
     @property
     def arguments_place(self) -> Place | None:
@@ -156,17 +174,23 @@ class Call:
         self.ended, self.ended_ms, self.output = place, event.at_ms, None
         self.started_ms = self.started_ms if event.started_ms is None else event.started_ms
         self.measured_ms = event.duration_ms
-        self.outcome, self.phrase = event.outcome, bounded(event.phrase) or ""
-        self.error, self.note, self.exit_code = bounded(event.error), bounded(event.note), event.exit_code
+        self.outcome, self.exit_code = event.outcome, event.exit_code
+        if event.phrase != self.phrase:
+            self.phrase = bounded(event.phrase) or ""
+        self.error = None if event.error is None else bounded(event.error)
+        self.note = None if event.note is None else bounded(event.note)
         self.is_new_file, self.has_result = event.is_new_file, event.has_result
         self.lines_added, self.lines_removed = event.lines_added, event.lines_removed
         if event.has_arguments or self.started is None:
             self._describe(event)
 
     def _describe(self, event: ToolStarted | ToolEnded) -> None:
-        self.target = self.target if event.target is None else bounded(event.target)
-        self.path = self.path if event.path is None else bounded(event.path)
-        self.group = self.group if event.group is None else bounded_id(event.group)
+        if event.target is not None and event.target != self.target:
+            self.target = bounded(event.target)
+        if event.path is not None and event.path != self.path:
+            self.path = bounded(event.path)
+        if event.group is not None and event.group != self.group:
+            self.group = bounded_id(event.group)
         if event.more_paths:
             self.more_paths = tuple(bounded(path) or "" for path in event.more_paths[:_MOST_PATHS])
 

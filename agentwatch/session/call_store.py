@@ -24,8 +24,9 @@ With 256, the summary of 100 MB (6,924 calls) takes 5 % more CPU. With 16,384, i
 shows few calls at a time and keeps `FEW_SETTLED`.
 """
 FEW_SETTLED = 1024
-_MOST_CHARACTERS = 4 << 20
-"""The length of all texts of those calls. Real ones have 100 characters each, a hostile one has thousands."""
+_MOST_CHARACTERS = 8 << 20
+"""The length of all texts of the calls that stay unpacked. Real ones have 100 characters each, a hostile one
+has thousands."""
 _MOST_RECENT = 1024
 """The number of calls last unpacked that stay unpacked: code that visits all calls reads each six times."""
 _LEAST_HELD = 1024
@@ -86,11 +87,14 @@ class Calls(Sequence[Call]):
     def __getitem__(self, index: int | slice) -> Call | list[Call]:
         if isinstance(index, slice):
             return [self._at(at) for at in range(len(self))[index]]
-        return self._at(range(len(self))[index])
+        return self._unpacked.get(index + 1) or self._at(range(len(self))[index])
 
     def find(self, run: int, session_id: str | None, call_id: str) -> Call | None:
         """Return the call of a run with this id; None if the run has no such call yet."""
-        for number in self.ids.numbers(run, session_id, call_id):
+        numbers = self.ids.numbers(run, session_id, call_id)
+        if not numbers:
+            return None
+        for number in numbers:
             call = self._at(number - 1)
             if call.call_id == call_id and call.run == run:
                 return call
@@ -105,7 +109,13 @@ class Calls(Sequence[Call]):
     def settle(self, call: Call) -> None:
         """Allow a call to be packed: no further event is expected to change it."""
         self._unpacked[call.number] = call
-        characters = sum(map(len, filter(None, (call.target, call.path, call.error, call.note, call.tool))))
+        characters = (
+            len(call.target or "")
+            + len(call.path or "")
+            + len(call.error or "")
+            + len(call.note or "")
+            + len(call.tool)
+        )
         if call.more_paths:
             characters += sum(map(len, call.more_paths))
         self._settled.append((call.number, characters))
@@ -129,13 +139,6 @@ class Calls(Sequence[Call]):
         """Store the new state of a call that was changed, even if it was already packed."""
         if call.number not in self._unpacked:
             self.settle(call)
-
-    def __getstate__(self) -> dict[str, object]:
-        """Return the calls for pickling. The settled ones are packed first, so that reading them is fast."""
-        while self._settled:
-            self._pack(self._settled.popleft()[0])
-        self._settled_characters = 0
-        return {**vars(self), "_held": {}, "_recent": deque(maxlen=_MOST_RECENT)}
 
     def _at(self, index: int) -> Call:
         number = index + 1
@@ -204,7 +207,9 @@ class EndedCalls(Sequence[Call]):
     def __getitem__(self, index: slice) -> list[Call]: ...
     def __getitem__(self, index: int | slice) -> Call | list[Call]:
         if isinstance(index, slice):
-            return [self._calls[self._indices[at]] for at in range(len(self))[index]]
+            start, end, step = index.indices(len(self))
+            calls = self._calls
+            return [calls[number] for number in self._indices.part(start, end)[::step]]
         return self._calls[self._indices[range(len(self))[index]]]
 
     def prefix(self, calls: Sequence[Call], count: int) -> EndedCalls:
@@ -213,7 +218,7 @@ class EndedCalls(Sequence[Call]):
 
     def indices(self, start: int, end: int) -> list[int]:
         """Return the indices, among all calls, of the entries from `start` up to `end`."""
-        return [self._indices[at] for at in range(start, min(end, len(self)))]
+        return self._indices.part(start, min(end, len(self))).tolist()
 
     def append(self, call: Call) -> None:
         """Append a call."""
@@ -226,7 +231,6 @@ def _packed(call: Call) -> bytes:
 
 
 def _unpacked(data: bytes) -> Call:
-    values = list(marshal.loads(data))  # noqa: S302 - written by _packed
-    kind, outcome, *places = values[-5:]
-    values[-5:] = _KINDS[kind], _OUTCOMES[outcome], *(place and Place(*place) for place in places)
-    return Call(*values)
+    *plain, kind, outcome, started, ended, described = marshal.loads(data)  # noqa: S302 - written by _packed
+    places = started and Place(*started), ended and Place(*ended), described and Place(*described)
+    return Call(*(*plain, _KINDS[kind], _OUTCOMES[outcome], *places))

@@ -39,6 +39,11 @@ class Run:
     title: str | None = None
     """The title of the session: the user's, or else the agent's."""
     is_users_title: bool = False
+    named_as: tuple[str | None, str | None, str | None] | None = None
+    """The session_id, the model and the cwd that were known when the first call or question came.
+
+    The log has them: what is known when its line is written depends on how much was read at once.
+    """
     awaits_prompt: bool = False
     """Whether a turn has started whose prompt has not arrived."""
     outcome: Outcome = Outcome.RUNNING
@@ -70,6 +75,10 @@ class Run:
         run = cls(answer=answer)
         run.describe(event)
         return run
+
+    def name(self) -> None:
+        """Note by what the log names the run, unless it is noted."""
+        self.named_as = self.named_as or (self.session_id, self.model, self.cwd)
 
     def describe(self, event: RunStarted | RunInfo) -> None:
         """Apply a line with facts about the run. Facts that it does not contain keep their values."""

@@ -11,7 +11,7 @@ from agentwatch.events import Channel
 from agentwatch.session.call_store import Calls
 from agentwatch.session.entry import Entry, Kind
 from agentwatch.session.storage.growing_text import Content, GrowingText
-from agentwatch.session.storage.numbers import Numbers
+from agentwatch.session.storage.numbers import PAGE, Numbers
 from agentwatch.session.storage.spill import Spill
 from agentwatch.session.turns.turn_result import TurnResult
 
@@ -174,15 +174,13 @@ class Transcript(Sequence[Entry]):
             entry.ended_ms = entry.ended_ms if at_ms is None else at_ms
             entry.close()
 
-    def __getstate__(self) -> dict[str, object]:
-        """Return the transcript for pickling. The ended texts are packed first."""
-        while self._ended:
-            self._pack(self._ended.popleft())
-        return {**vars(self), "_recent": {}}
-
     def _append(self, place: int) -> None:
-        self._places.append(place)
-        self.offsets.append(self.line_offset)
+        places, offsets = self._places.newest, self.offsets.newest
+        places.append(place)
+        offsets.append(self.line_offset)
+        if len(places) >= 2 * PAGE:
+            self._places.store()
+            self.offsets.store()
 
     def _stored(self, text: str) -> Content:
         """Return a text that the next entry begins with, and store it."""

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from agentwatch.analysis.verdict_history import State, final_verdicts
 from agentwatch.events import Outcome
-from agentwatch.faults import Fault
+from agentwatch.faults import Fault, reading
 from agentwatch.feed import Feed
 from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.repository import Repositories
 from agentwatch.recording import open_saved
-from agentwatch.session import Session, calls_by_outcome
+from agentwatch.session import Session, calls_by_outcome, forget_texts
 from agentwatch.session.usage_counts import known_sum
 from agentwatch.session_index.activity import Activity
 from agentwatch.session_index.call_rows import call_row, edit_rows, verdicts_of
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 def rows_of(found: Found, repositories: Repositories) -> Rows:
     """Read a session to its end, as it is now. One that cannot be read has only the row with the reason."""
     try:
-        with closing(_opened(found)) as source:
+        with reading(found.path), closing(_opened(found)) as source:
             feed, activity = _read(source)
             verdicts = verdicts_of(feed)
             tests = final_verdicts(feed, lambda call: verdicts.get(call.number)).state
@@ -75,7 +75,7 @@ def _read(source: FileSource | StoreSource) -> tuple[Feed, Activity]:
     feed.observer = activity = Activity(feed.session)
     while not feed.is_over:
         feed.advance(_STEP_SECONDS)
-        feed.session.forget_texts()
+        forget_texts(feed.session)
     return feed, activity
 
 

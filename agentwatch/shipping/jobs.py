@@ -13,6 +13,7 @@ from agentwatch.shipping.recorded import Recorded
 from agentwatch.shipping.shipper import Shipper
 from agentwatch.shipping.sidecar import Shipped, ShipState, Sidecar
 from agentwatch.shipping.target import Target
+from agentwatch.shipping.unsent import forget, remember
 
 _MOST_THREADS = 64
 """Recordings that are shipped at the same time; the others follow as these end."""
@@ -30,6 +31,8 @@ def ship(
 ) -> Shipped | None:
     """Ship a recording until the engine has it; continue what another process has begun.
 
+    Until the engine has all of it, the recording is among those that `ship --all` ships.
+
     Args:
         job: The recording and the engine.
         wait: Waits for a number of seconds, and returns whether to end.
@@ -46,6 +49,7 @@ def ship(
     try:
         if sidecar.is_held:
             return None
+        remember(job.recording)
         shipped = _resumed(sidecar.before, job)
 
         def note(state: Shipped) -> None:
@@ -54,7 +58,10 @@ def ship(
 
         sidecar.write(shipped)
         reaching = Reaching(job.target)
-        return Shipper(recorded, shipped, reaching.open, wait, note).run()
+        shipped = Shipper(recorded, shipped, reaching.open, wait, note).run()
+        if shipped.state is ShipState.DONE:
+            forget(job.recording)
+        return shipped
     finally:
         sidecar.close()
         recorded.close()

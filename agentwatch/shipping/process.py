@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from agentwatch.capture.process_name import take_name
+from agentwatch.faults import Fault
 from agentwatch.recording import SessionFiles
 from agentwatch.shipping.jobs import Job, ship
 from agentwatch.shipping.sidecar import ShipState, Sidecar
@@ -45,9 +46,9 @@ def _wait(seconds: float) -> bool:
 
 
 def _note_end(recording: Path, error: Exception) -> None:
-    """Note why the process ends. The error's own words may contain anything, so its type has to do."""
+    """Note why the process ends. The words of an error that is not ours may contain anything."""
     sidecar = Sidecar(SessionFiles(recording).shipped)
     if sidecar.before is not None:
-        problem = f"internal error: {type(error).__name__}"
+        problem = str(error) if isinstance(error, Fault) else f"internal error: {type(error).__name__}"
         sidecar.write(sidecar.before._replace(state=ShipState.STOPPED, problem=problem))
     sidecar.close()

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.byte_size import byte_size
 from agentwatch.engine.engine import unnamed
+from agentwatch.engine.names import new_session
 from agentwatch.recording import SessionFiles
-from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
+from agentwatch.recording.saved_sessions.stems import is_stem
+from agentwatch.shipping.sidecar import Shipped, ShipState, Sidecar, read_shipped
 from agentwatch.shipping.starting import is_running, start_shipping
-from agentwatch.shipping.target import Target
+from agentwatch.shipping.target import Given, Target
+from agentwatch.shipping.unsent import is_saved, remember
 
 _READ_SECONDS = 1.0
 """The time between two readings of `STEM.ship` while a screen shows it."""
 _POLL_SECONDS = 0.05
 _OVER = (ShipState.DONE, ShipState.STOPPED)
+_NOTHING = Given()
 _LAG_BYTES = 100_000
 """Less than this is on its way, and no news."""
 
@@ -25,17 +30,20 @@ _LAG_BYTES = 100_000
 class Publication:
     """Publishes one session, in a process of its own."""
 
-    def __init__(self, target: Target, wait_seconds: float) -> None:
+    def __init__(self, target: Target, wait_seconds: float, given: Given = _NOTHING) -> None:
         """Prepare to publish; nothing is started.
 
         Args:
             target: The engine.
             wait_seconds: How long `wait` waits at most.
+            given: What the command line says about the engine, which another command needs too.
         """
-        self.host = target.login.address.host
+        self.engine = target.login.address
+        self.host = self.engine.host
         """The host of the engine."""
         self._target = target
         self._wait_seconds = wait_seconds
+        self._given = given
         self._recording: Path | None = None
         self._shipper = 0
         """The process that ships; 0 if none runs."""
@@ -45,12 +53,16 @@ class Publication:
         self._forms: tuple[str, ...] = ()
 
     def start(self, recording: Path) -> None:
-        """Start to ship a recording.
+        """Start to ship a new recording. It is noted first, so that it can be shipped later whatever happens.
 
         Raises:
             OSError: The process cannot be started.
         """
         self._recording = recording
+        remember(recording)
+        sidecar = Sidecar(SessionFiles(recording).shipped)  # one that lies there is of an earlier recording
+        sidecar.write(Shipped(str(self._target.login.address), new_session(self._target.publisher)))
+        sidecar.close()
         self._shipper = start_shipping(recording, self._target)
 
     def forms(self) -> tuple[str, ...]:
@@ -94,9 +106,20 @@ class Publication:
             return f"not published: {why or 'the recording was deleted'}"
         left = self._size() - (0 if shipped is None else shipped.shipped)
         what = byte_size(left) if left > 0 else "the end of the recording"
-        name = recording.stem if recording.suffix == ".ndjson" else recording
         yet = "" if shipped is not None and shipped.state is ShipState.STOPPED else " yet"
-        return f"not published{yet}: {what}{f' ({why})' if why else ''}; run: agentwatch ship {name}"
+        return f"not published{yet}: {what}{f' ({why})' if why else ''}; run: {self.command()}"
+
+    def command(self) -> str:
+        """Return the command that ships the rest, wherever it is run, with what this one was given."""
+        recording, given, target = self._recording, self._given, self._target
+        assert recording is not None
+        is_short = is_saved(recording) and is_stem(recording.stem)
+        words = ["agentwatch", "ship", recording.stem if is_short else os.path.abspath(recording)]
+        if self._shipped() is None:  # nothing beside the recording says where it is shipped to
+            words += ["--to", str(target.login.address), "--publish-as", target.publisher]
+        for option, file in (("--credentials", given.credentials), ("--publish-ca", given.ca)):
+            words += [option, os.path.abspath(file)] if file else []
+        return shlex.join([*words, *(["--publish-plaintext"] if given.plaintext else [])])
 
     def warning(self) -> str:
         """Return what the user should know about the engine, although it works; empty if nothing."""

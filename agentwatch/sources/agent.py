@@ -56,7 +56,7 @@ class AgentSource:
     @property
     def is_live(self) -> bool:
         """Whether the agent is running and followed."""
-        return not self.agent.has_ended()
+        return self.agent.is_followed
 
     @property
     def runs_agent(self) -> bool:
@@ -146,8 +146,8 @@ class AgentSource:
         self.agent.stop()
 
     def finish(self) -> None:
-        """Wait until the log and the recording are written, close the arrival times, describe the process."""
-        self.written.finish(is_over=not self.is_live)
+        """Wait until the recording has ended and its files are written, and describe the process."""
+        self.written.finish()
         self.describe_process()
 
     def describe_process(self) -> None:

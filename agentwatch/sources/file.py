@@ -103,7 +103,7 @@ class FileSource(WithoutAgent):
 
     def finish(self) -> None:
         """Wait until the action log is written."""
-        self.written.finish(is_over=True)
+        self.written.finish()
 
     def close(self) -> None:
         """Close the recording, and the agent's stderr beside it. Nothing may read the session any more."""

@@ -128,19 +128,31 @@ def _store_source(store: Store, path: Path, log_fd: int | None, *, follow: bool,
 def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
     """Start to record a pipe.
 
+    The agent is already running, and would die of a closed pipe. Therefore, if no recording can be created
+    among the saved sessions, the pipe is read into a file without a name, and the source has a fault.
+
     Args:
         source_fd: The descriptor of the pipe.
         keep: Which files are kept.
 
     Raises:
-        Fault: The recording or the log cannot be created.
+        Fault: A recording or log that the user has named cannot be created, or no file at all.
     """
     from agentwatch.sources.pipe import PipeIntake, PipeSource
 
-    files = keep.session_files()
-    recording_fd, times, log_fd = _create_files(_NewFiles(), files, keep)
+    not_kept: OSError | None = None
+    try:
+        files = keep.session_files()
+        recording_fd, times, log_fd = _create_files(_NewFiles(), files, keep)
+    except Fault as fault:
+        if keep.recording is not None or not keep.record:
+            raise
+        not_kept = OSError(errno.EIO, f"{fault} (set AGENTWATCH_HOME to another folder, or add --no-record)")
+        keep = keep._replace(record=False)
+        files = keep.session_files()
+        recording_fd, times, log_fd = _create_files(_NewFiles(), files, keep)
     pipe = PipeIntake(source_fd, recording_fd, times)
-    return PipeSource(LineReader(recording_fd, pipe, times), pipe, files, log_fd)
+    return PipeSource(LineReader(recording_fd, pipe, times), pipe, files, log_fd, not_kept)
 
 
 def agent_source(argv: Sequence[str], keep: KeepOptions, *, direct: bool = False) -> AgentSource:

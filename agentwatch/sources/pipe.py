@@ -21,7 +21,7 @@ class PipeIntake:
     """Appends a pipe to a recording until the pipe ends.
 
     The thread acquires no locks and makes no callbacks, so nothing can delay it. A full disk does not stop
-    the agent: the pipe is still drained.
+    the agent: the pipe is still drained. Only the thread ends the recording, after its last append.
     """
 
     def __init__(self, source_fd: int, recording_fd: int, times: ArrivalTimes) -> None:
@@ -38,6 +38,11 @@ class PipeIntake:
         self._appender = Appender(recording_fd, times, now_ms)
         self._fault: OSError | None = None
         self._has_ended = False
+        self._stopping = Wakeup()
+        self._stopping.ask()
+        self._poller = select.poll()
+        for fd in (source_fd, self._stopping.fd):
+            self._poller.register(fd, select.POLLIN)
         enlarge(source_fd)
         threading.Thread(target=self._run, name="intake", daemon=True).start()
 
@@ -54,16 +59,16 @@ class PipeIntake:
         return self._appender.size
 
     def has_ended(self) -> bool:
-        """Return whether the pipe has ended."""
+        """Return whether the pipe was read for the last time, and all that was read is appended."""
         return self._has_ended
 
     def stop(self) -> None:
-        """Stop reading the pipe; the recording has ended."""
-        self._has_ended = True
+        """Ask the thread to stop reading the pipe; it then ends the recording."""
+        self._stopping.ring()
 
     def _run(self) -> None:
         try:
-            while (data := self._read()) and not self._has_ended:
+            while data := self._read():
                 self._appender.append(data)
                 self.wakeup.ring()
                 if len(data) < BURST_BYTES:
@@ -75,14 +80,16 @@ class PipeIntake:
             self.wakeup.ring()
 
     def _read(self) -> bytes:
-        while True:
+        """Return the next bytes; none at the end of the pipe, or after a request to stop."""
+        while self._stopping.fd not in dict(self._poller.poll()):
             try:
                 return os.read(self._source_fd, READ_BYTES)
-            except BlockingIOError:  # the pipe was made non-blocking by its creator; it has not ended
-                select.select([self._source_fd], [], [])
+            except BlockingIOError:  # a non-blocking pipe, whose bytes another process has read
+                continue
             except OSError as error:
                 self._fault = self._fault or error
-                return b""
+                break
+        return b""
 
 
 class PipeSource(WithoutAgent):
@@ -96,6 +103,7 @@ class PipeSource(WithoutAgent):
         intake: PipeIntake,
         files: SessionFiles | None = None,
         log_fd: int | None = None,
+        not_kept: OSError | None = None,
     ) -> None:
         """Create the source of a pipe that is being recorded.
 
@@ -104,6 +112,7 @@ class PipeSource(WithoutAgent):
             intake: Records the pipe.
             files: The paths of the session's files; None if nothing is kept.
             log_fd: The descriptor of the action log; None for no log.
+            not_kept: Why nothing is kept although it should be; None if it is.
         """
         self.reader = reader
         self.written = WrittenFiles(reader, files, log_fd)
@@ -111,6 +120,7 @@ class PipeSource(WithoutAgent):
         self.bookmarks_path = None if files is None else files.bookmarks
         self.wakeup = intake.wakeup
         self._intake = intake
+        self._not_kept = not_kept
 
     @property
     def is_live(self) -> bool:
@@ -124,22 +134,26 @@ class PipeSource(WithoutAgent):
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording is incomplete; None while it is complete."""
-        return self._intake.fault or self.written.fault
+        """Why the recording is incomplete or not kept; None while it is complete."""
+        return self._intake.fault or self.written.fault or self._not_kept
 
     @property
     def faults(self) -> dict[str, OSError | None]:
         """The possible faults of the written files: a message for each, with its error if it occurred."""
-        return {"the recording is incomplete": self.fault, **self.written.faults}
+        return {
+            "this session is not recorded": self._not_kept,
+            "the recording is incomplete": self._intake.fault or self.written.fault,
+            **self.written.faults,
+        }
 
     def new_faults(self) -> list[str]:
         """Return the faults that occurred since the last call, one sentence each."""
         return self.written.unreported(self.faults)
 
     def stop(self) -> None:
-        """Stop reading the pipe."""
+        """Ask the thread that reads the pipe to stop; `finish` waits until it has."""
         self._intake.stop()
 
     def finish(self) -> None:
-        """Wait until the log and the recording are written, and close the arrival times."""
-        self.written.finish(is_over=not self.is_live)
+        """Wait until the recording has ended and its files are written, and close the arrival times."""
+        self.written.finish()

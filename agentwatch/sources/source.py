@@ -130,13 +130,13 @@ class Source(Protocol):
         """Return the last non-blank lines of the started agent's stderr, at most `count`."""
 
     def leave(self) -> None:
-        """Stop following the started agent or the file; the recording counts as ended."""
+        """Stop following the started agent, the file or the store; the recording ends soon."""
 
     def stop(self) -> None:
-        """Stop the started agent and its processes, or stop reading the pipe."""
+        """Stop the started agent and its processes, or stop reading the pipe; the recording ends soon."""
 
     def finish(self) -> None:
-        """Wait until all files of an ended recording are written, and close them."""
+        """Wait for the end of a recording that was stopped or left, and until all its files are written."""
 
 
 class WithoutAgent:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import errno
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from agentwatch.recording import DiskSync, LineReader, SessionFiles, is_at
 from agentwatch.recording.alarms import Alarm
 from agentwatch.safe_text import SafeText
+
+END_SECONDS = 5.0
+"""How long the end of a recording is waited for: its reader may hang on a disk that does not answer."""
+_POLL_SECONDS = 0.01
 
 
 class LogWriter(Protocol):
@@ -84,13 +89,13 @@ class WrittenFiles:
         """How the recording is published; None if it is not, or another process does it."""
         self._reader = reader
         self._sync = None if files is None else DiskSync(reader.fd, reader.growth)
-        self._displaced: OSError | None = None
+        self._fault: OSError | None = None
         self._reported: set[str] = set()
 
     @property
     def fault(self) -> OSError | None:
         """Why the recording may be incomplete on the disk although all bytes were written to it."""
-        return (self._sync and self._sync.fault) or self._displaced
+        return (self._sync and self._sync.fault) or self._fault
 
     @property
     def faults(self) -> dict[str, OSError | None]:
@@ -109,19 +114,24 @@ class WrittenFiles:
         self._reported |= set(new)
         return [f"{what}: {error.strerror}" for what, error in new.items()]
 
-    def finish(self, *, is_over: bool) -> None:
-        """Wait for the log, and check that the recording is still at its path.
+    def finish(self, seconds: float = END_SECONDS) -> None:
+        """Wait for the end of the recording, finish all files, and check that the recording is at its path.
+
+        Only a recording that has ended has a whole log. Without an end, nothing is finished.
 
         Args:
-            is_over: The recording has ended; close its arrival times and flush it to the disk.
+            seconds: The longest wait for the end of the recording.
         """
+        growth, deadline = self._reader.growth, time.monotonic() + seconds
+        while not growth.has_ended():
+            if time.monotonic() >= deadline:
+                self._fault = OSError(errno.ETIMEDOUT, "its end was not reached")
+                return
+            time.sleep(_POLL_SECONDS)
         if self.log is not None:
             self.log.finish()
-        if is_over:
-            self._reader.times.close()
-            if self._sync is not None:
-                self._sync.finish()
+        self._reader.times.close()
+        if self._sync is not None:
+            self._sync.finish()
         if self.files is not None and not is_at(self.files.recording, self._reader.fd):
-            self._displaced = OSError(
-                errno.ESTALE, "the file was moved, replaced or linked while it was written"
-            )
+            self._fault = OSError(errno.ESTALE, "the file was moved, replaced or linked while it was written")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from agentwatch.events import Event, FormatDetected, ToolEnded, ToolStarted, Unknown
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 from agentwatch.testing.costs import check_number, check_sizes
 from agentwatch.testing.subject import Subject, Where
 from agentwatch.testing.variants import ABSENT, WRONG, nested, paths, replaced, shape
@@ -181,14 +181,14 @@ def _doubled(sample: list[_Line], step: int) -> list[_Line]:
 
 def _new_session(subject: Subject) -> Session:
     agent, session = subject.agent, Session()
-    session.apply([FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
+    apply_line(session, [FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
     return session
 
 
 def _apply(subject: Subject, session: Session, events: list[Event], where: Where) -> None:
     """Apply events to a session. Values of the declared types may still be impossible."""
     try:
-        session.apply(events, Place(0, 1, None))
+        apply_line(session, events, Place(0, 1, None))
     except Exception as error:  # noqa: BLE001 - a plugin's events may break anything
         names = ", ".join(type(event).__name__ for event in events)
         subject.fail(f"a session cannot apply {names}: {type(error).__name__}: {error} ({where.words()})")

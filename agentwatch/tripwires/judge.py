@@ -25,6 +25,7 @@ from agentwatch.outputs.writing import write_all
 from agentwatch.recording import LineReader, now_ms
 from agentwatch.recording.alarms import Alarm, AlarmsFile
 from agentwatch.safe_text import SafeText
+from agentwatch.session import forget_texts
 from agentwatch.tripwires.cooldown import Announcement, Cooldown
 from agentwatch.tripwires.tripwire import Action, Tripwire
 from agentwatch.tripwires.tripwires import Hit, Tripwires
@@ -141,7 +142,7 @@ class Judge:
             for each in self._cooldown.due(now_ms(), is_over=self._feed.is_over):
                 self._publish(each)
             self._write("".join(f"{line}\n" for line in log.new_lines(self._feed.is_over)))
-            self._feed.session.forget_texts()
+            forget_texts(self._feed.session)
 
     def _take(self, hit: Hit) -> None:
         """Act on a hit, note it and announce it."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import orjson
+
 from agentwatch.events import (
     Event,
     FormatDetected,
@@ -22,7 +24,7 @@ from agentwatch.wire.agent import Agent, AgentDecoder, BatchDecoder, DeltaDecode
 from agentwatch.wire.agents import detect
 from agentwatch.wire.delta_frames import DeltaFrames
 from agentwatch.wire.fields import Fields, in_words
-from agentwatch.wire.json_line import Repaired, parse, parse_joined
+from agentwatch.wire.json_line import Repaired, parse, parse_joined, parse_leniently
 from agentwatch.wire.line_batches import LineBatches
 from agentwatch.wire.oversize import salvage
 
@@ -83,9 +85,12 @@ class Decoder:
         is `Malformed`.
         """
         try:
-            value = parse(data)
-        except ValueError:
-            return [Malformed("not JSON", _beginning(data))]
+            value = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            try:
+                value = parse_leniently(data)
+            except ValueError:
+                return [Malformed("not JSON", _beginning(data))]
         if not isinstance(value, dict):
             return [Malformed("not an object", _beginning(data))]
         events = self._events(value, data, len(data))
@@ -107,7 +112,7 @@ class Decoder:
         """
         if self._batches is not None:
             return self._batches.events_at(lines, start)
-        if self._deltas is None:
+        if self._deltas is None or not lines[start].startswith(self._frames.heads):
             return None
         burst = self._frames.burst_at(lines, start)
         events = None if burst is None else self._deltas.burst(burst)

@@ -77,7 +77,8 @@ class DeltaFrames:
 
     def __init__(self) -> None:
         self._frames: dict[tuple[Channel, bool], _Frame] = {}
-        self._heads: tuple[bytes, ...] = ()
+        self.heads: tuple[bytes, ...] = ()
+        """What the lines of the known frames begin with."""
         self._misses = 0
         self._most_lines = _MOST_LINES
         """The number of lines that are decoded at once: halved if one of them is invalid, then doubled again.
@@ -109,13 +110,11 @@ class DeltaFrames:
             if not is_number or len(digits) > _MOST_DIGITS or digits in end:
                 return
         self._frames[channel, at_ms is None] = _frame(channel, head, middle, len(digits), end)
-        self._heads = tuple(frame.head for frame in self._frames.values())
+        self.heads = tuple(frame.head for frame in self._frames.values())
 
     def burst_at(self, lines: list[bytes], start: int) -> Burst | None:
         """Return the burst of deltas that starts at `lines[start]`; None if fewer than two share a frame."""
         line = lines[start]
-        if not line.startswith(self._heads):
-            return None
         for frame in self._frames.values():
             if line.startswith(frame.head):
                 burst = self._matching_burst(frame, lines, start)
@@ -129,10 +128,16 @@ class DeltaFrames:
         if not lines[start + 1 : start + 2] or lines[start + 1][in_head] != head:
             return None
         count = 0
-        for line in lines[start : start + self._most_lines]:
-            if line[in_head] != head or line[in_middle] != middle or line[in_end] != end:
-                break
-            count += 1
+        if end:
+            for line in lines[start : start + self._most_lines]:
+                if line[in_head] != head or line[in_middle] != middle or line[in_end] != end:
+                    break
+                count += 1
+        else:
+            for line in lines[start : start + self._most_lines]:
+                if line[in_head] != head or line[in_middle] != middle:
+                    break
+                count += 1
         while count > 1:
             burst = _decode_burst(frame, lines[start : start + count])
             if burst is not None:
@@ -162,7 +167,7 @@ def _decode_burst(frame: _Frame, lines: list[bytes]) -> Burst | None:
         and len(times_ms) == len(raw_times)
         and {*map(type, texts)} == {str}
         and {*map(type, times_ms)} <= {int}
-        and min(map(len, lines)) >= frame.least_bytes
+        and (b"" not in raw_texts or min(map(len, lines)) >= frame.least_bytes)  # slices may overlap
     )
     if not is_valid:
         return None

@@ -23,7 +23,7 @@ unknown.
 def text(fields: Fields, key: str) -> str | None:
     """Return a string field; None if it is absent, empty or not a string."""
     value = fields.get(key)
-    return value if isinstance(value, str) and value else None
+    return value if value and isinstance(value, str) else None
 
 
 def number(fields: Fields, key: str) -> int | None:

@@ -26,6 +26,18 @@ class Repaired(dict[str, Any]):
 def parse(data: bytes) -> object:
     """Return the JSON value of a line. An object that orjson rejected is `Repaired`.
 
+    Raises:
+        ValueError: The line is not JSON, or it is nested deeper than Python can parse.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return parse_leniently(data)
+
+
+def parse_leniently(data: bytes) -> object:
+    """Return the JSON value of a line that orjson rejected. An object is `Repaired`.
+
     orjson rejects a BOM, NaN, invalid UTF-8, and half a surrogate pair, which real agents send when they
     split a text inside an emoji. Python's parser reads such lines, and U+FFFD replaces what cannot be
     decoded. A number of more than 20 digits becomes a string of its digits.
@@ -33,10 +45,6 @@ def parse(data: bytes) -> object:
     Raises:
         ValueError: The line is not JSON, or it is nested deeper than Python can parse.
     """
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        pass
     try:
         value = _DECODER.decode(data.removeprefix(_BOM).decode("utf-8", "replace"))
         return Repaired(_mended(value), value) if isinstance(value, dict) else _mended(value)

@@ -17,7 +17,7 @@ class SegmentText:
     def __init__(self) -> None:
         self._pieces: list[str] = []
         """The pieces after the last whole block."""
-        self._length = 0
+        self.length = 0
         self._rest = 0
         """The number of characters of the pieces."""
         self._digest = b""
@@ -25,7 +25,7 @@ class SegmentText:
 
     def add(self, text: str) -> None:
         """Append a piece."""
-        self._length += len(text)
+        self.length += len(text)
         self._rest += len(text)
         self._pieces.append(text)
         if self._rest < _BLOCK:
@@ -39,14 +39,14 @@ class SegmentText:
     def clear(self) -> None:
         """Begin a new segment."""
         self._pieces.clear()
-        self._length, self._rest, self._digest = 0, 0, b""
+        self.length, self._rest, self._digest = 0, 0, b""
 
     def is_repeated_by(self, text: str, ending: str = "") -> bool:
         """Return whether a text equals all pieces and an ending."""
-        if len(text) != self._length + len(ending) or not text.endswith(ending):
+        if len(text) != self.length + len(ending) or not text.endswith(ending):
             return False
-        end = self._length - self._rest
-        is_same_rest = "".join(self._pieces) == text[end : self._length]
+        end = self.length - self._rest
+        is_same_rest = "".join(self._pieces) == text[end : self.length]
         return is_same_rest and _digest(b"", text, end) == self._digest
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
 from typing import NamedTuple
 
 from agentwatch.events import ToolKind
 from agentwatch.plurals import plural
 from agentwatch.wire.fields import Fields, number, text
-
-_PACKAGE = "agentwatch.wire."
 
 
 class Phrase:
@@ -48,34 +43,30 @@ class Facts(NamedTuple):
 NO_FACTS = Facts()
 
 
-def _no_target(_arguments: Fields) -> str | None:
-    return None
-
-
-def _no_paths(_arguments: Fields) -> list[str]:
-    return []
-
-
-def _no_facts(_success: Fields) -> Facts:
-    return NO_FACTS
-
-
 class Tool(NamedTuple):
     """A tool: how its calls are read and described."""
 
     kind: ToolKind
     phrase: str
     """The action in the text format: `Read file`."""
-    target: Callable[[Fields], str | None] = _no_target
+    target: Callable[[Fields], str | None] = lambda _arguments: None
     """Returns the target of a call, from its arguments. It is only called if `paths` returns none."""
-    paths: Callable[[Fields], list[str]] = _no_paths
+    paths: Callable[[Fields], list[str]] = lambda _arguments: []
     """Returns the files that a call acts on, from its arguments."""
-    facts: Callable[[Fields], Facts] = _no_facts
+    facts: Callable[[Fields], Facts] = lambda _success: NO_FACTS
     """Returns the facts in a successful result."""
 
 
 def named(*keys: str) -> Callable[[Fields], str | None]:
     """Return a function that returns the first of these arguments that is a text."""
+    if len(keys) == 1:
+        (only,) = keys
+
+        def present(arguments: Fields) -> str | None:
+            value = arguments.get(only)
+            return value if value and isinstance(value, str) else None
+
+        return present
 
     def first_present(arguments: Fields) -> str | None:
         return next((found for key in keys if (found := text(arguments, key))), None)
@@ -124,87 +115,17 @@ _main_argument = named(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A target that does not depend on the arguments. Unlike a function, it can be kept in a file."""
-
-    words: str
-
-    def __call__(self, _arguments: Fields) -> str:
-        """Return the words."""
-        return self.words
-
-
-@dataclass(frozen=True, slots=True)
-class Paths:
-    """The files that a call acts on, if they do not depend on the arguments."""
-
-    paths: tuple[str, ...]
-
-    def __call__(self, _arguments: Fields) -> list[str]:
-        """Return the files."""
-        return [*self.paths]
-
-
-@dataclass(frozen=True, slots=True)
-class _OtherTarget:
-    """The target of a tool that is not known: its name and the most informative argument."""
-
-    name: str
-
-    def __call__(self, arguments: Fields) -> str:
-        """Return the target of a call."""
-        strings = (
-            value for key, value in arguments.items() if isinstance(value, str) and value and key not in IDS
-        )
-        argument = _main_argument(arguments) or next(strings, None)
-        return f"{self.name} {argument}" if argument else self.name
-
-
 def other_tool(name: str) -> Tool:
     """Return a description of a tool that is not known.
 
     The target of its calls is the tool's name and the most informative argument: `createPlan Migration`.
     """
-    return Tool(ToolKind.OTHER, Phrase.USED, _OtherTarget(name))
 
+    def target(arguments: Fields) -> str:
+        strings = (
+            value for key, value in arguments.items() if isinstance(value, str) and value and key not in IDS
+        )
+        argument = _main_argument(arguments) or next(strings, None)
+        return f"{name} {argument}" if argument else name
 
-ToolName = tuple[str, str, str | None] | tuple[ToolKind, str, Words | _OtherTarget | None, Paths | None]
-"""A name from which `tool_of_name` finds a tool again: its place in a module, or its parts."""
-
-
-def name_of_tool(tool: Tool) -> ToolName | None:
-    """Return the name of a tool, which can be kept in a file; None if it has no name."""
-    kind, phrase, target, paths, facts = tool
-    if facts is _no_facts and isinstance(target, Words | _OtherTarget) and paths is _no_paths:
-        return kind, phrase, target, None
-    if facts is _no_facts and target is _no_target and isinstance(paths, Paths):
-        return kind, phrase, None, paths
-    for name, module in list(sys.modules.items()):
-        if not name.startswith(_PACKAGE):
-            continue
-        for variable, value in vars(module).items():
-            if value is tool:
-                return name, variable, None
-            if isinstance(value, dict):
-                key = next((key for key, each in value.items() if each is tool), None)
-                if isinstance(key, str):
-                    return name, variable, key
-    return None
-
-
-def tool_of_name(name: ToolName) -> Tool:
-    """Return the tool with a name that `name_of_tool` returned.
-
-    Raises:
-        LookupError: There is no such tool.
-    """
-    if len(name) == 4:
-        kind, phrase, target, paths = name
-        return Tool(kind, phrase, target or _no_target, paths or _no_paths)
-    module, variable, key = name
-    value = getattr(import_module(module), variable, None) if module.startswith(_PACKAGE) else None
-    found = value.get(key) if isinstance(value, dict) else value
-    if isinstance(found, Tool):
-        return found
-    raise LookupError(f"no tool {variable}")
+    return Tool(ToolKind.OTHER, Phrase.USED, target)

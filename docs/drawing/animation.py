@@ -1,4 +1,4 @@
-"""Draws the animated pictures of docs/REPLAY.md.
+"""Draws the animated pictures of the README and of docs/REPLAY.md.
 
 Each is a film of the program itself, as one SVG without scripts: what several frames share is drawn once, and
 CSS keyframes show each element in its frames. A reader who prefers no motion sees one of the frames.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from drawing.picture import COLUMN, REPLAY, SAVED, Picture, Shown, mended, opened
+from drawing import machine, picture
+from drawing.picture import COLUMN, Shown, mended
 
-_SETTLED_SECONDS = 0.36
 _CAPTION_ROWS = 2
 _LINE = 24.4
 """Height of a row in Textual's SVG export, in pixels."""
@@ -34,19 +36,41 @@ class Scene(NamedTuple):
 
 
 class Film(NamedTuple):
-    """A film of the demo: how it is shown, in which size, its scenes, and the frame that stands for it."""
+    """A film: how the screen is opened, its scenes, and the frame that is shown without motion."""
 
-    shown: Shown
-    size: tuple[int, int]
+    opened: Callable[[], AbstractAsyncContextManager[picture.Screen | machine.Screen]]
     scenes: Sequence[Scene]
     still: int
+    rows: int = 30
+    """The height of the terminal."""
+    settled: float = 0.36
+    """The real time in which the screen shows everything that is due, in seconds."""
+
+
+def _demo(shown: Shown) -> Callable[[], AbstractAsyncContextManager[picture.Screen]]:
+    return partial(picture.opened, picture.Picture("demo", (120, 30), [(0, "")], shown=shown))
 
 
 _TYPED = [Scene([letter], ":", "go to a moment: the box lists the marked ones", 0.4) for letter in ":pytest"]
 FILMS = {
+    "sessions-live": Film(
+        partial(machine.opened, machine.Picture((110, 28), is_film=True)),
+        [
+            Scene("", "agentwatch", "lists every session of every agent on this machine", 4, 4),
+            Scene("", "!", "an agent asks: its session moves to the top", 4, 4),
+            Scene("", "✗", "a turn fails, and the row has the reason", 4, 4),
+            Scene("", "?", "marks a state that is inferred; what cannot be known is unknown", 3, 3),
+            *([Scene("j", "j", "select a session", 0.5)] * 2),
+            Scene(["enter"], "enter", "open the session and follow it", 7, 7),
+            Scene("2e", "e", "find the call that failed", 3, 3),
+            Scene(["escape"], "esc", "return to the list, as it was", 4, 4),
+        ],
+        still=11,
+        rows=28,
+        settled=1.0,
+    ),
     "moment-playing": Film(
-        REPLAY,
-        (120, 30),
+        _demo(Shown.REPLAY),
         [
             Scene("", "agentwatch demo", "", 0.8, 4),
             Scene("+++", "+ + +", "play eight times as fast", 5.2, 26),
@@ -60,8 +84,7 @@ FILMS = {
         still=47,
     ),
     "moment-seeking": Film(
-        SAVED,
-        (120, 30),
+        _demo(Shown.SAVED),
         [
             Scene("", "agentwatch FILE", "", 1.6),
             *_TYPED,
@@ -90,15 +113,15 @@ class Element(NamedTuple):
 async def drawn(film: Film) -> str:
     """Return a film as one SVG without scripts."""
     first, frames, durations = "", [], []
-    async with opened(Picture("demo", film.size, [(0, "")], shown=film.shown)) as screen:
+    async with film.opened() as screen:
         clock = 0.0
         await screen.step(clock, "")
         for scene in film.scenes:
             for index in range(scene.frames):
-                await screen.step(clock, scene.keys if index == 0 else (), _SETTLED_SECONDS)
+                await screen.step(clock, scene.keys if index == 0 else (), film.settled)
                 svg = mended(screen.svg())
                 first = first or svg
-                frames.append([*_elements(svg), *_caption(scene, film.size[1])])
+                frames.append([*_elements(svg), *_caption(scene, film.rows)])
                 durations.append(scene.seconds / scene.frames)
                 clock += durations[-1]
     return _composed(first, frames, durations, film.still)
@@ -155,11 +178,11 @@ def _composed(first: str, frames: Sequence[Sequence[Element]], durations: Sequen
     rules, layers = [], (["<g>"], ["<g>"])
     total = sum(durations)
     starts = [100 * sum(durations[:index]) / total for index in range(len(frames))]
-    for number, (at, elements) in enumerate(groups.items()):
+    for number, (indices, elements) in enumerate(groups.items()):
         attributes = ""
-        if len(at) < len(frames):
+        if len(indices) < len(frames):
             attributes = f' class="f{number}"'
-            rules.append(_rule(f"f{number}", set(at), starts, total, is_still=still in at))
+            rules.append(_rule(f"f{number}", set(indices), starts, total, is_still=still in indices))
         for is_text, layer in enumerate(layers):
             drawn = [_drawn(each, styles[each.style]) for each in elements if each.is_text == bool(is_text)]
             if drawn:

@@ -1,30 +1,34 @@
 """Draws the pictures of the list of all sessions.
 
 Each picture is a Textual export of the program itself, over a made machine: sessions in all states at one
-time, of which the selected one is the bundled demo, in the middle of its run.
+time, each of which opens as the bundled demo, in the middle of its run.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
 from textual.pilot import Pilot
 
+from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.signals import HeldSignals
-from drawing.machine_rows import made_rows, rows_of_machines
-from drawing.picture import LIGHT, Program, Shown, mended
+from drawing.machine_rows import made_rows, rows_of_film, rows_of_machines
+from drawing.picture import LIGHT, SESSION_CLOCKS, Program, Shown, mended
 
-_DEMO_SECONDS = 46.0
+_LIST_CLOCKS = ("machine.app", "machine.screen", "machine.preview_pane", "machine.watching")
+_DEMO_SECONDS, _FILM_SECONDS = 46.0, 8.0
+"""The time of the demo in the pictures, and at the start of the film, in seconds."""
 
 
 class Picture(NamedTuple):
@@ -35,6 +39,8 @@ class Picture(NamedTuple):
     theme: str = "textual-dark"
     notes: tuple[str, ...] | None = None
     """What the list says about other machines, which it shows then; None for this machine alone."""
+    is_film: bool = False
+    """Whether its sessions change, and the demo grows, while its time passes."""
 
 
 _TO_DEMO = ("j", "j", "j")
@@ -51,43 +57,93 @@ PICTURES = {
 
 
 class MadeMachine:
-    """A machine with sessions that do not change."""
+    """A machine with made sessions, whose rows change at given times."""
 
-    def __init__(self, rows: Sequence[Row], notes: Sequence[str] = ()) -> None:
-        """Create the machine with its sessions, and what is known besides them."""
+    def __init__(
+        self, rows: Sequence[Row], later: Sequence[tuple[int, Row]] = (), *, notes: Sequence[str] = ()
+    ) -> None:
+        """Create the machine.
+
+        Args:
+            rows: Its sessions.
+            later: Rows that replace those of their sessions, each with its time in ms since the epoch.
+            notes: What is known besides them.
+        """
         self.notes = tuple(map(safe_line, notes))
         self.rows: Rows = {row.key: row for row in rows}
         self.is_found = True
+        self.has_problem = False
         self.wants_all = False
+        self.in_view: AbstractSet[Key] | None = None
+        self._later = list(later)
 
     def step(self, now_ms: int) -> bool:
-        """Find nothing new."""
-        del now_ms
+        """Replace the rows whose time has come."""
+        while self._later and self._later[0][0] <= now_ms:
+            row = self._later.pop(0)[1]
+            self.rows = {**self.rows, row.key: row}
         return False
 
 
-async def drawn(picture: Picture) -> str:
-    """Return the screen after the keys of a picture, as SVG."""
+class Screen(NamedTuple):
+    """The list, and the session that it opens, at the time of a clock that is set."""
+
+    app: HomeApp
+    program: Program
+    pilot: Pilot[None]
+    starts_at: float
+    """The time of the demo at the start, in seconds."""
+
+    async def step(self, seconds: float, keys: Iterable[str], pause: float = 1.0) -> None:
+        """Remove the notices that are shown, let a time come, and press keys.
+
+        Args:
+            seconds: The time since the start.
+            keys: The keys.
+            pause: The real time in which the screen shows everything that is due.
+        """
+        self.app.clear_notifications()
+        self.program.pass_to(self.starts_at + seconds)
+        await self.pilot.pause(pause)
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause(0.05)
+        await self.pilot.pause(pause)
+
+    def svg(self) -> str:
+        """Return what is shown, as Textual exports it."""
+        return self.app.export_screenshot()
+
+
+@asynccontextmanager
+async def opened(picture: Picture) -> AsyncIterator[Screen]:
+    """Yield the screen of the list."""
+    starts_at = _FILM_SECONDS if picture.is_film else _DEMO_SECONDS
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         stack.enter_context(patch.dict(os.environ, AGENTWATCH_HOME=folder))
         program = Program("demo", Shown.LIVE, Path(folder))
-        program.pass_to(_DEMO_SECONDS)
-        for module in ("app", "screen", "preview_pane", "watching"):
-            stack.enter_context(patch(f"agentwatch.screen.machine.{module}.now_ms", program.now_ms))
-        made = made_rows if picture.notes is None else rows_of_machines
-        machine = MadeMachine(made(program.now_ms(), program.path), picture.notes or ())
-        app = HomeApp(HeldSignals(), machine)
-        async with app.run_test(size=picture.size) as pilot:
+        program.pass_to(starts_at)
+        for module in (*_LIST_CLOCKS, *SESSION_CLOCKS):
+            stack.enter_context(patch(f"agentwatch.screen.{module}.now_ms", program.now_ms))
+        app = HomeApp(HeldSignals(), _machine(picture, program))
+        async with app.run_test(size=picture.size, notifications=True) as pilot:
             app.theme = picture.theme
-            await _press(pilot, picture.keys)
-            app.clear_notifications()
-            await pilot.pause(1.0)
-            return mended(app.export_screenshot())
+            yield Screen(app, program, pilot, starts_at)
 
 
-async def _press(pilot: Pilot[None], keys: Sequence[str]) -> None:
-    await pilot.pause(1.0)
-    for key in keys:
-        await pilot.press(key)
-        await pilot.pause(0.05)
+def _machine(picture: Picture, program: Program) -> MadeMachine:
+    now_ms, demo = program.now_ms(), program.path
+    if picture.is_film:
+        return MadeMachine(*rows_of_film(now_ms, demo))
+    if picture.notes is None:
+        return MadeMachine(made_rows(now_ms, demo))
+    return MadeMachine(rows_of_machines(now_ms, demo), notes=picture.notes)
+
+
+async def drawn(picture: Picture) -> str:
+    """Return the screen after the keys of a picture, as SVG."""
+    async with opened(picture) as screen:
+        await screen.step(0, picture.keys)
+        await screen.step(0, ())
+        return mended(screen.svg())

@@ -217,6 +217,34 @@ def made_rows(now_ms: int, demo: Path) -> list[Row]:
     return sessions.rows
 
 
+def rows_of_film(now_ms: int, demo: Path) -> tuple[list[Row], list[tuple[int, Row]]]:
+    """Return the sessions at the start of the film, and the rows that come later, each with its time in ms.
+
+    Args:
+        now_ms: The time at the start, in ms since the epoch: 8 s after the start of the demo.
+        demo: The recording of the demo.
+    """
+    rows = made_rows(now_ms, demo)
+    asking, failing, own = rows[0], rows[2], rows[3]
+
+    def working(row: Row, since: float, now: str, now_since: float) -> Row:
+        since_ms, now_since_ms = now_ms + int(since * _S), now_ms + int(now_since * _S)
+        is_calling = now != "thinking"
+        standing = Standing(State.WORKING, Ground.SAID, since_ms, now, now_since_ms, is_calling)
+        return replace(row, standing=standing, began_ms=since_ms, is_marked=False, is_own=False)
+
+    def ending(row: Row, seconds: float) -> tuple[int, Row]:
+        at_ms = now_ms + int(seconds * _S)
+        return at_ms, replace(row, standing=row.standing._replace(since_ms=at_ms, now_since_ms=at_ms))
+
+    rows[0] = working(asking, -140, "Bash make test", -6)
+    rows[2] = working(failing, -50, "shell terraform plan", -21)
+    rows[3] = working(own, -8, "thinking", -2.8)
+    steps = (("pytest -q", 1.1), ("thinking", 9.7), ("thinking", 26.3), ("Check .seconds in chart.py", 28.9))
+    calls = [(now_ms + int(at * _S), working(own, -8, now, at)) for now, at in steps]
+    return rows, sorted([*calls, ending(asking, 4), ending(failing, 8)], key=lambda each: each[0])
+
+
 def rows_of_machines(now_ms: int, demo: Path) -> list[Row]:
     """Return the sessions of this machine, of an engine with CI jobs, and of a host.
 

@@ -33,6 +33,8 @@ from agentwatch.sources.open import saved_source
 
 COLUMN = 12.2
 """Width of a column in Textual's SVG export, in pixels."""
+SESSION_CLOCKS = ("screen", "moment.moment", "overlays.notices", "overlays.digest.view")
+"""The modules of `agentwatch.screen` that read the time while a session that grows is shown."""
 AWAY, BACK = "<away>", "<back>"
 """Pseudo-keys: the terminal loses the focus, and gets it again."""
 
@@ -172,7 +174,7 @@ class Screen:
         screen = self.app.screen_stack[0]
         assert isinstance(screen, WatchScreen)
         await self._pilot.pause(pause * 2 / 3)
-        while screen.query_one(Transcript).viewport.is_measuring:
+        while screen.query_one(Transcript).viewport.is_unsettled:
             await self._pilot.pause(0.1)
         await self._pilot.pause(pause / 3)
 
@@ -189,7 +191,7 @@ async def opened(picture: Picture) -> AsyncIterator[Screen]:
         feed = Feed(source.reader)
         app = AgentwatchApp(source, feed, HeldSignals(), None, replay, no_color=not picture.has_colours)
         if program.is_growing:
-            for module in ("screen", "moment.moment", "overlays.notices", "overlays.digest.view"):
+            for module in SESSION_CLOCKS:
                 stack.enter_context(patch(f"agentwatch.screen.{module}.now_ms", program.now_ms))
         stack.enter_context(patch("agentwatch.sources.file.FileSource.agent_facts", lambda _: picture.facts))
         async with app.run_test(size=picture.size, notifications=True) as pilot:

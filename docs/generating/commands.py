@@ -74,8 +74,9 @@ def page() -> str:
 
 
 def _below(group: click.Group, context: click.Context) -> Iterator[Command]:
-    for name, command in sorted(group.commands.items()):
-        if command.hidden:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
             continue
         inner = click.Context(command, info_name=name, parent=context)
         if isinstance(command, click.Group):

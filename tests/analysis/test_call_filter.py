@@ -9,24 +9,25 @@ import pytest
 from agentwatch.analysis.call_filter import call_filter, filter_offers, usable_filter
 from agentwatch.events import Outcome
 from agentwatch.rules import RuleError
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.stories.call_facts import facts_of
 from tests.builders.subagents import TWO_SUBAGENTS, begins
+from tests.conftest import case
 
 
 def made() -> Session:
     """Return the session with two subagents, and a call of a subagent whose own call is not recorded."""
     read = Session()
     for event in [*TWO_SUBAGENTS, begins("x1", "Bash", "make", "gone")]:
-        read.apply([event], Place(0, 1, None))
+        apply_line(read, [event], Place(0, 1, None))
     return read
 
 
-@pytest.mark.parametrize(
-    ("words", "numbers"),
-    [
+def test_a_filter_names_an_agent() -> None:
+    """`agent:` takes `main`, the number of the call that started the subagent, or a word of that call."""
+    cases: list[tuple[str, list[int]]] = [
         ("agent:main", [1, 2]),
         ("agent:#1", [3, 5]),
         ("agent:#2", [4]),
@@ -36,14 +37,13 @@ def made() -> Session:
         ("agent:ma", [1, 2]),
         ("agent:#3", []),
         ("agent:callers agent:wire", []),
-    ],
-)
-def test_a_filter_names_an_agent(words: str, numbers: list[int]) -> None:
-    """`agent:` takes `main`, the number of the call that started the subagent, or a word of that call."""
-    session = made()
-    matches = call_filter(words, facts_of(session))
-    assert matches is not None
-    assert [call.number for call in session.calls if matches(call)] == numbers
+    ]
+    for words, numbers in cases:
+        with case(words):
+            session = made()
+            matches = call_filter(words, facts_of(session))
+            assert matches is not None
+            assert [call.number for call in session.calls if matches(call)] == numbers
 
 
 def test_a_value_is_needed_after_a_field() -> None:
@@ -57,9 +57,9 @@ def test_a_value_is_needed_after_a_field() -> None:
     assert found.problem.at == 7
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_the_words_before_a_mistake_are_used() -> None:
+    """While a rule is incomplete, the calls are those of the words before the mistake."""
+    cases: list[tuple[str, str]] = [
         ("failed durtion>5s", "failed"),
         ("failed duration>5", "failed"),
         ("durtion>5s failed", ""),
@@ -70,19 +70,20 @@ def test_a_value_is_needed_after_a_field() -> None:
         ("failed>3", ""),
         ("failed", "failed"),
         ("", ""),
-    ],
-)
-def test_the_words_before_a_mistake_are_used(text: str, words: str) -> None:
-    """While a rule is incomplete, the calls are those of the words before the mistake."""
-    found = usable_filter(text, facts_of(made()))
-    assert found.words == words
-    assert (found.matches is None) is (not words)
-    assert (found.problem is None) is (text == words)
+    ]
+    for text, words in cases:
+        with case(text):
+            found = usable_filter(text, facts_of(made()))
+            assert found.words == words
+            assert (found.matches is None) is (not words)
+            assert (found.problem is None) is (text == words)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_the_bar_offers_how_a_filter_can_continue() -> None:
+    """Fields and outcomes continue a word, and values of the session continue a field."""
+    session = made()
+    tools = dict.fromkeys(call.tool for call in session.calls)
+    cases: list[tuple[str, list[str]]] = [
         ("", []),
         ("read ", []),
         ("nothing", []),
@@ -99,16 +100,14 @@ def test_the_words_before_a_mistake_are_used(text: str, words: str) -> None:
         ("agent:find", ["agent:#1"]),
         ("duration>", []),
         ("nothing:", []),
-    ],
-)
-def test_the_bar_offers_how_a_filter_can_continue(text: str, words: list[str]) -> None:
-    """Fields and outcomes continue a word, and values of the session continue a field."""
-    session = made()
-    tools = dict.fromkeys(call.tool for call in session.calls)
-    found = filter_offers(text, facts_of(session), tools, lambda: session.calls[:2])
-    assert [offer.text for offer in found] == words
+    ]
+    for text, words in cases:
+        with case(text):
+            found = filter_offers(text, facts_of(session), tools, lambda: session.calls[:2])
+            assert [offer.text for offer in found] == words
 
 
+@pytest.mark.system
 async def test_the_filter_bar_offers_agents_and_the_table_marks_their_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,8 +13,9 @@ from agentwatch.analysis.files import FileAction, TouchedFile, TouchedFiles, is_
 from agentwatch.events import Outcome, RunStarted, ToolEnded, ToolKind
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 from tests.builders.lines import CURSOR_SHAPED, CWD, PROPERTY, completed, init, line, result, session, started
+from tests.conftest import case
 
 FAILED = {"error": {"error": "no such file"}}
 
@@ -106,9 +107,9 @@ def test_calls_without_a_file_are_not_file_actions() -> None:
     assert found.calls_read == 3
 
 
-@pytest.mark.parametrize(
-    ("lines", "mark"),
-    [
+def test_a_change_of_an_unread_file_is_marked() -> None:
+    """An edit or deletion is unread if no earlier call of the session has read or created the file."""
+    cases: list[tuple[list[bytes], FileAction | None]] = [
         ([edit(1, "a.py", "x", "y")], FileAction.EDITED),
         ([call("delete", 1, "a.py")], FileAction.DELETED),
         ([edit(1, "a.py", "x", "y"), call("delete", 2, "a.py")], FileAction.EDITED),
@@ -117,11 +118,10 @@ def test_calls_without_a_file_are_not_file_actions() -> None:
         ([call("read", 1, "a.py", FAILED), edit(2, "a.py", "x", "y")], FileAction.EDITED),
         ([edit(1, "a.py", "x", "y"), call("read", 2, "a.py"), edit(3, "a.py", "y", "z")], FileAction.EDITED),
         ([call("read", 1, "b/../a.py"), edit(2, f"{CWD}/a.py", "x", "y")], None),
-    ],
-)
-def test_a_change_of_an_unread_file_is_marked(lines: list[bytes], mark: FileAction | None) -> None:
-    """An edit or deletion is unread if no earlier call of the session has read or created the file."""
-    assert only(*lines).unread is mark
+    ]
+    for lines, mark in cases:
+        with case(lines):
+            assert only(*lines).unread is mark
 
 
 def test_a_parallel_read_is_too_late_for_an_edit() -> None:
@@ -143,9 +143,9 @@ def test_the_last_touched_comes_first() -> None:
     assert [file.shown for file in found.by_name()] == ["a.py", "b.py"]
 
 
-@pytest.mark.parametrize(
-    ("path", "cwd", "shown", "is_outside"),
-    [
+def test_a_path_is_shown_from_the_cwd() -> None:
+    """Whether a path is inside the cwd is decided by the rules of the agent's system, if they are known."""
+    cases: list[tuple[str, str | None, str, bool]] = [
         ("/home/ada/app/src/a.py", "/home/ada/app", "src/a.py", False),
         ("src/../a.py", "/home/ada/app/", "a.py", False),
         ("../x.py", "/home/ada/app", "/home/ada/x.py", True),
@@ -161,11 +161,10 @@ def test_the_last_touched_comes_first() -> None:
         ("\\\\host\\share\\a", "C:\\Users", "\\\\host\\share\\a", True),
         ("/c/Users/Ada/a.py", "C:\\Users\\Ada", "/c/Users/Ada/a.py", False),
         ("C:\\x", "/home/ada", "C:\\x", False),
-    ],
-)
-def test_a_path_is_shown_from_the_cwd(path: str, cwd: str | None, shown: str, is_outside: bool) -> None:
-    """Whether a path is inside the cwd is decided by the rules of the agent's system, if they are known."""
-    assert named(path, cwd)[1:] == (shown, is_outside)
+    ]
+    for path, cwd, shown, is_outside in cases:
+        with case((path, cwd, shown)):
+            assert named(path, cwd)[1:] == (shown, is_outside)
 
 
 def test_one_file_by_two_names_is_one() -> None:
@@ -191,9 +190,9 @@ def test_a_file_outside_the_cwd_is_marked() -> None:
     assert not only(call("read", 1, "hosts")).is_outside
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
+def test_a_file_may_be_back_to_its_start(tmp_path: Path) -> None:
+    """A file is back to its start if its contents before the first and after the last change are equal."""
+    cases: list[tuple[list[bytes], bool | None]] = [
         ([edit(1, "a", "x", "y"), edit(2, "a", "y", "x")], True),
         ([edit(1, "a", "x", "y"), edit(2, "a", "y", "z")], False),
         ([edit(1, "a", "x", "x")], True),
@@ -209,19 +208,18 @@ def test_a_file_outside_the_cwd_is_marked() -> None:
         ([edit(1, "a", "x", "y"), call("edit", 2, "a", {"linesRemoved": 1})], None),
         ([edit(1, "a", "x", "y" * (1 << 20)), edit(2, "a", "y", "x")], None),
         ([call("edit", 1, "a", {"beforeFullFileContent": "x", "afterFullFileContent": "x"})], True),
-    ],
-)
-def test_a_file_may_be_back_to_its_start(lines: list[bytes], expected: bool | None, tmp_path: Path) -> None:
-    """A file is back to its start if its contents before the first and after the last change are equal."""
-    path = tmp_path / "session.ndjson"
-    path.write_bytes(b"".join([init(), *lines, result()]))
-    feed = Feed(open_saved(path, False))
-    while not feed.is_over:
-        feed.advance()
-    found = TouchedFiles(feed.session)
-    found.update()
-    [file] = found.newest_first()
-    assert is_back_to_start(file, feed) is expected
+    ]
+    for lines, expected in cases:
+        with case(lines):
+            path = tmp_path / "session.ndjson"
+            path.write_bytes(b"".join([init(), *lines, result()]))
+            feed = Feed(open_saved(path, False))
+            while not feed.is_over:
+                feed.advance()
+            found = TouchedFiles(feed.session)
+            found.update()
+            [file] = found.newest_first()
+            assert is_back_to_start(file, feed) is expected
 
 
 def test_the_calls_are_taken_some_at_a_time() -> None:
@@ -244,6 +242,7 @@ def vars_of(file: TouchedFile) -> tuple[object, ...]:
     return file.shown, file.file_actions, [call.number for call in file.calls], file.last_ms
 
 
+@pytest.mark.system
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, max_size=8))
 def test_any_lines_have_a_list_of_files(fields: list[dict[str, Any]]) -> None:
@@ -260,7 +259,7 @@ def test_a_call_about_several_files_counts_for_each() -> None:
     several = ended._replace(path="a.py", more_paths=("b.py", "a.py"), lines_added=7, lines_removed=2)
     one = ended._replace(call_id="d", path="b.py", lines_added=3)
     for event in (RunStarted("x", cwd="/src"), several, one):
-        read.apply([event], Place(0, 1, None))
+        apply_line(read, [event], Place(0, 1, None))
     touched = TouchedFiles(read)
     touched.update()
     shown = [(file.shown, len(file.calls), file.lines_added) for file in touched.by_name()]

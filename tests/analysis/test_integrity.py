@@ -26,7 +26,7 @@ from tests.builders.lines import (
     started,
     user,
 )
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.harness.fake_agent import command
 from tests.harness.program import watch
 
@@ -49,9 +49,9 @@ def test_integrity_holds() -> None:
     assert integrity(read).line() == "text = result · 1 of 1 call paired · 0 malformed · 0 unknown"
 
 
-@pytest.mark.parametrize(
-    ("lines", "words", "holds"),
-    [
+def test_each_part_of_the_line() -> None:
+    """Each part of the line counts its own lines, and one failed check alone breaks the integrity."""
+    cases: list[tuple[tuple[bytes, ...], str, bool]] = [
         ((), "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown", True),
         ((final("a"),), "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown", True),
         ((result(None),), "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown", True),
@@ -88,26 +88,11 @@ def test_integrity_holds() -> None:
             "text = result · 0 of 0 calls paired · 0 malformed · 0 unknown · 1 repaired",
             True,
         ),
-    ],
-    ids=[
-        *(
-            "nothing",
-            "no result",
-            "empty result",
-            "an error",
-            "an empty error",
-            "another text",
-            "a pair",
-            "no start",
-            "no end",
-        ),
-        *("malformed", "unknown", "repaired"),
-    ],
-)
-def test_each_part_of_the_line(lines: tuple[bytes, ...], words: str, holds: bool) -> None:
-    """Each part of the line counts its own lines, and one failed check alone breaks the integrity."""
-    found = integrity(session(init(), *lines))
-    assert (found.line(), found.passes) == (words, holds)
+    ]
+    for lines, words, holds in cases:
+        with case((lines, words)):
+            found = integrity(session(init(), *lines))
+            assert (found.line(), found.passes) == (words, holds)
 
 
 def test_a_recording_of_the_json_format_has_nothing_to_compare() -> None:
@@ -159,9 +144,9 @@ def test_a_call_that_ends_twice_is_one_pair() -> None:
 # --- text and result -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "ended_as", "at"),
-    [
+def test_the_first_difference_of_text_and_result() -> None:
+    """The first differing character is counted from 0, and both texts are kept unchanged."""
+    cases: list[tuple[str, str, int]] = [
         ("abc", "abd", 2),
         ("abc", "ab", 2),
         ("ab", "abc", 2),
@@ -169,19 +154,22 @@ def test_a_call_that_ends_twice_is_one_pair() -> None:
         ("x", "", 0),
         ("🌊a", "🌊b", 1),
         ("干潮\n", "干潮", 2),
-    ],
-)
-def test_the_first_difference_of_text_and_result(text: str, ended_as: str, at: int) -> None:
-    """The first differing character is counted from 0, and both texts are kept unchanged."""
-    read = session(init(), final(text), result(ended_as))
-    assert integrity(read).difference_at == at
-    printed = json.loads(b"".join(summary(read)))
-    assert (printed["text"], printed["result"], printed["text_matches_result"]) == (text, ended_as, False)
-    assert printed["integrity"] == {
-        "holds": False,
-        "line": "text ≠ result · 0 of 0 calls paired · 0 malformed · 0 unknown",
-        "difference_at": at,
-    }
+    ]
+    for text, ended_as, at in cases:
+        with case((text, ended_as)):
+            read = session(init(), final(text), result(ended_as))
+            assert integrity(read).difference_at == at
+            printed = json.loads(b"".join(summary(read)))
+            assert (printed["text"], printed["result"], printed["text_matches_result"]) == (
+                text,
+                ended_as,
+                False,
+            )
+            assert printed["integrity"] == {
+                "holds": False,
+                "line": "text ≠ result · 0 of 0 calls paired · 0 malformed · 0 unknown",
+                "difference_at": at,
+            }
 
 
 def test_the_difference_is_that_of_the_last_run() -> None:
@@ -204,7 +192,9 @@ def test_a_difference_is_where_the_common_beginning_ends(text: str, ended_as: st
 
 def test_a_summary_contains_the_integrity_of_its_session() -> None:
     """The integrity in the summary is the session's, in every bundled recording."""
-    for path in sorted(RECORDINGS.glob("*.ndjson")):
+    paths = sorted(RECORDINGS.glob("*.ndjson"))
+    assert paths
+    for path in paths:
         read: Session = session(path.read_bytes())
         found = integrity(read)
         assert json.loads(b"".join(summary(read)))["integrity"] == {
@@ -225,6 +215,7 @@ def test_a_summary_contains_the_integrity_of_its_session() -> None:
 # --- --strict --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "summary", "stream-json"])
 def test_strict_is_silent_if_integrity_holds(form: str) -> None:
     """With --strict, a session whose integrity holds is printed as without it, and exits with 0."""
@@ -242,6 +233,7 @@ def test_strict_is_silent_if_integrity_holds(form: str) -> None:
         ("unknown", "text = result · 2 of 2 calls paired · 0 malformed · 6 unknown"),
     ],
 )
+@pytest.mark.system
 def test_strict_fails_if_integrity_does_not_hold(name: str, words: str) -> None:
     """With --strict, a session whose integrity fails is still printed; one error line, exit code 1."""
     path = RECORDINGS / f"{name}.ndjson"
@@ -251,6 +243,7 @@ def test_strict_fails_if_integrity_does_not_hold(name: str, words: str) -> None:
     assert strict.stderr.decode() == f"agentwatch: integrity check failed: {words}\n"
 
 
+@pytest.mark.slow
 def test_strict_checks_a_pipe_too() -> None:
     """A stream on stdin is checked when it has ended."""
     data = (RECORDINGS / "disagreement.ndjson").read_bytes()
@@ -259,6 +252,7 @@ def test_strict_checks_a_pipe_too() -> None:
     assert re.fullmatch(rb"agentwatch: integrity check failed: [^\n]+\n", done.stderr)
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_fails_with_strict_and_without() -> None:
     """A failed run whose integrity holds gives only its reason, and keeps its exit code."""
     failed = init() + final("a") + result("a", is_error=True, subtype="error")
@@ -270,6 +264,7 @@ def test_a_run_that_failed_fails_with_strict_and_without() -> None:
     ("name", "switches", "code"),
     [("plain", [], 0), ("plain", ["--exit", "3"], 3), ("disagreement", ["--exit", "7"], 7)],
 )
+@pytest.mark.system
 def test_strict_keeps_the_code_of_an_agent_that_failed(name: str, switches: list[str], code: int) -> None:
     """With --strict, the exit code of an agent that failed is passed on, whether integrity holds or not."""
     path: Path = RECORDINGS / f"{name}.ndjson"
@@ -278,6 +273,7 @@ def test_strict_keeps_the_code_of_an_agent_that_failed(name: str, switches: list
     assert (b"integrity" in done.stderr) == (name == "disagreement")
 
 
+@pytest.mark.slow
 def test_strict_fails_a_run_that_its_agent_calls_good() -> None:
     """With --strict, an agent that exits with 0 but whose text differs from its result exits with 1."""
     path = RECORDINGS / "disagreement.ndjson"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.analysis.silence import is_quiet, is_stalled
 from agentwatch.analysis.status import status
+from agentwatch.session import apply_line
 from tests.builders.lines import DONE, completed, event, init, result, session, started
 from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, status_after
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
+def test_one_open_call_is_shown_with_its_time() -> None:
+    """A running call is named with its time and its limit, which explains the silence."""
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"command": "make"}, "running make · 42 s"),
         ({"command": "make", "timeout": 120_000}, "running make · 42 s of its 120 s limit"),
         ({"command": "make", "timeout": 600_000}, "running make · 42 s of its 10:00 limit"),
@@ -25,13 +25,12 @@ from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, 
         ({"command": "make\nall"}, "running make · 42 s"),
         ({"command": "ma\x1b[2Jke"}, "running ma␛[2Jke · 42 s"),
         ({}, "running shell · 42 s"),
-    ],
-)
-def test_one_open_call_is_shown_with_its_time(args: dict[str, Any], words: str) -> None:
-    """A running call is named with its time and its limit, which explains the silence."""
-    lines = (init(), started("shell", **args))
-    assert sentence(*lines, after_ms=42_000) == words
-    assert sentence(*lines, after_ms=42_000, agent=BUSY) == f"{words} · its processes use CPU"
+    ]
+    for args, words in cases:
+        with case(args):
+            lines = (init(), started("shell", **args))
+            assert sentence(*lines, after_ms=42_000) == words
+            assert sentence(*lines, after_ms=42_000, agent=BUSY) == f"{words} · its processes use CPU"
 
 
 def test_a_call_within_its_limit_is_not_quiet() -> None:
@@ -113,7 +112,7 @@ def test_an_unknown_time_is_not_shown() -> None:
 def test_a_call_without_an_arrival_time_is_not_late() -> None:
     """A call without an arrival time is neither timed nor quiet, whatever came since."""
     read = session(init(), started("shell", command="make"), is_over=False)
-    read.apply((), read.calls[0].started._replace(seen_ms=NOW), 0)  # type: ignore[union-attr]
+    apply_line(read, (), read.calls[0].started._replace(seen_ms=NOW), 0)  # type: ignore[union-attr]
     assert status(read, NOW + 99_000) == "running make"
     assert not is_quiet(read, NOW + 99_000)
 

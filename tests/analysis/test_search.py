@@ -16,6 +16,7 @@ from agentwatch.analysis.search import MOST_MATCHES, Search
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from tests.builders.lines import completed, delta, init, result, started, thought, thought_through, user
+from tests.conftest import case
 
 Saver = Callable[..., Feed]
 
@@ -88,9 +89,9 @@ def test_an_upper_case_letter_makes_case_count(saved: Saver) -> None:
     assert complete(feed, "cAfé").found == []
 
 
-@pytest.mark.parametrize(
-    ("query", "shown"),
-    [
+def test_escapes_hide_nothing(saved: Saver) -> None:
+    """Text is found in a payload in any JSON escaping, in the form in which safe text shows it."""
+    cases: list[tuple[str, str]] = [
         ('say "hi"', 'say "hi" twice'),
         ("one two", "one\ntwo"),
         ("東京", "in 東京 now"),
@@ -102,15 +103,16 @@ def test_an_upper_case_letter_makes_case_count(saved: Saver) -> None:
         ("<U+202E>", "a \u202e b"),
         ("202E", "a \u202e b"),
         ("9b", "a \x9b b"),
-    ],
-)
-@pytest.mark.parametrize("is_ascii", [True, False])
-def test_escapes_hide_nothing(saved: Saver, query: str, shown: str, is_ascii: bool) -> None:
-    """Text is found in a payload in any JSON escaping, in the form in which safe text shows it."""
-    line = json.loads(completed("shell", "c-1", {"success": {"stdout": shown}}, command="x"))
-    written = json.dumps(line, ensure_ascii=is_ascii).encode() + b"\n"
-    feed = saved(init(), started("shell", "c-1", command="x"), written, delta(shown), result(shown))
-    assert places(feed, query) == ["#1 shell x, result", "text"]
+    ]
+    for is_ascii in [True, False]:
+        for query, shown in cases:
+            with case((is_ascii, query)):
+                line = json.loads(completed("shell", "c-1", {"success": {"stdout": shown}}, command="x"))
+                written = json.dumps(line, ensure_ascii=is_ascii).encode() + b"\n"
+                feed = saved(
+                    init(), started("shell", "c-1", command="x"), written, delta(shown), result(shown)
+                )
+                assert places(feed, query) == ["#1 shell x, result", "text"]
 
 
 def test_letters_written_as_escapes_are_found(saved: Saver) -> None:
@@ -188,29 +190,30 @@ def test_a_search_steps_in_both_directions(saved: Saver) -> None:
             assert search.step(match, -1) == whole[index - 1]
 
 
-@pytest.mark.parametrize("begin", [0, 20, 40, 59, 60])
-def test_an_incomplete_search_is_never_wrong(saved: Saver, begin: int) -> None:
+def test_an_incomplete_search_is_never_wrong(saved: Saver) -> None:
     """During a search, first match, steps and numbers are None until known, and never wrong."""
-    feed = saved(*history(30), result(""))
-    whole = complete(feed, "hit").found
-    expected = next((match for match in whole if match.entry >= begin), whole[-1])
-    search = Search(feed, "hit", begin)
-    known: Counter[str] = Counter()
-    while not search.is_complete:
-        search.advance(0)
-        assert search.first() in (None, expected)
-        for match in random.Random(len(search.found)).sample(search.found, min(len(search.found), 3)):
-            number = search.number(match)
-            assert number in (None, whole.index(match) + 1)
-            known["number"] += number is not None and not search.is_complete
-            for direction in (1, -1):
-                step = search.step(match, direction)
-                assert step in (whole[(whole.index(match) + direction) % len(whole)], None)
-                known["step" if step else "none"] += 1
-    assert known["step"]
-    assert known["none"]
-    assert bool(known["number"]) == (begin < 30)
-    assert search.found == whole
+    for begin in [0, 20, 40, 59, 60]:
+        with case(begin):
+            feed = saved(*history(30), result(""))
+            whole = complete(feed, "hit").found
+            expected = next((match for match in whole if match.entry >= begin), whole[-1])
+            search = Search(feed, "hit", begin)
+            known: Counter[str] = Counter()
+            while not search.is_complete:
+                search.advance(0)
+                assert search.first() in (None, expected)
+                for match in random.Random(len(search.found)).sample(search.found, min(len(search.found), 3)):
+                    number = search.number(match)
+                    assert number in (None, whole.index(match) + 1)
+                    known["number"] += number is not None and not search.is_complete
+                    for direction in (1, -1):
+                        step = search.step(match, direction)
+                        assert step in (whole[(whole.index(match) + direction) % len(whole)], None)
+                        known["step" if step else "none"] += 1
+            assert known["step"]
+            assert known["none"]
+            assert bool(known["number"]) == (begin < 30)
+            assert search.found == whole
 
 
 def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,6 +257,7 @@ def test_later_matches_are_found_in_order(saved: Saver, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.costs
 def test_a_slice_is_short(saved: Saver) -> None:
     """A long recording is searched in slices of about the given time."""
     big = "lorem ipsum " * 20_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.agent_facts import AgentFacts
 from agentwatch.events import Channel, Text
-from agentwatch.session import Place
+from agentwatch.session import Place, apply_line
 from tests.builders.lines import DONE, completed, delta, event, init, started, thought, thought_through, user
 from tests.builders.sentences import BUSY, IDLE, paced, sentence, status_after
 
@@ -40,7 +40,7 @@ def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
     slow = paced([*thoughts(*[100] * 5), (2, thought("a")), *[(1, thought("b"))] * 62])
     assert status_after(slow, 0) == "thinking · 62 s"
     untimed = paced([*waits(1), (20, event("connection", "lost"))])
-    untimed[0].apply([Text(Channel.REASONING, "a")], Place(0, 1, None))
+    apply_line(untimed[0], [Text(Channel.REASONING, "a")], Place(0, 1, None))
     assert status_after(untimed, 50) == "thinking"
 
 

@@ -21,6 +21,7 @@ from tests.builders.lines import (
     user,
 )
 from tests.builders.sentences import BUSY, IDLE, NOW, sentence
+from tests.conftest import case
 
 FAILED = completed("shell", "x", {"failure": {"exitCode": 1}})
 
@@ -41,32 +42,31 @@ def test_plain_text_before_the_first_event_names_the_flag() -> None:
     assert sentence(b"A notice\n", init()) == "waiting for the model"
 
 
-@pytest.mark.parametrize(
-    ("lines", "words", "in_the_middle"),
-    [
+def test_the_status_without_an_open_call() -> None:
+    """Without an open call the model thinks, writes or is waited for; without a history, 60 s are quiet."""
+    cases: list[tuple[tuple[bytes, ...], str, str]] = [
         ((user(),), "waiting for the model", ""),
         ((thought("hm"), thought_through()), "waiting for the model", ""),
         ((delta("I"), started("read"), completed("read")), "waiting for the model", ""),
         ((result(), init()), "waiting for the model", ""),
         ((thought("hm"),), "thinking", " · while thinking"),
         ((delta("I"),), "writing", " · while writing"),
-    ],
-)
-def test_the_status_without_an_open_call(lines: tuple[bytes, ...], words: str, in_the_middle: str) -> None:
-    """Without an open call the model thinks, writes or is waited for; without a history, 60 s are quiet."""
-    for after_ms in (0, 4_999, None):
-        assert sentence(init(), *lines, after_ms=after_ms) == words
-    lead = "quiet for " if words == "writing" else ""
-    assert sentence(init(), *lines, after_ms=59_999) == f"{words} · {lead}59 s"
-    quiet = f"quiet for 60 s, no open call{in_the_middle}"
-    assert sentence(init(), *lines, after_ms=60_000) == quiet
-    assert sentence(init(), *lines, after_ms=119_999) == quiet.replace("60", "119")
-    assert sentence(init(), *lines, after_ms=120_000) == f"stalled? {quiet.replace('60', '120')}"
+    ]
+    for lines, words, in_the_middle in cases:
+        with case((lines, words)):
+            for after_ms in (0, 4_999, None):
+                assert sentence(init(), *lines, after_ms=after_ms) == words
+            lead = "quiet for " if words == "writing" else ""
+            assert sentence(init(), *lines, after_ms=59_999) == f"{words} · {lead}59 s"
+            quiet = f"quiet for 60 s, no open call{in_the_middle}"
+            assert sentence(init(), *lines, after_ms=60_000) == quiet
+            assert sentence(init(), *lines, after_ms=119_999) == quiet.replace("60", "119")
+            assert sentence(init(), *lines, after_ms=120_000) == f"stalled? {quiet.replace('60', '120')}"
 
 
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
+def test_a_result_is_the_last_word() -> None:
+    """After the result the status is its outcome, however much time passes, before and after the end."""
+    cases: list[tuple[tuple[bytes, ...], str]] = [
         ((result(),), "succeeded in 5.2 s"),
         ((result(duration_ms=None),), "succeeded"),
         ((result(duration_ms=59_949),), "succeeded in 59.9 s"),
@@ -80,14 +80,13 @@ def test_the_status_without_an_open_call(lines: tuple[bytes, ...], words: str, i
         ((result("\n a\x1b[2J \nb", is_error=True),), "failed: a␛[2J "),
         ((result(None, is_error=True),), "failed: no reason given"),
         ((result(" \n", is_error=True),), "failed: no reason given"),
-    ],
-)
-def test_a_result_is_the_last_word(lines: tuple[bytes, ...], words: str) -> None:
-    """After the result the status is its outcome, however much time passes, before and after the end."""
-    for is_over in (False, True):
-        assert sentence(init(), *lines, after_ms=99_000, is_over=is_over) == words
-        read = session(init(), *lines, seen_ms=NOW, is_over=is_over)
-        assert not is_quiet(read, NOW + 9_000_000)
+    ]
+    for lines, words in cases:
+        with case(lines):
+            for is_over in (False, True):
+                assert sentence(init(), *lines, after_ms=99_000, is_over=is_over) == words
+                read = session(init(), *lines, seen_ms=NOW, is_over=is_over)
+                assert not is_quiet(read, NOW + 9_000_000)
 
 
 @pytest.mark.parametrize(
@@ -104,21 +103,20 @@ def test_an_end_without_a_result(lines: tuple[bytes, ...], words: str) -> None:
     assert sentence(*lines, is_over=True) == words
 
 
-@pytest.mark.parametrize(
-    ("agent", "words"),
-    [
+def test_how_the_process_ended_explains_an_end_without_a_result() -> None:
+    """Under `run`, the exit code and the last line of stderr explain why there is no result."""
+    cases: list[tuple[AgentFacts, str]] = [
         (AgentFacts(exit_code=1, stderr=" no\x1b login "), "exit 1 · stderr: no␛ login"),
         (AgentFacts(exit_code=1), "exit 1"),
         (AgentFacts(exit_code=0), "exit 0"),
         (AgentFacts(exit_code=137), "exit 137 (SIGKILL)"),
         (AgentFacts(exit_code=255, stderr="x" * 999), f"exit 255 · stderr: {'x' * 119}…"),
-    ],
-)
-def test_how_the_process_ended_explains_an_end_without_a_result(agent: AgentFacts, words: str) -> None:
-    """Under `run`, the exit code and the last line of stderr explain why there is no result."""
-    assert sentence(is_over=True, agent=agent) == f"ended without a result · {words}"
-    told_all = sentence(init(), started("shell"), is_over=True, agent=agent)
-    assert told_all == f"ended without a result · {words} · 1 call, 1 unfinished"
+    ]
+    for agent, words in cases:
+        with case(agent):
+            assert sentence(is_over=True, agent=agent) == f"ended without a result · {words}"
+            told_all = sentence(init(), started("shell"), is_over=True, agent=agent)
+            assert told_all == f"ended without a result · {words} · 1 call, 1 unfinished"
 
 
 def test_an_exit_code_that_contradicts_the_result_is_shown() -> None:
@@ -142,20 +140,19 @@ def test_a_process_that_outlives_its_result_is_shown() -> None:
     assert sentence(*lines, after_ms=None, agent=IDLE) == "succeeded in 5.2 s"
 
 
-@pytest.mark.parametrize(
-    ("ms", "words"),
-    [
+def test_brief_clock() -> None:
+    """Times are in whole seconds, and from 200 s on in minutes and hours."""
+    cases: list[tuple[int, str]] = [
         (0, "0 s"),
         (999, "0 s"),
         (199_999, "199 s"),
         (200_000, "3:20"),
         (3_599_000, "59:59"),
         (3_723_000, "1:02:03"),
-    ],
-)
-def test_brief_clock(ms: int, words: str) -> None:
-    """Times are in whole seconds, and from 200 s on in minutes and hours."""
-    assert brief_clock(ms) == words
+    ]
+    for ms, words in cases:
+        with case(ms):
+            assert brief_clock(ms) == words
 
 
 def test_a_status_is_one_line() -> None:
@@ -173,9 +170,9 @@ def test_a_status_is_one_line() -> None:
             assert len(words.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("lines", "agent", "words"),
-    [
+def test_the_last_line_that_is_no_json_is_the_reason() -> None:
+    """Without a text in the result, the last line that is no JSON explains the end, before stderr does."""
+    cases: list[tuple[tuple[bytes, ...], AgentFacts, str]] = [
         ((init(), b"RetriableError: no\n"), NO_FACTS, "ended without a result: RetriableError: no"),
         (
             (init(), b"RetriableError: no\n", started("read")),
@@ -185,13 +182,10 @@ def test_a_status_is_one_line() -> None:
         ((init(), b"Bad key\n", result("", is_error=True)), NO_FACTS, "failed: Bad key"),
         ((init(), b"Bad key\n", result("No", is_error=True)), NO_FACTS, "failed: No"),
         ((init(), b"A notice\n", result()), NO_FACTS, "succeeded in 5.2 s"),
-    ],
-)
-def test_the_last_line_that_is_no_json_is_the_reason(
-    lines: tuple[bytes, ...], agent: AgentFacts, words: str
-) -> None:
-    """Without a text in the result, the last line that is no JSON explains the end, before stderr does."""
-    assert sentence(*lines, is_over=True, agent=agent) == words
+    ]
+    for lines, agent, words in cases:
+        with case((lines, agent)):
+            assert sentence(*lines, is_over=True, agent=agent) == words
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.safe_text import columns
 from tests.builders.lines import init, result, started, user
 from tests.builders.sentences import BUSY, IDLE, of_step, sentence
+from tests.conftest import case
 
 
 @pytest.mark.parametrize(
@@ -30,9 +31,9 @@ STEP = tuple(of_step(name) for name in "abc")
 MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab")
 
 
-@pytest.mark.parametrize(
-    ("lines", "agent", "width", "words"),
-    [
+def test_a_narrow_screen_still_has_the_time() -> None:
+    """In few columns the wording is shorter, and the target is cut before the time."""
+    cases: list[tuple[tuple[bytes, ...], AgentFacts, int, str]] = [
         ((COMMAND,), NO_FACTS, 37, "running pytest -q te… · 12 s of 120 s"),
         (
             (COMMAND,),
@@ -55,20 +56,17 @@ MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab"
         ((*STEP[:2], FETCH), NO_FACTS, 37, "3 calls, the oldest: read a 12 s"),
         (MANY, NO_FACTS, 37, "2 calls, the oldest: a 12 s, 7 s over"),
         ((started("t" * 99, "t", x="y"),), NO_FACTS, 37, "running tttttttttt… ttttttttt… · 12 s"),
-    ],
-)
-def test_a_narrow_screen_still_has_the_time(
-    lines: tuple[bytes, ...], agent: AgentFacts, width: int, words: str
-) -> None:
-    """In few columns the wording is shorter, and the target is cut before the time."""
-    found = sentence(init(), *lines, after_ms=12_000, agent=agent, width=width)
-    assert found == words
-    assert len(found) <= width
+    ]
+    for lines, agent, width, words in cases:
+        with case((lines, agent, width)):
+            found = sentence(init(), *lines, after_ms=12_000, agent=agent, width=width)
+            assert found == words
+            assert len(found) <= width
 
 
-@pytest.mark.parametrize(
-    ("lines", "after_s", "is_over", "agent", "words"),
-    [
+def test_a_silence_is_explained_in_forty_columns() -> None:
+    """40 columns are enough to show a stall and its evidence; cut text ends with an ellipsis."""
+    cases: list[tuple[tuple[bytes, ...], int, bool, AgentFacts, str]] = [
         ((user(),), 119, False, NO_FACTS, "quiet 119 s, no open call"),
         ((user(),), 120, False, NO_FACTS, "stalled? quiet 120 s, no open call"),
         ((user(),), 120, False, BUSY, "quiet 120 s, no open call · uses CPU"),
@@ -81,18 +79,11 @@ def test_a_narrow_screen_still_has_the_time(
             AgentFacts(exit_code=1, stderr="no login"),
             "no result · exit 1 · stderr: no login",
         ),
-    ],
-)
-def test_a_silence_is_explained_in_forty_columns(
-    lines: tuple[bytes, ...],
-    after_s: int,
-    is_over: bool,
-    agent: AgentFacts,
-    words: str,
-) -> None:
-    """40 columns are enough to show a stall and its evidence; cut text ends with an ellipsis."""
-    found = sentence(init(), *lines, after_ms=after_s * 1000, is_over=is_over, agent=agent, width=37)
-    assert found == words
+    ]
+    for lines, after_s, is_over, agent, words in cases:
+        with case((lines, after_s, is_over)):
+            found = sentence(init(), *lines, after_ms=after_s * 1000, is_over=is_over, agent=agent, width=37)
+            assert found == words
 
 
 def test_a_command_is_cut_at_60_columns() -> None:

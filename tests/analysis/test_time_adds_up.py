@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -137,6 +138,7 @@ def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int
     assert union.total == sum(last - first for first, last in union.intervals())
 
 
+@pytest.mark.system
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, max_size=8))
 def test_any_lines_have_a_time_breakdown(fields: list[dict[str, Any]]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agentwatch.events import Event, FormatDetected
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
-from agentwatch.session import Call, Place, Session
+from agentwatch.session import Call, Place, Session, apply_line, close_session
 from agentwatch.wire import Decoder
 
 SESSION = "s-1"
@@ -152,12 +152,12 @@ def session(*lines: bytes, seen_ms: int | None = None, is_over: bool = True) -> 
     joiner = LineJoiner(decoder)
     for piece in physical_lines(b"".join(lines)):
         for found in joiner.take(piece._replace(seen_ms=seen_ms)):
-            read.apply(*found)
+            apply_line(read, *found)
     if is_over:
         for found in joiner.rest():
-            read.apply(*found)
-        read.apply(decoder.end(), Place(0, 0, None), 0)
-        read.close()
+            apply_line(read, *found)
+        apply_line(read, decoder.end(), Place(0, 0, None), 0)
+        close_session(read)
     return read
 
 

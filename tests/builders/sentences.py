@@ -9,7 +9,7 @@ from agentwatch.analysis.status import status
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
 from agentwatch.safe_text import SafeText
-from agentwatch.session import Session
+from agentwatch.session import Session, apply_line
 from agentwatch.wire import Decoder
 from tests.builders.lines import session, started
 
@@ -37,7 +37,7 @@ def paced(pieces: Iterable[tuple[int, bytes]]) -> tuple[Session, int]:
     for seconds, data in pieces:
         now += seconds * 1000
         for found in joiner.take(Line(0, data.removesuffix(b"\n"), now)):
-            read.apply(*found)
+            apply_line(read, *found)
     return read, now
 
 

@@ -17,7 +17,7 @@ from agentwatch.events import (
     ToolStarted,
     TurnEnded,
 )
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 
 TimedEvent = tuple[Event, int | None]
 """An event, and the arrival time of its line."""
@@ -69,7 +69,7 @@ def session_of(*events: TimedEvent) -> Session:
 def apply_events(read: Session, events: tuple[TimedEvent, ...] | list[TimedEvent]) -> None:
     """Apply events to a session."""
     for event, seen_ms in events:
-        read.apply([event], Place(0, 1, seen_ms))
+        apply_line(read, [event], Place(0, 1, seen_ms))
 
 
 def account(*events: TimedEvent) -> Account:

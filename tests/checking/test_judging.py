@@ -9,6 +9,7 @@ import pytest
 from agentwatch.checking.judgement import State
 from tests.builders.lines import completed, delta, init, result, started, user
 from tests.checking.judged import call, judge, rules, run, shell
+from tests.conftest import case
 
 OUTSIDE = call("edit", "c-2", 5000, 5100, path="/etc/hosts")
 INSIDE = call("edit", "c-1", 1000, 1100, path="src/app.py")
@@ -133,28 +134,28 @@ def test_tests_must_be_green_at_the_end(data: bytes, state: State, tmp_path: Pat
     assert states(data, tmp_path, require=["tests=green"]) == [state]
 
 
-@pytest.mark.parametrize(
-    ("data", "limit", "state"),
-    [
-        (run(RED), "failed=1", State.HOLDS),
-        (run(RED), "failed=0", State.BROKEN),
-        (run(REJECTED), "rejected=0", State.BROKEN),
-        (run(GREEN), "rejected=0", State.HOLDS),
-        (run(INSIDE, GREEN), "calls=2", State.HOLDS),
-        (run(INSIDE, GREEN), "calls=1", State.BROKEN),
-        (run(call("shell", "c-1", 0, 61_000, command="make")), "call=1m", State.BROKEN),
-        (run(call("shell", "c-1", 0, 59_000, command="make")), "call=1m", State.HOLDS),
-        (run(), "call=1m", State.UNKNOWN),
-        (run(), "cost=1", State.UNKNOWN),
-        (run(), "idle=1m", State.UNKNOWN),
-        (run(INSIDE, OUTSIDE), "elapsed=1m", State.HOLDS),
-        (run(INSIDE, OUTSIDE), "elapsed=4s", State.BROKEN),
-    ],
-    ids=range(13),
-)
-def test_limits(data: bytes, limit: str, state: State, tmp_path: Path) -> None:
+LIMITS: list[tuple[bytes, str, State]] = [
+    (run(RED), "failed=1", State.HOLDS),
+    (run(RED), "failed=0", State.BROKEN),
+    (run(REJECTED), "rejected=0", State.BROKEN),
+    (run(GREEN), "rejected=0", State.HOLDS),
+    (run(INSIDE, GREEN), "calls=2", State.HOLDS),
+    (run(INSIDE, GREEN), "calls=1", State.BROKEN),
+    (run(call("shell", "c-1", 0, 61_000, command="make")), "call=1m", State.BROKEN),
+    (run(call("shell", "c-1", 0, 59_000, command="make")), "call=1m", State.HOLDS),
+    (run(), "call=1m", State.UNKNOWN),
+    (run(), "cost=1", State.UNKNOWN),
+    (run(), "idle=1m", State.UNKNOWN),
+    (run(INSIDE, OUTSIDE), "elapsed=1m", State.HOLDS),
+    (run(INSIDE, OUTSIDE), "elapsed=4s", State.BROKEN),
+]
+
+
+def test_limits(tmp_path: Path) -> None:
     """A limit holds up to its value, is broken above it, and is not judged if the amount is unknown."""
-    assert states(data, tmp_path, limit=[limit]) == [state]
+    for data, limit, state in LIMITS:
+        with case(f"{limit} {state}"):
+            assert states(data, tmp_path, limit=[limit]) == [state]
 
 
 def test_a_limit_names_the_calls_that_break_it(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from agentwatch.faults import Fault
 from agentwatch.machine.places import session_ids
 from tests.builders.lines import init, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
-from tests.harness.program import PLAIN, watch
+from tests.conftest import case
+from tests.harness.program import PLAIN, ran
 
 NOON = TimeOfDay(12 * 3_600_000 + 999)
 
@@ -36,39 +37,38 @@ def save(home: Path, stem: str, session_id: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("words", "path", "moment"),
-    [
-        ("a.ndjson", "a.ndjson", None),
-        ("a.ndjson#12", "a.ndjson", CallEnd(12)),
-        ("a.ndjson@12:00", "a.ndjson", NOON),
-        ("a.ndjson@+95s", "a.ndjson", Shift(95_000)),
-        ("a.ndjson@live", "a.ndjson", End.LIVE),
-        ("a.ndjson@a name", "a.ndjson", Named("a name")),
-        ("a.ndjson@x@y", "a.ndjson", Named("x@y")),
-        ("b#1", "b#1", None),
-        ("b#1#2", "b#1", CallEnd(2)),
-        ("c@12:00", "c@12:00", None),
-        ("c@12:00@12:00", "c@12:00", NOON),
-        ("a.ndjson/ses_1#2", "a.ndjson/ses_1", CallEnd(2)),
-        ("-", "-", None),
-        ("-#2", "-", CallEnd(2)),
-        ("missing", "missing", None),
-        ("missing#2", "missing", CallEnd(2)),
-        ("missing@12:00", "missing", NOON),
-        ("me@home", "me@home", None),
-        ("#2", "#2", None),
-        ("@", "@", None),
-        ("", ".", None),
-    ],
-)
-def test_a_file_and_its_moment_are_parted(
-    folder: Path, words: str, path: str, moment: CallEnd | TimeOfDay | Shift | End | Named | None
-) -> None:
+ADDRESSES: list[tuple[str, str, CallEnd | TimeOfDay | Shift | End | Named | None]] = [
+    ("a.ndjson", "a.ndjson", None),
+    ("a.ndjson#12", "a.ndjson", CallEnd(12)),
+    ("a.ndjson@12:00", "a.ndjson", NOON),
+    ("a.ndjson@+95s", "a.ndjson", Shift(95_000)),
+    ("a.ndjson@live", "a.ndjson", End.LIVE),
+    ("a.ndjson@a name", "a.ndjson", Named("a name")),
+    ("a.ndjson@x@y", "a.ndjson", Named("x@y")),
+    ("b#1", "b#1", None),
+    ("b#1#2", "b#1", CallEnd(2)),
+    ("c@12:00", "c@12:00", None),
+    ("c@12:00@12:00", "c@12:00", NOON),
+    ("a.ndjson/ses_1#2", "a.ndjson/ses_1", CallEnd(2)),
+    ("-", "-", None),
+    ("-#2", "-", CallEnd(2)),
+    ("missing", "missing", None),
+    ("missing#2", "missing", CallEnd(2)),
+    ("missing@12:00", "missing", NOON),
+    ("me@home", "me@home", None),
+    ("#2", "#2", None),
+    ("@", "@", None),
+    ("", ".", None),
+]
+
+
+def test_a_file_and_its_moment_are_parted(folder: Path) -> None:
     """A file with the literal name wins; otherwise the words are split after a file that is there."""
     for name in ("a.ndjson", "b#1", "c@12:00"):
         (folder / name).touch()
-    assert parse_address(words) == Address(Path(path), moment, words)
+    for words, path, moment in ADDRESSES:
+        with case(words):
+            assert parse_address(words) == Address(Path(path), moment, words)
     assert Path("-") == STDIN
 
 
@@ -125,6 +125,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     return built
 
 
+@pytest.mark.system
 def test_a_session_of_any_agent_is_found_by_its_id(folder: Path, machine: FakeMachine) -> None:
     """The id of each session on this machine is an address, or says why it cannot be opened."""
     agents = set()
@@ -194,7 +195,7 @@ def test_saved_sessions_that_cannot_be_read_are_no_reason(home: Path, folder: Pa
     """If the sessions folder cannot be read, the error is that the file does not exist."""
     home.mkdir()
     (home / "sessions").write_bytes(b"")
-    done = watch("show", "missing", cwd=folder)
+    done = ran("show", "missing", cwd=folder)
     assert (done.returncode, done.stderr) == (
         2,
         b"agentwatch: cannot open missing: no such file or directory\n",
@@ -206,7 +207,7 @@ def test_a_command_for_whole_recordings_refuses_a_moment(folder: Path) -> None:
     (folder / "a.ndjson").write_bytes(PLAIN.read_bytes())
     assert whole("a.ndjson", "log") == Path("a.ndjson")
     for command in ("log", "drift"):
-        done = watch(command, "a.ndjson#1", cwd=folder)
+        done = ran(command, "a.ndjson#1", cwd=folder)
         assert (done.returncode, done.stdout) == (2, b"")
         assert (
             done.stderr
@@ -217,6 +218,6 @@ def test_a_command_for_whole_recordings_refuses_a_moment(folder: Path) -> None:
 def test_printing_refuses_a_moment(folder: Path) -> None:
     """A printed session is a whole one; the error names the command that prints a moment."""
     (folder / "a.ndjson").write_bytes(PLAIN.read_bytes())
-    done = watch("-p", "a.ndjson@50%", cwd=folder)
+    done = ran("-p", "a.ndjson@50%", cwd=folder)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.endswith(b"try agentwatch show a.ndjson@50%\n")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import RECORDINGS
 from tests.harness.on_a_pty import in_terminal
-from tests.harness.program import watch
+from tests.harness.program import ran
 from tests.harness.terminal_oracle import copied
 
+pytestmark = pytest.mark.system
 PLAIN = RECORDINGS / "plain.ndjson"
 
 
@@ -23,7 +26,7 @@ def test_y_copies_the_address_of_a_call() -> None:
         assert terminal.wait_exit() == 0
     address, _, action = text.partition(" ")
     assert (address, action) == (f"{PLAIN}#1", "Read file lantern/settings.py (6 lines)")
-    assert watch("show", address).stdout.decode().splitlines()[0] == f"#1 {action}"
+    assert ran("show", address).stdout.decode().splitlines()[0] == f"#1 {action}"
 
 
 def test_a_session_opens_at_an_address() -> None:

@@ -13,7 +13,7 @@ from agentwatch.cli.config_file import read_config, read_keep_ms
 from agentwatch.config import Config
 from agentwatch.faults import USAGE, Fault
 from agentwatch.screen.keymap import bound_keys
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 
 
 def read(tmp_path: Path, text: str | bytes) -> Config:
@@ -85,47 +85,69 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
     assert read_config({"AGENTWATCH_CONFIG": ""}) == Config(thinking=True)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[attention]\nbell: true", "not valid TOML: Expected '=' after a key"),
-        ("\n\n[screen\nx = 1", "not valid TOML: Expected ']' at the end of a table declaration (at line 3"),
-        (b"[screen]\ntheme = '\xff'", "not valid UTF-8 at byte 18"),
-        ("a = " + "[" * 20_000, "not valid TOML"),
-        (
-            "[atention]",
-            "unknown section atention; known sections: [keys], [screen], [attention], [sessions], ",
-        ),
-        ("[sessions]\nring = 'some'", "[sessions] unknown ring some; known rings: all, none"),
-        ("[sessions]\nkeep = 'a month'", "[sessions] keep: 'a month' is no age; an age is 90s, 30m, 2h, 30d"),
-        ("[sessions]\nkeep = 30", "[sessions] keep: expected a string in quotes, got 30"),
-        ("attention = 1", "attention must be a table: [attention]"),
-        ("[attention]\nbel = true", "[attention] unknown setting bel; known settings: bell, note, title"),
-        ("[screen]\ncolour = true", "[screen] unknown setting colour; known settings: theme, thinking"),
-        ("[attention]\nbell = 'yes'", "[attention] bell: expected true or false, got 'yes'"),
-        ("[screen]\nthinking = 1", "[screen] thinking: expected true or false, got 1"),
-        ("[screen]\ntheme = true", "[screen] theme: expected a string in quotes, got True"),
-        ("[screen]\ntheme = 'neon'", "[screen] unknown theme neon; known themes: ansi-dark, "),
-        ("[keys]\npause = ['f']", "[keys] pause: expected a string in quotes, got ['f']"),
-        ("[keys]\nfrieze = 'f'", "[keys] unknown binding frieze; known bindings: "),
-        ("[keys]\npause = ''", "[keys] pause: an empty string is not a key (examples:"),
-        ("[keys]\npause = 'x,'", "[keys] pause: x, is not a key (examples:"),
-        ("[keys]\npause = 'Ctrl+G'", "[keys] pause: Ctrl+G is not a key (examples: f, ctrl+g"),
-        ("[keys]\npause = 'ctrl+'", "[keys] pause: ctrl+ is not a key"),
-        ("[keys]\npause = 'Full_Stop'", "[keys] pause: Full_Stop is not a key"),
-        ("[keys]\npause = 'blank'", "[keys] pause: blank is not a key"),
-        ("[keys]\npause = 'e'", "[keys] pause: e is already the key of next-failure; rebind that too"),
-        (
-            "[keys]\npause = 'ctrl+g'\nleave = 'f8,ctrl+g'",
-            "[keys] pause: ctrl+g is already the key of leave",
-        ),
-        ('"\\u001b]0;x\\u0007\\n" = 1', "unknown section ␛]0;x␇␊"),
-        ("[screen]\ntheme = '" + "x" * 500 + "'", f"[screen] unknown theme {'x' * 39}…; known"),
-    ],
-)
-def test_a_mistake_is_reported_in_one_line(tmp_path: Path, text: str | bytes, message: str) -> None:
+def test_what_is_named_must_be_a_small_regular_file(tmp_path: Path) -> None:
+    """A device is read without end, and a FIFO waits for ever; a link to a file is followed."""
+    fifo, large, link = (tmp_path / name for name in ("fifo", "large", "link"))
+    os.mkfifo(fifo)
+    large.write_bytes(b"#" * ((1 << 20) + 1))
+    link.symlink_to(large)
+    for path, said in (
+        ("/dev/zero", "cannot open /dev/zero: it is not a regular file"),
+        (fifo, f"cannot open {fifo}: it is not a regular file"),
+        (tmp_path, f"cannot open {tmp_path}: "),
+        (large, f"{large}: larger than 1024 KiB"),
+        (link, f"{link}: larger than 1024 KiB"),
+    ):
+        with case(path), pytest.raises(Fault) as found:
+            read_config({"AGENTWATCH_CONFIG": str(path)})
+        assert str(found.value).startswith(said)
+        assert found.value.exit_code == USAGE
+    os.truncate(large, 1 << 20)
+    assert read_config({"AGENTWATCH_CONFIG": str(link)}) == Config()
+
+
+MISTAKES: list[tuple[str | bytes, str]] = [
+    ("[attention]\nbell: true", "not valid TOML: Expected '=' after a key"),
+    ("\n\n[screen\nx = 1", "not valid TOML: Expected ']' at the end of a table declaration (at line 3"),
+    (b"[screen]\ntheme = '\xff'", "not valid UTF-8 at byte 18"),
+    ("a = " + "[" * 20_000, "not valid TOML"),
+    (
+        "[atention]",
+        "unknown section atention; known sections: [keys], [screen], [attention], [sessions], ",
+    ),
+    ("[sessions]\nring = 'some'", "[sessions] unknown ring some; known rings: all, none"),
+    ("[sessions]\nkeep = 'a month'", "[sessions] keep: 'a month' is no age; an age is 90s, 30m, 2h, 30d"),
+    ("[sessions]\nkeep = 30", "[sessions] keep: expected a string in quotes, got 30"),
+    ("attention = 1", "attention must be a table: [attention]"),
+    ("[attention]\nbel = true", "[attention] unknown setting bel; known settings: bell, note, title"),
+    ("[screen]\ncolour = true", "[screen] unknown setting colour; known settings: theme, thinking"),
+    ("[attention]\nbell = 'yes'", "[attention] bell: expected true or false, got 'yes'"),
+    ("[screen]\nthinking = 1", "[screen] thinking: expected true or false, got 1"),
+    ("[screen]\ntheme = true", "[screen] theme: expected a string in quotes, got True"),
+    ("[screen]\ntheme = 'neon'", "[screen] unknown theme neon; known themes: ansi-dark, "),
+    ("[keys]\npause = ['f']", "[keys] pause: expected a string in quotes, got ['f']"),
+    ("[keys]\nfrieze = 'f'", "[keys] unknown binding frieze; known bindings: "),
+    ("[keys]\npause = ''", "[keys] pause: an empty string is not a key (examples:"),
+    ("[keys]\npause = 'x,'", "[keys] pause: x, is not a key (examples:"),
+    ("[keys]\npause = 'Ctrl+G'", "[keys] pause: Ctrl+G is not a key (examples: f, ctrl+g"),
+    ("[keys]\npause = 'ctrl+'", "[keys] pause: ctrl+ is not a key"),
+    ("[keys]\npause = 'Full_Stop'", "[keys] pause: Full_Stop is not a key"),
+    ("[keys]\npause = 'blank'", "[keys] pause: blank is not a key"),
+    ("[keys]\npause = 'e'", "[keys] pause: e is already the key of next-failure; rebind that too"),
+    (
+        "[keys]\npause = 'ctrl+g'\nleave = 'f8,ctrl+g'",
+        "[keys] pause: ctrl+g is already the key of leave",
+    ),
+    ('"\\u001b]0;x\\u0007\\n" = 1', "unknown section ␛]0;x␇␊"),
+    ("[screen]\ntheme = '" + "x" * 500 + "'", f"[screen] unknown theme {'x' * 39}…; known"),
+]
+
+
+def test_a_mistake_is_reported_in_one_line(tmp_path: Path) -> None:
     """A message names the file, the line or key, and what is expected, in one line; the exit code is 2."""
-    assert fault(tmp_path, text).startswith(message)
+    for text, message in MISTAKES:
+        with case(message):
+            assert fault(tmp_path, text).startswith(message)
 
 
 def test_an_unreadable_file_is_a_usage_error(tmp_path: Path) -> None:
@@ -161,6 +183,7 @@ def test_keys_of_different_screens_do_not_meet(tmp_path: Path) -> None:
         assert fault(tmp_path, f"[keys]\n{keys}") == f"[keys] {fault_words}"
 
 
+@pytest.mark.slow
 def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path: Path) -> None:
     """Every binding with an id accepts its own default keys again, all bindings at once."""
     known = bound_keys({})
@@ -179,6 +202,7 @@ def test_every_binding_and_theme_is_documented() -> None:
     assert [name for name in (*bound_keys({}), *BUILTIN_THEMES) if f"`{name}`" not in documentation] == []
 
 
+@pytest.mark.slow
 def test_a_file_without_keys_and_theme_loads_no_screen(tmp_path: Path) -> None:
     """Settings that name no binding and no theme are read without importing Textual."""
     path = tmp_path / "config.toml"

@@ -11,29 +11,69 @@ from pathlib import Path
 import pytest
 
 from tests.builders.lines import init
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 from tests.harness.fake_agent import command
-from tests.harness.program import AGENTWATCH, FAILED, PLAIN, PLAIN_TEXT, UNFINISHED, environment, files, watch
+from tests.harness.program import (
+    AGENTWATCH,
+    FAILED,
+    PLAIN,
+    PLAIN_TEXT,
+    UNFINISHED,
+    environment,
+    files,
+    ran,
+    watch,
+)
 
 
-@pytest.mark.parametrize("form", ["text", "stream-json"])
-@pytest.mark.parametrize("path", [FAILED, UNFINISHED], ids=lambda path: path.stem)
-def test_the_exit_code_is_that_of_the_run(path: Path, form: str) -> None:
+def test_the_exit_code_is_that_of_the_run() -> None:
     """A run that failed, or has no result, exits with 1 in every output format."""
-    assert watch(path, "--output-format", form).returncode == 1
+    for path in (FAILED, UNFINISHED):
+        for form in ("text", "stream-json"):
+            with case(f"{path.stem}, {form}"):
+                assert ran(path, "--output-format", form).returncode == 1
 
 
-@pytest.mark.parametrize("data", [b"", b"\n \n", init(), b"a notice\n" + init()])
-def test_a_stream_without_a_result_is_a_failure(data: bytes) -> None:
+def test_a_stream_without_a_result_is_a_failure() -> None:
     """A stream that ends without a result exits with 1, even if it is empty."""
-    done = watch("-p", stdin=data)
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr == b"agentwatch: the stream ended without a result\n"
+    for data in (b"", b"\n \n", init(), b"a notice\n" + init()):
+        with case(data):
+            done = ran("-p", stdin=data)
+            assert (done.returncode, done.stdout) == (1, b"")
+            assert done.stderr == b"agentwatch: the stream ended without a result\n"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_a_mistake_in_the_arguments_names_what_helps(tmp_path: Path) -> None:
+    """A misspelt command is recognised, and the error names the help of the command that was used."""
+    cases = [
+        (
+            "chekc x",
+            "no command, file or session is called chekc; did you mean check? (see agentwatch --help)",
+        ),
+        ("cmpare a b", "did you mean compare? (see agentwatch --help)"),
+        ("hooks", "Choose from: status, install, remove (see agentwatch hooks --help)"),
+        ("check --nope", "(see agentwatch check --help)"),
+        ("engine limits", "(see agentwatch engine limits --help)"),
+        ("--nope", "(see agentwatch --help)"),
+        ("compare plain.ndjson text.txt", "agentwatch: text.txt: not a stream of an agent"),
+    ]
+    (tmp_path / "text.txt").write_text("hello\n")
+    (tmp_path / "plain.ndjson").write_bytes(PLAIN.read_bytes())
+    for words, reason in cases:
+        with case(words):
+            done = ran(*words.split(), cwd=tmp_path)
+            assert (done.returncode, done.stdout) == (2, b"")
+            said = done.stderr.decode()
+            assert said.count("\n") == 1
+            assert "␊" not in said
+            assert reason in said
+    (tmp_path / "demoo").write_bytes(PLAIN.read_bytes())
+    assert ran("demoo", cwd=tmp_path).returncode == 0  # a file wins
+
+
+def test_wrong_use_is_one_error_line(tmp_path: Path) -> None:
+    """Wrong use, or an input that cannot be opened, exits with 2 and one error line, and creates no file."""
+    cases: list[list[str]] = [
         ["missing.ndjson"],
         ["."],
         ["log", "missing.ndjson"],
@@ -45,16 +85,14 @@ def test_a_stream_without_a_result_is_a_failure(data: bytes) -> None:
         ["--tee", "--print"],
         ["run"],
         ["plain.ndjson", "--record", "a"],
-    ],
-    ids=" ".join,
-)
-def test_wrong_use_is_one_error_line(arguments: list[str], tmp_path: Path) -> None:
-    """Wrong use, or an input that cannot be opened, exits with 2 and one error line, and creates no file."""
+    ]
     (tmp_path / "plain.ndjson").write_bytes(PLAIN.read_bytes())
-    done = watch(*arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
-    assert files(tmp_path) == {"plain.ndjson"}
+    for arguments in cases:
+        with case(" ".join(arguments)):
+            done = ran(*arguments, cwd=tmp_path)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
+            assert files(tmp_path) == {"plain.ndjson"}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +108,7 @@ def test_a_file_that_cannot_be_created_is_one_error_line(tmp_path: Path, option:
         path.symlink_to(tmp_path / "elsewhere")
     else:
         path = path / "deeper"
-    done = watch("-p", option, path, stdin=PLAIN.read_bytes())
+    done = ran("-p", option, path, stdin=PLAIN.read_bytes())
     assert (done.returncode, done.stdout) == (73, b"")
     assert re.fullmatch(rb"agentwatch: cannot create [^\n]+\n", done.stderr)
     assert not (tmp_path / "elsewhere").exists()
@@ -78,6 +116,7 @@ def test_a_file_that_cannot_be_created_is_one_error_line(tmp_path: Path, option:
     assert files(tmp_path) <= {"out"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--record", "--log"])
 def test_no_agent_is_started_without_its_files(tmp_path: Path, option: str) -> None:
     """If a recording or log of `run` cannot be created, the agent is not started."""
@@ -87,6 +126,7 @@ def test_no_agent_is_started_without_its_files(tmp_path: Path, option: str) -> N
     assert (done.returncode, mark.exists(), taken.read_text()) == (73, False, "mine")
 
 
+@pytest.mark.slow
 def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
     """A recording that could not be written completely exits with 74 and one line on stderr."""
     limited = f'ulimit -f 1; exec "$@" -p --no-log --record {tmp_path / "r"}'
@@ -102,6 +142,7 @@ def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
     assert re.fullmatch(rb"agentwatch: the recording is incomplete: [^\n]+\n", done.stderr)
 
 
+@pytest.mark.slow
 def test_an_internal_error_is_one_error_line(tmp_path: Path) -> None:
     """An internal error exits with 70 and one line on stderr; its traceback is saved beside the recording."""
     broken = (
@@ -124,15 +165,16 @@ def test_an_internal_error_is_one_error_line(tmp_path: Path) -> None:
     assert [path for path in (tmp_path / "out").iterdir() if "RuntimeError: injected" in path.read_text()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "switches", "code"),
     [
-        (PLAIN, [], 0),
         (PLAIN, ["--exit", "3"], 3),
-        (FAILED, [], 1),
-        (UNFINISHED, [], 1),
-        (UNFINISHED, ["--die", "TERM"], 128 + signal.SIGTERM),
         (PLAIN, ["--die", "KILL"], 128 + signal.SIGKILL),
+        pytest.param(PLAIN, [], 0, marks=pytest.mark.system),
+        pytest.param(FAILED, [], 1, marks=pytest.mark.system),
+        pytest.param(UNFINISHED, [], 1, marks=pytest.mark.system),
+        pytest.param(UNFINISHED, ["--die", "TERM"], 128 + signal.SIGTERM, marks=pytest.mark.system),
     ],
 )
 def test_the_exit_code_of_run_is_the_agents(path: Path, switches: list[str], code: int) -> None:
@@ -142,6 +184,7 @@ def test_the_exit_code_of_run_is_the_agents(path: Path, switches: list[str], cod
     assert path is not PLAIN or done.stdout == PLAIN_TEXT
 
 
+@pytest.mark.slow
 def test_a_command_that_is_not_found_is_127(home: Path) -> None:
     """A command that is not found exits with 127 and one line on stderr, and leaves no session behind."""
     done = watch("run", "-p", "--", "no-such-agent-anywhere", "-x")
@@ -150,6 +193,7 @@ def test_a_command_that_is_not_found_is_127(home: Path) -> None:
     assert files(home) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "folder", "no program"])
 def test_a_command_that_is_not_executable_is_126(tmp_path: Path, kind: str) -> None:
     """A command that cannot be executed exits with 126 and one line on stderr."""
@@ -164,6 +208,7 @@ def test_a_command_that_is_not_executable_is_126(tmp_path: Path, kind: str) -> N
     assert re.fullmatch(rb"agentwatch: cannot start [^\n]+\n", done.stderr)
 
 
+@pytest.mark.slow
 def test_the_stderr_of_a_failed_agent_is_printed() -> None:
     """The last stderr lines of a failed agent are printed, made safe; those of a successful one are not."""
     done = watch("run", "-p", "--", *command(UNFINISHED, "--stderr", "no \x1b[31mlogin", "--exit", "1"))
@@ -177,7 +222,56 @@ def test_a_json_document_is_one_error_line(tmp_path: Path, command: list[str]) -
     """A JSON document over many lines is reported at once, and none of its 800,000 lines is read."""
     path = tmp_path / "package.json"
     path.write_bytes(b'{\n  "name": "x",\n' + b'  "a": 1,\n' * 800_000 + b'  "b": 2\n}\n')
-    done = watch(*command, path)
+    done = ran(*command, path)
     assert (done.returncode, done.stdout) == (2, b"")
     words = f"agentwatch: {path} is one JSON document, not one JSON object per line\n"
     assert done.stderr.decode() == words
+
+
+@pytest.mark.slow
+def test_a_closed_stdout_is_an_error(tmp_path: Path, home: Path) -> None:
+    """What cannot be printed because stdout is closed is reported in one line with 74, by every command."""
+    (home / "sessions").mkdir(mode=0o700, parents=True)
+    (home / "sessions" / "20261120-140307-123abcdef.ndjson").write_bytes(PLAIN.read_bytes())
+    cases: list[tuple[str | Path, ...]] = [
+        ("-p", PLAIN),
+        *((PLAIN, "--output-format", form) for form in ("json", "stream-json", "final", "summary")),
+        ("replay", "-p", "--speed", "64", PLAIN),
+        *((name, PLAIN) for name in ("log", "show", "drift")),
+        ("show", f"{PLAIN}#1", "--json"),
+        ("check", PLAIN, "--require", "result"),
+        ("check", PLAIN, "--require", "result", "--output-format", "junit"),
+        ("check", "--init"),
+        ("compare", PLAIN, FAILED),
+        ("compare", PLAIN, FAILED, "--json"),
+        ("export", PLAIN, "--to", "markdown", "-o", "-"),
+        ("export", PLAIN, "--to", "markdown", "-o", "/dev/stdout"),
+        ("clip", f"{PLAIN}#1", "-o", "-"),
+        ("redact", PLAIN, "-o", "-"),
+        ("sessions", "--all"),
+        ("sessions", "--all", "--json"),
+        ("stats", "--json"),
+        ("status",),
+        ("status", "--format", "{failed}"),
+        ("doctor",),
+        ("hooks", "status"),
+        ("completion", "bash"),
+        ("--help",),
+        ("--version",),
+        ("run", "-p", "--no-record", "--", "cat", PLAIN),
+    ]
+    for words in cases:
+        with case(" ".join(map(str, words))):
+            done = subprocess.run(
+                ["sh", "-c", 'exec "$@" >&-', "sh", *AGENTWATCH, *map(str, words)],
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=environment(),
+                cwd=tmp_path,
+                timeout=20,
+                check=False,
+            )
+            assert done.returncode == 74
+            lines = done.stderr.lower().splitlines()
+            assert lines.count(b"agentwatch: cannot print: bad file descriptor") == 1
+            assert all(line.startswith(b"agentwatch: ") for line in lines)

@@ -12,9 +12,10 @@ import pytest
 from tests.builders.lines import init, result, started
 from tests.conftest import Saver
 from tests.harness.fake_agent import command
-from tests.harness.program import PLAIN, PLAIN_TEXT, files, watch
+from tests.harness.program import PLAIN, PLAIN_TEXT, files, ran, watch
 
 
+@pytest.mark.slow
 def test_run_writes_five_files(home: Path) -> None:
     """A session of `run` has five private files with one stem: recording, times, log, stderr, process."""
     agent = command(PLAIN, "--stderr", "a warning", "--exit", "3")
@@ -30,9 +31,10 @@ def test_run_writes_five_files(home: Path) -> None:
     facts = json.loads(process.read_bytes())
     assert (facts["command"], facts["exit_code"]) == (agent, 3)
     assert facts["started_ms"] <= facts["ended_ms"]
-    assert watch("log", recording).stdout == log.read_bytes()
+    assert ran("log", recording).stdout == log.read_bytes()
 
 
+@pytest.mark.slow
 def test_run_can_write_no_files(home: Path) -> None:
     """With --no-record and --no-log no file is written, and everything is printed."""
     done = watch("run", "-p", "--no-record", "--no-log", "--", *command(PLAIN))
@@ -53,7 +55,7 @@ def test_run_can_write_no_files(home: Path) -> None:
 )
 def test_printing_writes_only_requested_files(tmp_path: Path, options: list[str], written: set[str]) -> None:
     """Printing a pipe writes only the files requested with --record and --log, and they are private."""
-    done = watch("-p", *options, stdin=PLAIN.read_bytes(), cwd=tmp_path)
+    done = ran("-p", *options, stdin=PLAIN.read_bytes(), cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, PLAIN_TEXT, b"")
     assert files(tmp_path) == written
     assert all(stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600 for name in written)
@@ -66,9 +68,9 @@ def test_opening_a_file_writes_nothing(tmp_path: Path, recording: Saver) -> None
     path = recording(init(), started("read", path="a"), result())
     commands: list[list[str | Path]] = [[path], ["replay", path], ["log", path], ["sessions"]]
     for words in commands:
-        assert watch(*words, cwd=tmp_path).returncode == 0
+        assert ran(*words, cwd=tmp_path).returncode == 0
     assert files(tmp_path) == {"session.ndjson"}
-    assert watch(path, "--log", "0.log", cwd=tmp_path).returncode == 0
-    assert watch("replay", path, "--log", "1.log", cwd=tmp_path).returncode == 0
+    assert ran(path, "--log", "0.log", cwd=tmp_path).returncode == 0
+    assert ran("replay", path, "--log", "1.log", cwd=tmp_path).returncode == 0
     assert files(tmp_path) == {"session.ndjson", "0.log", "1.log"}
-    assert (tmp_path / "0.log").read_bytes() == (tmp_path / "1.log").read_bytes() == watch("log", path).stdout
+    assert (tmp_path / "0.log").read_bytes() == (tmp_path / "1.log").read_bytes() == ran("log", path).stdout

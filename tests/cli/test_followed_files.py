@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +12,9 @@ import pytest
 
 from tests.builders.lines import completed, init, started
 from tests.conftest import ROOT
+from tests.harness.processes import until
 
+pytestmark = pytest.mark.slow
 READ = [
     b"".join((started("read", f"c{n}", path=f"{n}.py"), completed("read", f"c{n}", {"success": {}})))
     for n in range(5)
@@ -46,10 +47,7 @@ class Follower:
 
     def wait_for(self, *expected: str) -> None:
         """Wait until exactly these lines have been printed."""
-        deadline = time.monotonic() + 15
-        while self.lines() != list(expected):
-            assert time.monotonic() < deadline, self.lines()
-            time.sleep(0.01)
+        until(lambda: self.lines() == list(expected), what=repr(expected), picture=lambda: repr(self.lines()))
 
 
 @pytest.fixture
@@ -118,17 +116,11 @@ def test_the_log_continues_after_a_restart(follow: Callable[..., Follower], tmp_
     """After a file was started over, the action log contains the actions from before and after."""
     log = tmp_path / "actions.log"
     follower = follow("--log", str(log))
-    deadline = time.monotonic() + 15
-    while read_line(0) not in log.read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: read_line(0) in log.read_text())
     os.truncate(follower.path, 0)
     follower.wait_for(read_line(0), f"agentwatch: {follower.path} was truncated: starting over")
     with follower.path.open("ab") as file:
         file.write(init() + READ[1])
-    deadline = time.monotonic() + 15
-    while read_line(1) not in log.read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: read_line(1) in log.read_text())
     actions = [line.partition(" ")[2] for line in log.read_text().splitlines() if not line.startswith("#")]
     assert actions == [read_line(0), read_line(1)]

@@ -12,6 +12,8 @@ import pytest
 from tests.builders.on_disk.transcript import call, returned, user
 from tests.cli.test_followed_files import Follower
 
+pytestmark = pytest.mark.slow
+
 
 def dumped(*made: dict[str, Any], **more: Any) -> bytes:
     """Return lines as they are written."""

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import case
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import in_terminal
-from tests.harness.program import AGENTWATCH, PLAIN, environment, watch
+from tests.harness.program import AGENTWATCH, PLAIN, environment, ran, watch
 from tests.harness.terminal_oracle import acting, taken_apart
 
 NAMES = {
@@ -56,52 +56,59 @@ def check(done: subprocess.CompletedProcess[bytes], *, lines: int | None = None)
     return said
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-def test_a_name_cannot_act_in_a_fault(name: str, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_name_cannot_act_in_a_fault(tmp_path: Path) -> None:
     """Each fault of each command is one line of visible characters, whatever the names in it."""
-    for arguments in FAULTS.values():
-        given = [each.replace("{}", name) for each in arguments]
-        done = watch(*given, cwd=tmp_path, GITHUB_ACTIONS="true")
-        assert done.returncode
-        check(done, lines=1)
+    for kind, name in NAMES.items():
+        for fault, arguments in FAULTS.items():
+            with case(f"{kind} in {fault}"):
+                given = [each.replace("{}", name) for each in arguments]
+                done = ran(*given, cwd=tmp_path, GITHUB_ACTIONS="true")
+                assert done.returncode
+                check(done, lines=1)
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-def test_a_folder_cannot_act_in_a_list_or_a_fault(name: str, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_folder_cannot_act_in_a_list_or_a_fault(tmp_path: Path) -> None:
     """The sessions of a folder with such a name are listed in one line each, and its faults in one line."""
-    folder = tmp_path / name / "sessions"
-    folder.mkdir(parents=True)
-    (folder / "20261120-140307-123abc.ndjson").write_bytes(PLAIN.read_bytes())
-    done = watch("sessions", "--all", cwd=tmp_path, AGENTWATCH_HOME=name, GITHUB_ACTIONS="true")
-    assert done.returncode == 0
-    check(done, lines=1)
-    (tmp_path / name / "file").touch()
-    for arguments in (["sessions"], ["run", "-p", "--", "true"]):
-        home = str(tmp_path / name / "file")
-        done = watch(*arguments, cwd=tmp_path, AGENTWATCH_HOME=home, GITHUB_ACTIONS="true")
-        assert done.returncode
-        assert "it is a file, not a folder" in check(done, lines=1)
+    for kind, name in NAMES.items():
+        with case(kind):
+            folder = tmp_path / name / "sessions"
+            folder.mkdir(parents=True)
+            (folder / "20261120-140307-123abc.ndjson").write_bytes(PLAIN.read_bytes())
+            done = ran("sessions", "--all", cwd=tmp_path, AGENTWATCH_HOME=name, GITHUB_ACTIONS="true")
+            assert done.returncode == 0
+            check(done, lines=1)
+            (tmp_path / name / "file").touch()
+            for arguments in (["sessions"], ["run", "-p", "--", "true"]):
+                home = str(tmp_path / name / "file")
+                done = ran(*arguments, cwd=tmp_path, AGENTWATCH_HOME=home, GITHUB_ACTIONS="true")
+                assert done.returncode
+                assert "it is a file, not a folder" in check(done, lines=1)
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-def test_a_name_cannot_act_in_a_crash_message(name: str, tmp_path: Path) -> None:
+def test_a_name_cannot_act_in_a_crash_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An internal error is one line, whatever the path of the traceback and the words of the error."""
-    broken = f"import agentwatch.outputs.summary as m\ndef fault(*_given): raise RuntimeError({name!r})\n"
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "sitecustomize.py").write_text(f"{broken}m.summary = fault\n")
-    (tmp_path / name).mkdir()
-    done = watch(
-        *("-p", "--output-format", "summary", "--record", f"{name}/r.ndjson"),
-        cwd=tmp_path,
-        stdin=PLAIN.read_bytes(),
-        PYTHONPATH=f"{tmp_path / 'broken'}{os.pathsep}{ROOT}",
-        GITHUB_ACTIONS="true",
-    )
-    assert done.returncode == 70
-    assert "internal error: RuntimeError(" in check(done, lines=1)
-    assert (tmp_path / name / "r.crash").exists()
+    for kind, name in NAMES.items():
+        with case(kind):
+
+            def fault(*_given: object, words: str = name) -> None:
+                raise RuntimeError(words)
+
+            monkeypatch.setattr("agentwatch.outputs.summary.summary", fault)
+            (tmp_path / name).mkdir()
+            done = ran(
+                *("-p", "--output-format", "summary", "--record", f"{name}/r.ndjson"),
+                cwd=tmp_path,
+                stdin=PLAIN.read_bytes(),
+                GITHUB_ACTIONS="true",
+            )
+            assert done.returncode == 70
+            assert "internal error: RuntimeError(" in check(done, lines=1)
+            assert (tmp_path / name / "r.crash").exists()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_an_agent_cannot_act_in_its_last_words(name: str) -> None:
     """The last lines of an agent's stderr, the last as the reason, are printed in visible characters."""
@@ -113,6 +120,7 @@ def test_an_agent_cannot_act_in_its_last_words(name: str) -> None:
     assert all(line.startswith("agentwatch: the agent's stderr: ") for line in lines[:-1])
 
 
+@pytest.mark.slow
 def test_a_process_cannot_act_by_its_name(tmp_path: Path) -> None:
     """A process that the agent has left running is named in one line of visible characters."""
     program = tmp_path / "\x1b[2Ja\n::b"
@@ -124,6 +132,7 @@ def test_a_process_cannot_act_by_its_name(tmp_path: Path) -> None:
     os.kill(int(pid), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_followed_name_cannot_act(tmp_path: Path) -> None:
     """The message that a followed file was truncated is one line of visible characters."""
     path = tmp_path / NAMES["a forged line"]
@@ -140,6 +149,7 @@ def test_a_followed_name_cannot_act(tmp_path: Path) -> None:
     assert said.endswith("was truncated: starting over\n")
 
 
+@pytest.mark.system
 def test_a_name_cannot_act_after_the_screen(tmp_path: Path) -> None:
     """After the screen, the line with the path of the recording is safe too."""
     path = tmp_path / NAMES["an escape sequence"]
@@ -151,6 +161,19 @@ def test_a_name_cannot_act_after_the_screen(tmp_path: Path) -> None:
         assert terminal.restored(), terminal.leftovers()
         assert acting(taken_apart(terminal.raw).text.decode().replace("\r\n", "\n")) == []
         assert b"taken\x07" not in terminal.raw
+
+
+@pytest.mark.slow
+def test_no_summary_of_a_command_is_cut() -> None:
+    """At 80 columns, each command has its whole first sentence in `--help`."""
+    for words in ((), ("engine",)):
+        help_text = ran(*words, "--help").stdout.decode()
+        commands = help_text.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+        assert commands
+        for line in commands:
+            with case(line):
+                assert line.endswith(".")
+                assert not line.endswith("...")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["sessions", "-h"]])
@@ -165,6 +188,7 @@ def test_help_that_cannot_be_printed(arguments: list[str], home: Path) -> None:
     assert not home.exists()
 
 
+@pytest.mark.slow
 def test_a_reader_of_help_may_leave(tmp_path: Path) -> None:
     """Help whose reader has gone ends as with other programs, without a message."""
     reader, writer = os.pipe()
@@ -176,6 +200,7 @@ def test_a_reader_of_help_may_leave(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.slow
 def test_a_closed_stderr_leaves_stdout_alone(tmp_path: Path) -> None:
     """Without a stderr, a message is not printed at all; it never gets among the printed lines."""
     argv = ["sh", "-c", 'exec "$@" 2>&-', "sh", *AGENTWATCH, "-p", str(tmp_path / "none")]
@@ -183,6 +208,7 @@ def test_a_closed_stderr_leaves_stdout_alone(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, b"")
 
 
+@pytest.mark.system
 def test_too_few_descriptors_are_one_line(tmp_path: Path) -> None:
     """With too few file descriptors for a pipe, the program says so in one line, wherever it lacks one."""
     said = set()

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from agentwatch.feed import Feed
 from agentwatch.sources.open import saved_source
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import in_terminal, saved
-from tests.harness.processes import is_alive
-from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, watch
+from tests.harness.processes import is_alive, until
+from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, ran, watch
 from tests.harness.terminal import Terminal
 
 GATED = """
@@ -53,7 +52,7 @@ def state(*words: str) -> bool:
 
     The lines of the agent are old, so that a session that runs may be quiet.
     """
-    [found] = map(json.loads, watch("sessions", "--json", "--all").stdout.splitlines())
+    [found] = map(json.loads, ran("sessions", "--json", "--all").stdout.splitlines())
     return found["state"] in words
 
 
@@ -66,19 +65,11 @@ def running(
     quiet = subprocess.DEVNULL
     with subprocess.Popen(argv, stdin=stdin or quiet, stdout=quiet, stderr=quiet, env=environment()) as child:
         try:
-            wait_until(lambda: any(path.stat().st_size > 2000 for path in home.glob("sessions/*.ndjson")))
+            until(lambda: any(path.stat().st_size > 2000 for path in home.glob("sessions/*.ndjson")))
             yield child
         except BaseException:
             child.terminate()  # it would wait for its agent, and the agent for the test
             raise
-
-
-def wait_until(check: Callable[[], bool]) -> None:
-    """Wait until a function returns True."""
-    deadline = time.monotonic() + 15
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def agent_of(gate: Path, code: int = 0) -> list[str]:
@@ -86,6 +77,7 @@ def agent_of(gate: Path, code: int = 0) -> list[str]:
     return [sys.executable, "-c", GATED, str(PLAIN), str(gate), str(code)]
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_known_when_opened_again(home: Path) -> None:
     """The exit code and the last line of stderr are facts of the reopened session, as of the run."""
     agent = command(PLAIN, "--cut", "2500", "--exit", "4", "--stderr", "out of luck")
@@ -100,21 +92,23 @@ def test_a_failed_run_is_known_when_opened_again(home: Path) -> None:
     words = status(feed.session, None, facts)
     assert "exit 4" in words
     assert "out of luck" in words
-    done = watch("-p", saved(home))
+    done = ran("-p", saved(home))
     assert done.returncode == 1
     assert b"out of luck" in done.stderr
     assert state("failed", "unfinished")
 
 
+@pytest.mark.slow
 def test_a_failed_agent_after_a_good_result_is_reported_again(home: Path) -> None:
     """That the agent failed after its result said success is printed by `run` and after it."""
     agent = command(PLAIN, "--exit", "4", "--stderr", "out of luck")
-    ran = watch("run", "-p", "--", *agent)
-    assert b"the result says success, but the agent ended with exit 4" in ran.stderr
-    opened = watch("-p", saved(home))
-    assert (opened.returncode, opened.stderr) == (0, ran.stderr)
+    done = watch("run", "-p", "--", *agent)
+    assert b"the result says success, but the agent ended with exit 4" in done.stderr
+    opened = ran("-p", saved(home))
+    assert (opened.returncode, opened.stderr) == (0, done.stderr)
 
 
+@pytest.mark.system
 def test_the_screen_of_a_reopened_run(home: Path) -> None:
     """The status line of a reopened session has the exit code and the reason, and the actions the stderr."""
     agent = command(PLAIN, "--cut", "2500", "--exit", "4", "--stderr", "out of luck")
@@ -140,6 +134,7 @@ def test_files_beside_another_recording_are_not_facts(tmp_path: Path, name: str)
     assert source.last_stderr(1) == source.new_stderr() == []
 
 
+@pytest.mark.slow
 def test_a_running_session_is_listed_and_followed(home: Path, gate: Path) -> None:
     """A session of `run` is listed as running, and opening it prints the calls until the agent ends."""
     with running(home, "run", "-p", "--", *agent_of(gate)) as monitor:
@@ -158,6 +153,7 @@ def test_a_running_session_is_listed_and_followed(home: Path, gate: Path) -> Non
     assert state("succeeded")
 
 
+@pytest.mark.slow
 def test_a_running_session_outlives_its_monitor(home: Path, gate: Path) -> None:
     """When the monitor is killed, the session is running until its agent has ended."""
     with running(home, "run", "-p", "--", *agent_of(gate)) as monitor:
@@ -165,9 +161,10 @@ def test_a_running_session_outlives_its_monitor(home: Path, gate: Path) -> None:
         monitor.wait()
         assert state("working", "quiet")
         open_gate(gate)
-        wait_until(lambda: state("succeeded"))
+        until(lambda: state("succeeded"))
 
 
+@pytest.mark.slow
 def test_a_piped_session_runs_until_the_pipe_ends(home: Path) -> None:
     """A recorded pipe is running while the pipe is open, and not after it has ended."""
     record = home / "sessions" / "20260101-000000-aaaaaa.ndjson"
@@ -189,15 +186,17 @@ def running_pipe(home: Path, record: Path, reader: int, writer: int) -> Iterator
         yield monitor
 
 
+@pytest.mark.system
 def test_a_screen_that_stays_open_does_not_make_a_session_run(home: Path) -> None:
     """After the end of the agent, the session has ended although its screen is still open."""
     with in_terminal("run", "--", *command(PLAIN)) as terminal:
         terminal.wait_for("✓ succeeded in 8.7 s")
-        wait_until(lambda: state("succeeded"))
+        until(lambda: state("succeeded"))
         terminal.send("q")
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.system
 def test_a_running_session_opens_following(home: Path, gate: Path) -> None:
     """A running session is listed as working, and is opened following; it ends with its agent."""
     with running(home, "run", "-p", "--", *agent_of(gate, 4)) as monitor, in_terminal() as terminal:
@@ -217,6 +216,7 @@ def leave(terminal: Terminal) -> None:
     assert terminal.wait_exit() == 0
 
 
+@pytest.mark.system
 def test_leaving_the_screen_leaves_a_running_session_alone(home: Path, gate: Path) -> None:
     """`q` leaves a session that is being written with 0, and says nothing of the agent's stderr."""
     with running(home, "run", "-p", "--", *agent_of(gate)) as monitor:

@@ -172,6 +172,7 @@ def test_a_recording_without_times_has_no_duration(tmp_path: Path) -> None:
     assert side_at(path).totals.duration_ms is None
 
 
+@pytest.mark.system
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(story=STORIES)
 def test_any_session_equals_itself(tmp_path: Path, story: Story) -> None:

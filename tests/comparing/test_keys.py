@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.comparing.keys import key_of, levelled, levelled_path
 from agentwatch.events import ToolKind
 from agentwatch.session import Call
+from tests.conftest import case
 
 CWD = "/home/ada/mill"
 
@@ -16,57 +15,60 @@ def call(kind: ToolKind, target: str | None, *, tool: str = "t", path: str | Non
     return Call(1, 1, "c-1", tool, "Did", target=target, path=path, kind=kind)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("kill 4711", "kill 98"),
-        ("curl localhost:8080/health", "curl localhost:41233/health"),
-        ("sed -n 1,20p src/a.py", "sed -n 21,40p src/a.py"),
-        ("git show 3f9c2ab", "git show 9d8e7f6a1b2c"),
-        ("rm 6f9619ff-8b86-d011-b42d-00c04fc964ff", "rm 11111111-2222-3333-4444-AAAAAAAAAAAA"),
-        ("cat /tmp/tmpx81k/log", "cat /private/tmp/tmp.Ab3dQ/log"),
-        ("diff /tmp/tmpk3 /var/tmp/tmp9", "diff /tmp/tmpzz /tmp/tmp_1"),
-        ("cat /var/folders/zz/zyx_1/T/tmpq", "cat /tmp/tmpq2"),
-        ("type C:\\Users\\ada\\AppData\\Local\\Temp\\tmp1.txt", "type C:/Users/bo/AppData/Local/Temp/tmp2"),
-        ("ls /home/ada/.config", "ls /Users/bob/.config"),
-        ("login [secret:password 05d2] user-1f2e", "login [secret:password 9a9b] user-77aa"),
-        ("pytest   -q\n", "pytest -q"),
-    ],
-)
-def test_what_differs_between_two_runs_of_a_task_is_levelled(one: str, other: str) -> None:
+LEVELLED: list[tuple[str, str]] = [
+    ("kill 4711", "kill 98"),
+    ("curl localhost:8080/health", "curl localhost:41233/health"),
+    ("sed -n 1,20p src/a.py", "sed -n 21,40p src/a.py"),
+    ("git show 3f9c2ab", "git show 9d8e7f6a1b2c"),
+    ("rm 6f9619ff-8b86-d011-b42d-00c04fc964ff", "rm 11111111-2222-3333-4444-AAAAAAAAAAAA"),
+    ("cat /tmp/tmpx81k/log", "cat /private/tmp/tmp.Ab3dQ/log"),
+    ("diff /tmp/tmpk3 /var/tmp/tmp9", "diff /tmp/tmpzz /tmp/tmp_1"),
+    ("cat /var/folders/zz/zyx_1/T/tmpq", "cat /tmp/tmpq2"),
+    ("type C:\\Users\\ada\\AppData\\Local\\Temp\\tmp1.txt", "type C:/Users/bo/AppData/Local/Temp/tmp2"),
+    ("ls /home/ada/.config", "ls /Users/bob/.config"),
+    ("login [secret:password 05d2] user-1f2e", "login [secret:password 9a9b] user-77aa"),
+    ("pytest   -q\n", "pytest -q"),
+]
+
+
+def test_what_differs_between_two_runs_of_a_task_is_levelled() -> None:
     """Numbers, hashes, ids, temporary paths, homes and blanks do not make two commands different."""
-    assert levelled(one) == levelled(other)
+    for one, other in LEVELLED:
+        with case(one):
+            assert levelled(one) == levelled(other)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("cat src/tmp/one.py", "cat src/tmp/two.py"),
-        ("cat /tmp/one.log", "cat /tmp/two.log"),
-        ("pytest tests/test_1.py", "pytest tests/test_2.py"),
-        ("python3 x", "python2 x"),
-        ("echo defaced", "echo effaced"),
-        ("cd /srv && ls", "ls"),
-    ],
-)
-def test_other_commands_stay_different(one: str, other: str) -> None:
+DIFFERENT: list[tuple[str, str]] = [
+    ("cat src/tmp/one.py", "cat src/tmp/two.py"),
+    ("cat /tmp/one.log", "cat /tmp/two.log"),
+    ("pytest tests/test_1.py", "pytest tests/test_2.py"),
+    ("python3 x", "python2 x"),
+    ("echo defaced", "echo effaced"),
+    ("cd /srv && ls", "ls"),
+]
+
+
+def test_other_commands_stay_different() -> None:
     """Names, also those with digits, are kept."""
-    assert levelled(one) != levelled(other)
+    for one, other in DIFFERENT:
+        with case(one):
+            assert levelled(one) != levelled(other)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        f"cd {CWD} && pytest src",
-        f'cd "{CWD}" && pytest src',
-        f"cd {CWD}; pytest src",
-        f"pytest {CWD}/src",
-        f"pytest '{CWD}/src'".replace("'", ""),
-    ],
-)
-def test_a_command_is_the_same_in_two_checkouts(command: str) -> None:
+COMMANDS: list[str] = [
+    f"cd {CWD} && pytest src",
+    f'cd "{CWD}" && pytest src',
+    f"cd {CWD}; pytest src",
+    f"pytest {CWD}/src",
+    f"pytest '{CWD}/src'".replace("'", ""),
+]
+
+
+def test_a_command_is_the_same_in_two_checkouts() -> None:
     """The working directory is levelled, and a `cd` to it is left out."""
-    assert levelled(command, CWD) == "pytest src"
+    for command in COMMANDS:
+        with case(command):
+            assert levelled(command, CWD) == "pytest src"
 
 
 def test_a_folder_whose_name_only_begins_like_the_working_directory_is_another() -> None:

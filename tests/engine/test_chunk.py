@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.engine.chunk import END, GAP, OFFSET, SEEN, Chunk, Ended, headers_of, piece_of
+from tests.conftest import case
 
 LARGEST = (1 << 53) - 1
 DIGEST = "0123456789abcdef" * 4
@@ -41,9 +41,9 @@ def test_headers_of_any_text_are_no_error(headers: dict[str, str], payload: byte
         assert 0 <= piece.size <= LARGEST
 
 
-@pytest.mark.parametrize(
-    "offset",
-    [
+def test_an_offset_that_is_no_number_in_range() -> None:
+    """A message with such an offset is no piece."""
+    for offset in (
         "",
         "-1",
         "+1",
@@ -58,11 +58,9 @@ def test_headers_of_any_text_are_no_error(headers: dict[str, str], payload: byte
         "9" * 16,
         "1" * 100_000,
         "\ud800",
-    ],
-)
-def test_an_offset_that_is_no_number_in_range(offset: str) -> None:
-    """A message with such an offset is no piece."""
-    assert piece_of({OFFSET: offset}, b"x") is None
+    ):
+        with case(f"{offset[:60]!r}"):
+            assert piece_of({OFFSET: offset}, b"x") is None
 
 
 def test_the_last_byte_is_in_range_too() -> None:
@@ -71,9 +69,9 @@ def test_the_last_byte_is_in_range_too() -> None:
     assert piece_of({OFFSET: str(LARGEST)}, b"x") is None
 
 
-@pytest.mark.parametrize(
-    "end",
-    [
+def test_an_end_that_is_malformed() -> None:
+    """A malformed end is no piece, also beside an offset."""
+    for end in (
         "",
         "1",
         f"1 0 {DIGEST} x",
@@ -81,17 +79,16 @@ def test_the_last_byte_is_in_range_too() -> None:
         f"1 0 {DIGEST.upper()}",
         f"1 0 {DIGEST[1:]}",
         "x" * 10**6,
-    ],
-)
-def test_an_end_that_is_malformed(end: str) -> None:
-    """A malformed end is no piece, also beside an offset."""
-    assert piece_of({END: end, OFFSET: "0"}, b"x") is None
+    ):
+        with case(f"{end[:60]!r}"):
+            assert piece_of({END: end, OFFSET: "0"}, b"x") is None
 
 
-@pytest.mark.parametrize("code", ["-", "256", "-1", "x", "9" * 15])
-def test_an_exit_code_that_is_none(code: str) -> None:
+def test_an_exit_code_that_is_none() -> None:
     """An exit code above 255, or another text, is unknown."""
-    assert piece_of({END: f"1 {code} {DIGEST}"}, b"") == Ended(1, None, DIGEST)
+    for code in ("-", "256", "-1", "x", "9" * 15):
+        with case(code):
+            assert piece_of({END: f"1 {code} {DIGEST}"}, b"") == Ended(1, None, DIGEST)
 
 
 def test_headers_cut_at_each_byte_are_no_error() -> None:
@@ -106,9 +103,9 @@ def test_headers_cut_at_each_byte_are_no_error() -> None:
         assert len(piece.seen) <= whole + 1
 
 
-@pytest.mark.parametrize(
-    ("text", "pairs"),
-    [
+def test_pairs_that_are_no_numbers_are_left_out() -> None:
+    """The other pairs of a header count."""
+    for text, pairs in (
         ("1 2;x;3 4", ((1, 2), (3, 4))),
         ("1;2", ()),
         ("1 2 3;4 5", ((4, 5),)),
@@ -116,14 +113,12 @@ def test_headers_cut_at_each_byte_are_no_error() -> None:
         ("-1 2;1 -2;1 2.0", ()),
         ("\ud800 1;1 2", ((1, 2),)),
         ("1 9007199254740992", ()),
-    ],
-)
-def test_pairs_that_are_no_numbers_are_left_out(text: str, pairs: tuple[tuple[int, int], ...]) -> None:
-    """The other pairs of a header count."""
-    for name in (SEEN, GAP):
-        piece = piece_of({OFFSET: "0", name: text}, b"")
-        assert isinstance(piece, Chunk)
-        assert (piece.seen, piece.gaps) == ((pairs, ()) if name == SEEN else ((), pairs))
+    ):
+        with case(repr(text)):
+            for name in (SEEN, GAP):
+                piece = piece_of({OFFSET: "0", name: text}, b"")
+                assert isinstance(piece, Chunk)
+                assert (piece.seen, piece.gaps) == ((pairs, ()) if name == SEEN else ((), pairs))
 
 
 def test_a_huge_header_has_few_pairs() -> None:

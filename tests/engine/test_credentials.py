@@ -9,6 +9,7 @@ import pytest
 
 from agentwatch.engine.credentials import Credentials, credentials, without_credentials
 from agentwatch.faults import USAGE, Fault
+from tests.conftest import case
 
 
 def private(path: Path, text: str | bytes) -> Path:
@@ -56,22 +57,27 @@ def test_a_creds_file_is_named(tmp_path: Path) -> None:
     assert credentials({}, path) == Credentials(creds=path)
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666, 0o610])
-def test_a_file_that_others_may_read_is_refused(tmp_path: Path, mode: int) -> None:
+def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
     """The message says what to run, and has nothing of the content."""
-    path = private(tmp_path / "open", "password: s3cret")
-    path.chmod(mode)
-    with pytest.raises(Fault, match="chmod 600") as caught:
-        credentials({}, path)
-    assert "s3cret" not in str(caught.value)
+    for mode in (0o640, 0o604, 0o666, 0o610):
+        with case(f"{mode:o}"):
+            path = private(tmp_path / "open", "password: s3cret")
+            path.chmod(mode)
+            with pytest.raises(Fault, match="chmod 600") as caught:
+                credentials({}, path)
+            assert "s3cret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", ["", "hello", "s3cret", "userx: a", b"\xff\xfe\x00", "x" * 200_000])
-def test_a_file_with_something_else_is_a_fault(tmp_path: Path, content: str | bytes) -> None:
+CONTENTS: list[str | bytes] = ["", "hello", "s3cret", "userx: a", b"\xff\xfe\x00", "x" * 200_000]
+
+
+def test_a_file_with_something_else_is_a_fault(tmp_path: Path) -> None:
     """A file without credentials is reported, without its content."""
-    with pytest.raises(Fault, match=r"neither a \.creds file") as caught:
-        credentials({}, private(tmp_path / "x", content))
-    assert "s3cret" not in str(caught.value)
+    for content in CONTENTS:
+        with case(f"{content[:60]!r}"):
+            with pytest.raises(Fault, match=r"neither a \.creds file") as caught:
+                credentials({}, private(tmp_path / "x", content))
+            assert "s3cret" not in str(caught.value)
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

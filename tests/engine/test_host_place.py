@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.host_place import HostPlace, has_password, parse_place
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
+def test_a_place_is_written_as_it_was_read() -> None:
+    """User, host and port are taken apart, and put together again."""
+    for text, place in (
         ("build1", HostPlace("build1")),
         ("ci@Build-1.example.org:2222", HostPlace("Build-1.example.org", "ci", 2222)),
         ("[::1]:4222", HostPlace("::1", port=4222)),
-    ],
-)
-def test_a_place_is_written_as_it_was_read(text: str, place: HostPlace) -> None:
-    """User, host and port are taken apart, and put together again."""
-    assert parse_place(text) == place
-    assert str(place) == text
+    ):
+        with case(text):
+            assert parse_place(text) == place
+            assert str(place) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_other_words_are_no_place() -> None:
+    """An option, an expansion of a shell and a port out of range are refused."""
+    for text in (
         "",
         "-oProxyCommand=x",
         "-x@build1",
@@ -37,11 +35,9 @@ def test_a_place_is_written_as_it_was_read(text: str, place: HostPlace) -> None:
         "$(x)",
         "a;b",
         "a\n",
-    ],
-)
-def test_other_words_are_no_place(text: str) -> None:
-    """An option, an expansion of a shell and a port out of range are refused."""
-    assert parse_place(text) is None
+    ):
+        with case(repr(text)):
+            assert parse_place(text) is None
 
 
 @given(st.text(max_size=40))

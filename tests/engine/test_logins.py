@@ -12,6 +12,7 @@ from agentwatch.engine.credentials import Credentials
 from agentwatch.engine.logins import login_of, settings_of
 from agentwatch.engine.opening import Login
 from agentwatch.faults import Fault
+from tests.conftest import case
 
 ENVIRON = {"AGENTWATCH_NATS_TOKEN": "t"}
 TOKEN = Credentials(token="t")
@@ -37,14 +38,13 @@ def test_an_engine_by_its_name_or_address(engines: dict[str, EngineSettings]) ->
     assert settings_of("team", engines) == engines["team"]
 
 
-@pytest.mark.parametrize("words", ["nats://team.example:1", "nats://bob@team.example", "nats://other"])
-def test_another_address_has_the_credentials_of_the_environment(
-    words: str, engines: dict[str, EngineSettings]
-) -> None:
+def test_another_address_has_the_credentials_of_the_environment(engines: dict[str, EngineSettings]) -> None:
     """The file of an engine is sent to no other host, port or user."""
-    login, _ = login_of(words, engines, ENVIRON)
-    assert (login.credentials, login.allows_plaintext) == (TOKEN, False)
-    assert settings_of(words, engines) is None
+    for words in ("nats://team.example:1", "nats://bob@team.example", "nats://other"):
+        with case(words):
+            login, _ = login_of(words, engines, ENVIRON)
+            assert (login.credentials, login.allows_plaintext) == (TOKEN, False)
+            assert settings_of(words, engines) is None
 
 
 def test_a_name_that_no_engine_has(engines: dict[str, EngineSettings]) -> None:

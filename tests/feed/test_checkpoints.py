@@ -113,7 +113,9 @@ def test_the_disk_may_be_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     calls = (started("shell", f"c-{number}", command=f"make {number}") for number in range(50))
     data = b"".join([init(), user(), *calls, final("Done.")])
     history, reader = opened(written(tmp_path / "full.ndjson", data))
-    for moment in line_ends(data)[-2::-7]:
+    moments = line_ends(data)[-2::-7]
+    assert len(moments) == 8
+    for moment in moments:
         expected = fed_until(reader, moment).session
         assert list(different(facts(history.at(moment).session), facts(expected))) == []
     os.close(reader.fd)

@@ -139,15 +139,26 @@ def test_a_huge_line_is_passed_in_both_directions(opened: Opened, monkeypatch: p
     assert history.timeline.aligned(ends[3] - 1) == ends[2]
 
 
-def test_a_desert_of_blank_lines_is_crossed(opened: Opened) -> None:
-    """200,000 blank lines between two events take no step longer than a second, and change nothing."""
+def cross(opened: Opened, count: int) -> None:
+    """Check the moments before, among and after blank lines that lie between two events."""
     before, after = b"".join([init(), user()]), final("Done.")
-    data = before + b"\n" * 200_000 + after
+    data = before + b"\n" * count + after
     _, history, reader = opened(data + result("Done."))
+    check(history, reader, [len(before), len(before) + count // 2, len(data) - len(after), len(data)])
+    assert history.timeline.before(len(before) + count // 2) == len(before) + count // 2 - 1
+
+
+def test_a_desert_of_blank_lines_is_crossed(opened: Opened) -> None:
+    """20,000 blank lines between two events change nothing."""
+    cross(opened, 20_000)
+
+
+@pytest.mark.costs
+def test_a_desert_of_blank_lines_is_crossed_at_once(opened: Opened) -> None:
+    """200,000 blank lines between two events take no step longer than a second."""
     began = time.process_time()
-    check(history, reader, [len(before), len(before) + 100_000, len(data) - len(after), len(data)])
+    cross(opened, 200_000)
     assert time.process_time() - began < 5
-    assert history.timeline.before(len(before) + 100_000) == len(before) + 99_999
 
 
 def test_a_truncated_recording_shows_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

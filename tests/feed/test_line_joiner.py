@@ -30,6 +30,7 @@ from tests.builders.lines import (
     started,
     user,
 )
+from tests.conftest import case
 
 
 def check_counts(read: Session, *lines: bytes) -> None:
@@ -42,16 +43,17 @@ def check_counts(read: Session, *lines: bytes) -> None:
 # --- joined ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4000], ids=["one", "two", "three", "4,000"])
-@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
-def test_a_line_cut_by_raw_line_ends_is_joined_again(count: int, line_end: bytes) -> None:
+def test_a_line_cut_by_raw_line_ends_is_joined_again() -> None:
     """Physical lines that together are one object become that event, and each of them is counted."""
-    text = "\n".join(f"line {number}" for number in range(count + 1))
-    lines = (init(), raw(final(text), line_end=line_end), result(text))
-    read = session(*lines)
-    assert read.text == text.replace("\n", line_end.decode())
-    assert read.lines == LineCounts(events=count + 3, repaired=1)
-    check_counts(read, *lines)
+    for line_end in (b"\n", b"\r\n"):
+        for count in (1, 2, 3, 4000):
+            with case((line_end, count)):
+                text = "\n".join(f"line {number}" for number in range(count + 1))
+                lines = (init(), raw(final(text), line_end=line_end), result(text))
+                read = session(*lines)
+                assert read.text == text.replace("\n", line_end.decode())
+                assert read.lines == LineCounts(events=count + 3, repaired=1)
+                check_counts(read, *lines)
 
 
 def test_blank_lines_inside_a_string_stay() -> None:
@@ -62,15 +64,27 @@ def test_blank_lines_inside_a_string_stay() -> None:
     assert read.lines == LineCounts(events=4, repaired=1)
 
 
-@pytest.mark.parametrize(
-    "piece", ["[1, 2]", "7", "null", '\\"quoted\\"', "}", "{", "{a}", "}}}", "warning: }", "\\\\", "\t{"]
-)
-def test_a_piece_may_look_like_anything(piece: str) -> None:
+def test_a_piece_may_look_like_anything() -> None:
     """A piece of a string that by itself is a number, an array or broken JSON is still joined."""
-    text: str = json.loads(f'"{piece}"') if "\t" not in piece else "{"
-    read = session(init(), raw(final(f"a\n{text}\nb")), user("next"))
-    assert read.text == f"a\n{text}\nb"
-    assert read.lines == LineCounts(events=5, repaired=1)
+    cases: list[str] = [
+        "[1, 2]",
+        "7",
+        "null",
+        '\\"quoted\\"',
+        "}",
+        "{",
+        "{a}",
+        "}}}",
+        "warning: }",
+        "\\\\",
+        "\t{",
+    ]
+    for piece in cases:
+        with case(piece):
+            text: str = json.loads(f'"{piece}"') if "\t" not in piece else "{"
+            read = session(init(), raw(final(f"a\n{text}\nb")), user("next"))
+            assert read.text == f"a\n{text}\nb"
+            assert read.lines == LineCounts(events=5, repaired=1)
 
 
 def test_two_cut_events_in_a_row_are_two() -> None:
@@ -202,24 +216,31 @@ def test_a_line_of_too_many_bytes_is_given_up() -> None:
     assert read.run.prompt == "Hi"
 
 
-@pytest.mark.parametrize(
-    "unit", [b"x}\n", b'"}\n', b'{"a}\n', b'{"a":"x\n', b'  "b": {}\n', b"{\n", b'"a" }\n"\n', b"\\}\n"]
-)
-def test_no_line_is_joined_more_than_twice(unit: bytes) -> None:
+class Counting(Decoder):
+    """A decoder that counts the bytes of its attempts to join lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tried = 0
+
+    def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
+        """Decode pieces as one line, and count their bytes."""
+        self.tried += sum(map(len, pieces))
+        return super().decode_joined(pieces)
+
+
+def test_no_line_is_joined_more_than_twice() -> None:
     """However lines are broken, the attempts to join them read no more than twice their bytes."""
-    tried: list[int] = []
-
-    class Counting(Decoder):
-        def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
-            tried.append(sum(map(len, pieces)))
-            return super().decode_joined(pieces)
-
-    joiner = LineJoiner(Counting())
-    lines = (b'{"a":"\n', unit * 4000, init())
-    found = [decoded for line in physical_lines(b"".join(lines)) for decoded in joiner.take(line)]
-    assert isinstance(found[-1].events[-1], RunStarted)
-    assert sum(decoded.physical_lines for decoded in found) == non_blank(b"".join(lines))
-    assert sum(tried) <= 2 * sum(map(len, lines))
+    units = (b"x}\n", b'"}\n', b'{"a}\n', b'{"a":"x\n', b'  "b": {}\n', b"{\n", b'"a" }\n"\n', b"\\}\n")
+    for unit in units:
+        with case(unit):
+            decoder = Counting()
+            joiner = LineJoiner(decoder)
+            lines = (b'{"a":"\n', unit * 4000, init())
+            found = [decoded for line in physical_lines(b"".join(lines)) for decoded in joiner.take(line)]
+            assert isinstance(found[-1].events[-1], RunStarted)
+            assert sum(decoded.physical_lines for decoded in found) == non_blank(b"".join(lines))
+            assert decoder.tried <= 2 * sum(map(len, lines))
 
 
 def test_a_line_that_ends_outside_a_string_is_not_held() -> None:

@@ -29,6 +29,12 @@ def in_terminal(
     return Terminal(argv, producer=producer, consumer=consumer, size=size, env=own | dict(env or {}))
 
 
+def in_two_parts(go: Path, then: str = "true") -> list[str]:
+    """Return a command that writes the first calls of the demo, the rest once a file exists, and goes on."""
+    wait = f"while [ ! -e '{go}' ]; do sleep 0.01; done"
+    return ["sh", "-c", f"head -n 100 '{DEMO}'; {wait}; tail -n +101 '{DEMO}'; {then}"]
+
+
 def saved(home: Path, ending: str = "ndjson") -> Path:
     """Return the only saved file with this ending in the test's home."""
     (found,) = (home / "sessions").glob(f"*.{ending}")

@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from agentwatch.sources.agent import AgentSource
 from agentwatch.sources.started.relayed import RelayedOutput
+
+T = TypeVar("T")
 
 
 def is_alive(pid: int) -> bool:
@@ -37,9 +40,22 @@ def relay_of(source: AgentSource) -> int:
     return source.agent.output.relay_pid
 
 
-def until(condition: Callable[[], object], seconds: float = 20) -> None:
-    """Wait until a condition holds."""
+def until(
+    condition: Callable[[], T | None],
+    seconds: float = 20,
+    what: str = "the condition",
+    picture: Callable[[], str] = str,
+) -> T:
+    """Wait until a condition holds, and return its value. Each wait of the tests uses this one.
+
+    Args:
+        condition: Called until its value is true.
+        seconds: How long to wait. A loaded machine may need ten times as long as a quiet one.
+        what: The condition in words, for the message of the failure.
+        picture: Called for the failure: what was there instead.
+    """
     deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}\n{picture()}"
         time.sleep(0.005)
+    return value

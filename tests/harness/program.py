@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
+from threading import Thread
+from unittest.mock import patch
 
 from tests.conftest import RECORDINGS, ROOT
 
@@ -53,6 +61,92 @@ def watch(
         check=False,
         start_new_session=True,
     )
+
+
+def ran(
+    *arguments: str | Path, stdin: bytes | None = None, cwd: Path | None = None, **env: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run agentwatch as `watch` does, but in this process, which takes a tenth of the time.
+
+    Signals, plug-ins, limits, a closed stdout and an agent that is started need a process: use `watch`.
+    """
+    from agentwatch.cli.app import main
+    from agentwatch.exports import plugins as exporters
+    from agentwatch.wire import plugins as formats
+
+    for found in (exporters, formats):
+        found.problems.clear()  # those that earlier tests have made
+    words, here = ["agentwatch", *map(str, arguments)], os.getcwd()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    thresholds, code = gc.get_threshold(), None
+    with (
+        patch.dict(os.environ, environment(**env)),
+        patch.object(sys, "argv", words),
+        patch.object(gc, "freeze"),
+        _descriptors(stdin) as printed,
+    ):
+        time.tzset()
+        os.chdir(cwd or here)
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code
+        finally:
+            os.chdir(here)
+    time.tzset()
+    gc.set_threshold(*thresholds)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(words, code, bytes(printed[0]), bytes(printed[1]))
+
+
+@contextmanager
+def _descriptors(stdin: bytes | None) -> Iterator[tuple[bytearray, bytearray]]:
+    """Replace the three standard descriptors by pipes, and yield what is written to the last two of them."""
+    printed, before, threads = (bytearray(), bytearray()), [os.dup(fd) for fd in range(3)], []
+    streams = sys.stdin, sys.stdout, sys.stderr
+    if stdin is None:
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+    else:
+        reads, writes = os.pipe()
+        os.dup2(reads, 0)
+        os.close(reads)
+        threads.append(Thread(target=_fill, args=(writes, stdin)))
+    for fd in (1, 2):
+        reads, writes = os.pipe()
+        os.dup2(writes, fd)
+        os.close(writes)
+        threads.append(Thread(target=_drain, args=(reads, printed[fd - 1])))
+    for thread in threads:
+        thread.start()
+    sys.stdin = TextIOWrapper(BufferedReader(FileIO(0, closefd=False)), "utf-8")
+    sys.stdout = TextIOWrapper(BufferedWriter(FileIO(1, "w", closefd=False)), "utf-8")
+    stderr = BufferedWriter(FileIO(2, "w", closefd=False))
+    sys.stderr = TextIOWrapper(stderr, "utf-8", "backslashreplace", line_buffering=True)
+    try:
+        yield printed
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        sys.stdin, sys.stdout, sys.stderr = streams
+        for fd, old in enumerate(before):
+            os.dup2(old, fd)
+            os.close(old)
+        for thread in threads:
+            thread.join()
+
+
+def _fill(fd: int, data: bytes) -> None:
+    with open(fd, "wb") as pipe, suppress(BrokenPipeError):
+        pipe.write(data)
+
+
+def _drain(fd: int, into: bytearray) -> None:
+    with open(fd, "rb") as pipe:
+        into += pipe.read()
 
 
 def files(folder: Path) -> set[str]:

@@ -3,7 +3,6 @@
 import os
 import re
 import termios
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self, TypeVar
@@ -11,6 +10,7 @@ from typing import Self, TypeVar
 import pyte
 
 from tests.harness.job import Job
+from tests.harness.processes import until
 from tests.harness.pty_reader import PtyReader
 from tests.harness.pyte_screen import Screen, Stream
 
@@ -122,7 +122,7 @@ class Terminal:
             self._text = "\n".join([text.rstrip() for text in texts])
         return self._text
 
-    def wait_for(self, wanted: str | re.Pattern[str], timeout: float = 10) -> re.Match[str]:
+    def wait_for(self, wanted: str | re.Pattern[str], timeout: float = 20) -> re.Match[str]:
         """Wait until the screen shows `wanted`; fail at once when no more output can come."""
         pattern = re.compile(re.escape(wanted)) if isinstance(wanted, str) else wanted
         what = repr(wanted if isinstance(wanted, str) else wanted.pattern)
@@ -131,28 +131,25 @@ class Terminal:
             over = not self.reader.is_alive
             match = pattern.search(self.screen_text())
             if over and match is None:
-                raise AssertionError(self._picture(f"all ended without {what}"))
+                raise AssertionError(f"all ended without {what}\n{self._picture()}")
             return match
 
         return self.wait_until(found, timeout, what)
 
-    def wait_until(self, check: Callable[[], T | None], timeout: float = 10, what: str = "") -> T:
-        """Wait until `check` returns something other than None and False, and return it."""
-        deadline = time.monotonic() + timeout
-        while (got := check()) is None or got is False:
-            if time.monotonic() > deadline:
-                raise AssertionError(self._picture(f"no {what or 'such state'} in {timeout} s"))
-            time.sleep(0.01)
-        return got
+    def wait_until(self, check: Callable[[], T | None], timeout: float = 20, what: str = "the state") -> T:
+        """Wait until `check` returns a true value, and return it; the failure shows the screen."""
+        return until(check, timeout, what, self._picture)
 
     def exit_status(self, stage: int | None = None) -> int | None:
         """Return a stage's exit code, or 128 + the signal that ended it; None while it lives."""
         return self.job.exit_status(self.pid if stage is None else self.pids[stage])
 
-    def wait_exit(self, timeout: float = 10, stage: int | None = None) -> int:
+    def wait_exit(self, timeout: float = 20, stage: int | None = None) -> int:
         """Wait for the end of a stage and for its last output; return its `exit_status`."""
-        status = self.wait_until(lambda: self.exit_status(stage), timeout, "exit")
+        self.wait_until(lambda: self.exit_status(stage) is not None, timeout, "exit")
         self.reader.drain()
+        status = self.exit_status(stage)
+        assert status is not None
         return status
 
     def signal(self, signum: int) -> None:
@@ -180,10 +177,10 @@ class Terminal:
         """Return whether the terminal is as the program found it."""
         return not self.leftovers()
 
-    def _picture(self, headline: str) -> str:
-        """Return a headline with the screen below it, for the message of a failed test."""
+    def _picture(self) -> str:
+        """Return the screen, for the message of a failed test."""
         rows = self.screen_text().rstrip().replace("\n", "\n| ")
-        return f"{headline}; stages {self.job.statuses()}, {self._drawn} bytes\n| {rows}"
+        return f"stages {self.job.statuses()}, {self._drawn} bytes\n| {rows}"
 
 
 def modes_of(raw: bytes) -> dict[int, bool]:

@@ -7,15 +7,13 @@ from pathlib import Path
 import pytest
 
 from agentwatch.hooks.program import Program
+from tests.hooks.users import user_in
 
 
 @pytest.fixture
 def user(tmp_path: Path) -> Path:
     """Return the home folder of a user who has started all agents."""
-    folder = tmp_path / "user"
-    for name in (".codex", ".gemini", ".cursor"):
-        (folder / name).mkdir(parents=True)
-    return folder
+    return user_in(tmp_path / "user")
 
 
 @pytest.fixture

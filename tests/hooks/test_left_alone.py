@@ -12,6 +12,7 @@ import pytest
 from agentwatch.faults import Fault
 from agentwatch.hooks.agents import CURSOR, GEMINI
 from agentwatch.hooks.plan import Hooks
+from tests.conftest import case
 from tests.hooks.users import hooks_of
 
 
@@ -36,9 +37,9 @@ def left_alone(hooks: Hooks, why: str) -> None:
     assert not hooks.program.path.exists()
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
+def test_a_file_that_is_not_understood_is_left_alone(user: Path) -> None:
+    """The fault names the file and the reason in one line."""
+    cases: list[tuple[bytes, str]] = [
         (b"", "not valid JSON"),
         (b'{"hooks": {},}', "not valid JSON"),
         (b'{} // "hooks"', "not valid JSON"),
@@ -52,13 +53,12 @@ def left_alone(hooks: Hooks, why: str) -> None:
         (b'{"hooks": {"Stop": {}}}', "not an array"),
         (b'{"hooks": {"Other": "x"}}', "not an array"),
         (b" " * ((1 << 20) + 1), "too large"),
-    ],
-)
-def test_a_file_that_is_not_understood_is_left_alone(user: Path, data: bytes, why: str) -> None:
-    """The fault names the file and the reason in one line."""
-    hooks = hooks_of(user)
-    hooks.file.write_bytes(data)
-    left_alone(hooks, why)
+    ]
+    for data, why in cases:
+        with case(f"{data!r:.40}"):
+            hooks = hooks_of(user)
+            hooks.file.write_bytes(data)
+            left_alone(hooks, why)
 
 
 def test_another_version_of_cursors_file_is_left_alone(user: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 from agentwatch.hooks import files
 from agentwatch.hooks.agents import AGENTS, CODEX, CURSOR, GEMINI, HookedAgent
 from agentwatch.hooks.plan import Hooks
-from tests.hooks.users import FILES, FOREIGN, hooks_of, install, remove
+from tests.conftest import case
+from tests.hooks.users import FILES, FOREIGN, hooks_of, install, remove, user_in
 
 
 def as_cursor(text: str) -> str:
@@ -24,38 +25,41 @@ def own(hooks: Hooks) -> dict[str, str]:
     return {event: hooks.program.command(hooks.agent.name, event) for event in hooks.agent.events}
 
 
-@pytest.mark.parametrize("agent", [CODEX, CURSOR])
-@pytest.mark.parametrize("name", FILES)
-def test_installing_adds_one_entry_for_each_event_and_removing_restores_every_byte(
-    user: Path, agent: HookedAgent, name: str
-) -> None:
+def test_installing_adds_one_entry_for_each_event_and_removing_restores_every_byte(tmp_path: Path) -> None:
     """Foreign entries keep their place and their form, and the file its permissions."""
-    text = FILES[name] if agent is CODEX else as_cursor(FILES[name])
-    hooks = hooks_of(user, agent)
-    hooks.file.write_bytes(text.encode())
-    hooks.file.chmod(0o640)
-    before = json.loads(text)
-    (copy,) = install(hooks)
-    assert copy.read_bytes() == text.encode()
-    assert copy.stat().st_mode & 0o777 == 0o640
-    assert hooks.file.stat().st_mode & 0o777 == 0o640
-    after = json.loads(hooks.file.read_bytes())
-    for event, command in own(hooks).items():
-        there = before.get("hooks", {}).get(event, [])
-        assert after["hooks"][event] == [*there, agent.entry(command)]
-        after["hooks"][event] = there
-    others = {event: value for event, value in after["hooks"].items() if event not in agent.events}
-    assert others == {
-        event: value for event, value in before.get("hooks", {}).items() if event not in agent.events
-    }
-    assert {**after, "hooks": 0} == {**before, "hooks": 0}
-    assert hooks.status()[2:5] == (len(agent.events), 0, True)
-    assert hooks.installing() == []
-    remove(hooks)
-    assert hooks.file.read_bytes() == text.encode()
-    assert hooks.file.stat().st_mode & 0o777 == 0o640
-    assert hooks.removing() == []
-    assert hooks.status()[2:4] == (0, 0)
+    for name in FILES:
+        for agent in (CODEX, CURSOR):
+            with case(f"{name}, {agent.name}"):
+                text = FILES[name] if agent is CODEX else as_cursor(FILES[name])
+                hooks = hooks_of(user_in(tmp_path / agent.name / name), agent)
+                hooks.file.write_bytes(text.encode())
+                hooks.file.chmod(0o640)
+                before = json.loads(text)
+                (copy,) = install(hooks)
+                assert copy.read_bytes() == text.encode()
+                assert copy.stat().st_mode & 0o777 == 0o640
+                assert hooks.file.stat().st_mode & 0o777 == 0o640
+                after = json.loads(hooks.file.read_bytes())
+                for event, command in own(hooks).items():
+                    there = before.get("hooks", {}).get(event, [])
+                    assert after["hooks"][event] == [*there, agent.entry(command)]
+                    after["hooks"][event] = there
+                others = {
+                    event: value for event, value in after["hooks"].items() if event not in agent.events
+                }
+                assert others == {
+                    event: value
+                    for event, value in before.get("hooks", {}).items()
+                    if event not in agent.events
+                }
+                assert {**after, "hooks": 0} == {**before, "hooks": 0}
+                assert hooks.status()[2:5] == (len(agent.events), 0, True)
+                assert hooks.installing() == []
+                remove(hooks)
+                assert hooks.file.read_bytes() == text.encode()
+                assert hooks.file.stat().st_mode & 0o777 == 0o640
+                assert hooks.removing() == []
+                assert hooks.status()[2:4] == (0, 0)
 
 
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)

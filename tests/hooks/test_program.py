@@ -16,7 +16,9 @@ from agentwatch.hooks.agents import AGENTS
 from agentwatch.hooks.program import Program
 from agentwatch.machine.said.hook_logs import HookLogs
 from agentwatch.machine.standing import State
+from tests.conftest import case
 
+pytestmark = pytest.mark.slow
 SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh", "fish", "busybox") if shutil.which(shell)]
 SESSION = "019a7f3e-1111-7abc-8def-000000000001"
 CODEX: dict[str, Any] = {
@@ -105,65 +107,82 @@ def test_every_event_that_is_installed_has_a_payload() -> None:
     }
 
 
-@pytest.mark.parametrize("is_spaced", [False, True])
-@pytest.mark.parametrize(("agent", "event", "data", "state"), PAYLOADS)
-def test_what_a_hook_notes_is_what_a_list_reads(
-    program: Program, agent: str, event: str, data: dict[str, Any], state: State | None, is_spaced: bool
-) -> None:
+def test_what_a_hook_notes_is_what_a_list_reads(program: Program) -> None:
     """Each event of each agent has a meaning, also if the agent writes blanks in its JSON."""
-    given = json.dumps({**data, "hook_event_name": event}, indent=2 if is_spaced else None)
-    fire(program, agent, event, given.encode())
-    found = HookLogs(program.folder, os.getuid())
-    found.refresh(time.time())
-    said = found.said.get((agent, SESSION))
-    assert (said and said.state) == state
-    assert len(lines(program, agent)) == 1
+    for agent, event, data, state in PAYLOADS:
+        for is_spaced in (False, True):
+            with case(f"{agent}, {event}, {is_spaced}"):
+                given = json.dumps({**data, "hook_event_name": event}, indent=2 if is_spaced else None)
+                fire(program, agent, event, given.encode())
+                found = HookLogs(program.folder, os.getuid())
+                found.refresh(time.time())
+                said = found.said.get((agent, SESSION))
+                assert (said and said.state) == state
+                assert len(lines(program, agent)) == 1
+                shutil.rmtree(program.folder / agent)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"{",
-        b"null",
-        b'{"session_id":""}',
-        b'{"session_id":null,"tool_name":"x"}',
-        b'{"session_id":["a"]}',
-        b'{"session_id":"../../x"}',
-        b'{"session_id":"a/b"}',
-        b'{"session_id":".."}',
-        b'{"session_id":"a\\nb"}',
-        b'{"session_id":"a\nb"}',
-        b'{"session_id":"$(touch x)"}',
-        b'{"session_id":"`id`;*"}',
-        b'{"session_id":"-n\xff"}',
-        b'{"session_id":"\xc3\xa4"}',
-        b'{"session_id":"' + b"a" * 65 + b'"}',
-        b'{"a":"\\"session_id\\":\\"abc\\""}',
-        b'["session_id","abc"]',
-        b'"' * 100_000,
-        b"\0" * 100_000,
-        b" " * 20_000 + b'{"session_id":"late"}',
-    ],
-    ids=range(21),
-)
-def test_an_input_without_a_good_session_is_dropped(program: Program, data: bytes) -> None:
+WITHOUT_SESSION: list[bytes] = [
+    b"",
+    b"{",
+    b"null",
+    b'{"session_id":""}',
+    b'{"session_id":null,"tool_name":"x"}',
+    b'{"session_id":["a"]}',
+    b'{"session_id":"../../x"}',
+    b'{"session_id":"a/b"}',
+    b'{"session_id":".."}',
+    b'{"session_id":"a\\nb"}',
+    b'{"session_id":"a\nb"}',
+    b'{"session_id":"$(touch x)"}',
+    b'{"session_id":"`id`;*"}',
+    b'{"session_id":"-n\xff"}',
+    b'{"session_id":"\xc3\xa4"}',
+    b'{"session_id":"' + b"a" * 65 + b'"}',
+    b'{"a":"\\"session_id\\":\\"abc\\""}',
+    b'["session_id","abc"]',
+    b'{"tool_input":{"session_id":"abc"}}',
+    b'{"tool_input":[{"session_id":"abc"}],"x":"}"}',
+    b'{"a":"{\\\\","b":{"session_id":"abc"}}',
+    b'[{"session_id":"abc"}]',
+    b'"' * 100_000,
+    b"\0" * 100_000,
+    b" " * 20_000 + b'{"session_id":"late"}',
+    b" " * 16_360 + b'{"session_id":"abcdefghijklmnop"}',
+]
+
+
+def test_an_input_without_a_good_session_is_dropped(program: Program) -> None:
     """No file is written, anywhere."""
-    above = sorted(program.folder.parent.parent.rglob("*"))
-    fire(program, "codex", "Stop", data, cwd=program.folder)
-    assert logs(program) == []
-    assert sorted(program.folder.parent.parent.rglob("*")) == above
+    for data in WITHOUT_SESSION:
+        with case(f"{data!r:.60}"):
+            above = sorted(program.folder.parent.parent.rglob("*"))
+            fire(program, "codex", "Stop", data, cwd=program.folder)
+            assert logs(program) == []
+            assert sorted(program.folder.parent.parent.rglob("*")) == above
 
 
-@pytest.mark.parametrize(
-    "tool",
-    ["a\nb", 'a"b', "a\\b", "a b", "x" * 65, "", "ä", "$(id)", "%s%n", None, ["x"], {"tool_name": "y"}],
-)
-def test_a_strange_tool_is_left_out(program: Program, tool: object) -> None:
+def test_a_strange_tool_is_left_out(program: Program) -> None:
     """The line is valid JSON, and one line."""
-    fire(program, "codex", "PreToolUse", {**CODEX, "tool_name": tool, "tool_input": None})
-    (line,) = lines(program)
-    assert line["tool"] in ("", "y")
+    cases: list[object] = [
+        "a\nb",
+        'a"b',
+        "a\\b",
+        "a b",
+        "x" * 65,
+        "",
+        "ä",
+        "$(id)",
+        "%s%n",
+        None,
+        ["x"],
+        {"tool_name": "y"},
+    ]
+    for number, tool in enumerate(cases):
+        with case(tool):
+            fire(program, "codex", "PreToolUse", {**CODEX, "tool_name": tool, "tool_input": None})
+            assert len(lines(program)) == number + 1
+            assert lines(program)[-1]["tool"] == ""
 
 
 def test_a_huge_input_is_read_to_its_end(program: Program) -> None:
@@ -203,6 +222,43 @@ def test_the_environment_does_not_matter(program: Program) -> None:
     for environ in ({}, {"PATH": ""}, {"LC_ALL": "tr_TR.UTF-8", "ENV": str(trap), "BASH_ENV": str(trap)}):
         fire(program, "codex", "Stop", CODEX, shell=str(shutil.which("sh")), env=environ)
     assert len(lines(program)) == 3
+
+
+NESTED: list[bytes] = [
+    b'{"tool_input":{"session_id":"other","tool_name":"x"},"session_id":"%s","tool_name":"Bash"}',
+    b'{"tool_input":[[{"session_id":"other"}]],"session_id" : "%s","tool_name": "Bash"}',
+    b'{"x":"}","y":{"z":"}}","session_id":"other"},"session_id":"%s","tool_name":"Bash"}',
+    b'{"x":"\\\\","y":"\\"{[","session_id":"%s","tool_name":"Bash"}',
+    b'{"x":"\\\\\\"session_id","y":{},"session_id":"%s","tool_name":"Bash"}',
+]
+
+
+def test_only_the_keys_of_the_outermost_object_count(program: Program) -> None:
+    """The model chooses the input of a tool, which may contain the id of another session."""
+    for number, data in enumerate(NESTED, 1):
+        with case(data):
+            fire(program, "codex", "PreToolUse", data % SESSION.encode())
+            assert logs(program) == [f"codex/{SESSION}.log"]
+            assert [each["tool"] for each in lines(program)] == ["Bash"] * number
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_no_program_of_the_working_directory_runs(program: Program, is_there: bool) -> None:
+    """An empty PATH, or one with an empty entry, names the project in which the agent works."""
+    project, touched = program.folder.parent / "project", program.folder.parent / "touched"
+    project.mkdir()
+    for name in ("head", "cat", "date", "mkdir", "wc", "printf"):
+        path = project / name
+        path.write_text(f"#!/bin/sh\n: >'{touched.name}'\n: >'../{touched.name}'\n")
+        path.chmod(0o755)
+    if not is_there:
+        program.path.unlink()
+    for path_words in ("", ":", ".:/usr/bin", str(project)):
+        with case(path_words):
+            environ = {"PATH": path_words}
+            fire(program, "codex", "Stop", CODEX, shell=str(shutil.which("sh")), env=environ, cwd=project)
+            assert not touched.exists()
+    assert len(lines(program)) == (4 if is_there else 0)
 
 
 def test_a_log_begins_again_when_it_is_large(program: Program) -> None:

@@ -26,6 +26,13 @@ FILES = {
 }
 
 
+def user_in(folder: Path) -> Path:
+    """Make the home folder of a user who has started all agents, and return it."""
+    for name in (".codex", ".gemini", ".cursor"):
+        (folder / name).mkdir(parents=True)
+    return folder
+
+
 def hooks_of(user: Path, agent: HookedAgent = CODEX, own: str = "own", **environ: str) -> Hooks:
     """Return the hooks of an agent."""
     return Hooks(agent, {"AGENTWATCH_HOME": str(user / own), **environ}, user)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import agentwatch
+from tests.builders.captures import OURS
 from tests.builders.lines import init, result, user
-from tests.conftest import RECORDINGS, SHARED
+from tests.conftest import RECORDINGS, case
 
 PLAIN = RECORDINGS / "plain.ndjson"
-CLAUDE = SHARED / "disk" / "claude-transcript"
 
 
 def open_files() -> int:
@@ -34,6 +34,15 @@ def test_a_session_is_found_by_its_id(home: Path) -> None:
     path.write_bytes(init(session_id="573e587b-1111-4222-8333-444455556666") + user("Hi") + result(""))
     for name in ("573e587b-1111-4222-8333-444455556666", "573e58", path.stem, path.stem[:15]):
         assert agentwatch.load(name).run.prompt == "Hi"
+
+
+def test_an_address_of_another_machine_is_named_as_it_is() -> None:
+    """What only the command line can read is a fault that names the whole address, and why."""
+    for address in ("nats://team/ci.0f3a", "ssh://build1/20261122-120000-000abcdef"):
+        for function in (agentwatch.read, agentwatch.follow, agentwatch.load, agentwatch.summary):
+            with case(f"{function.__name__} {address}"), pytest.raises(agentwatch.Fault) as raised:
+                function(address)
+            assert str(raised.value).startswith(f"{address}: a session of another machine; ")
 
 
 def test_a_path_object_is_no_id(home: Path) -> None:
@@ -107,7 +116,7 @@ def test_a_session_that_is_dropped_midway_is_closed() -> None:
 
 def test_subagents_belong_to_their_session() -> None:
     """A transcript of Claude Code is loaded with the calls of its subagents."""
-    folders = [path for path in CLAUDE.rglob("subagents") if path.is_dir()]
-    assert folders
-    session = agentwatch.load(folders[0].parent.with_suffix(".jsonl"))
-    assert any(call.agent is not None for call in session.calls)
+    for path in OURS.find("disk/claude-transcript/**/subagents/*.jsonl"):
+        with case(path):
+            session = agentwatch.load(path.parent.parent.with_suffix(".jsonl"))
+            assert any(call.agent is not None for call in session.calls)

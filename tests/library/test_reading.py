@@ -6,28 +6,28 @@ import os
 import threading
 from pathlib import Path
 
-import pytest
-
 import agentwatch
 from agentwatch.events import FormatDetected, Prompt, RunStarted, Text, ToolEnded, TurnEnded
 from agentwatch.recording import create_file, hold, release
-from agentwatch.session import Session
+from agentwatch.session import Session, apply_line, close_session
 from tests.builders.lines import completed, delta, init, result, started, user
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 
 EVERY = sorted(RECORDINGS.glob("*.ndjson"))
 
 
-@pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
-def test_the_events_are_those_of_the_loaded_session(path: Path) -> None:
+def test_the_events_are_those_of_the_loaded_session() -> None:
     """A session to which the events that are read are applied has the same calls and texts."""
-    built, loaded = Session(), agentwatch.load(path)
-    for event, place in agentwatch.read(path):
-        built.apply([event], place)
-    built.close()
-    assert built.text == loaded.text
-    assert [*built.calls] == [*loaded.calls]
-    assert [run.outcome for run in built.runs] == [run.outcome for run in loaded.runs]
+    assert EVERY
+    for path in EVERY:
+        with case(path):
+            built, loaded = Session(), agentwatch.load(path)
+            for event, place in agentwatch.read(path):
+                apply_line(built, [event], place)
+            close_session(built)
+            assert built.text == loaded.text
+            assert [*built.calls] == [*loaded.calls]
+            assert [run.outcome for run in built.runs] == [run.outcome for run in loaded.runs]
 
 
 def test_a_place_is_the_line_of_its_event() -> None:

@@ -118,6 +118,7 @@ def register(watched: Watched, pid: int, session_id: str, **fields: object) -> P
     return path
 
 
+@pytest.mark.slow
 def test_a_session_without_a_file_is_a_row_while_its_process_runs(watched: Watched, tmp_path: Path) -> None:
     """Claude Code writes the first line with the first prompt; before that, only its record exists."""
     with started(["claude"], tmp_path) as process:
@@ -128,6 +129,7 @@ def test_a_session_without_a_file_is_a_row_while_its_process_runs(watched: Watch
     watched.until(lambda rows: ("claude", "5c0f") not in rows)
 
 
+@pytest.mark.slow
 def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) -> None:
     """What the agent says counts at once, and its end too."""
     key = next(iter(watched.fake.made))
@@ -138,6 +140,37 @@ def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) ->
     watched.until(lambda rows: rows[key].standing.state is State.SUCCEEDED)
 
 
+@pytest.mark.slow
+def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_path: Path) -> None:
+    """What a session in view says and writes is in its row half a second later, that of others within 2 s."""
+    key, other = [key for key in watched.fake.made if key[0] == "claude"][:2]
+    with started(["claude"], tmp_path) as process, started(["claude"], tmp_path) as second:
+        register(watched, process.pid, key[1], status="busy")
+        register(watched, second.pid, other[1], status="busy")
+        states = {State.WORKING, State.QUIET}
+        watched.until(lambda rows: {rows[key].standing.state, rows[other].standing.state} <= states)
+        for in_view, halves in ((frozenset({key}), 1), (frozenset({other}), 4), (None, 1)):
+            watched.machine.in_view = in_view
+            watched.rows(2.1)
+            title = f"Seen {in_view}"
+            line = {"type": "custom-title", "customTitle": title, "sessionId": key[1]}
+            with watched.fake.made[key].open("a") as file:
+                file.write(json.dumps(line) + "\n")
+            passed = 1
+            while watched.rows(0.51)[key].title != title:
+                passed += 1
+            assert passed == halves, in_view
+        for in_view, halves in ((frozenset({other}), 1), (frozenset[Key](), 4)):
+            watched.machine.in_view = in_view
+            register(watched, process.pid, key[1], status="busy")
+            watched.rows(2.1)
+            register(watched, process.pid, key[1], status="waiting", waitingFor="permission prompt")
+            passed = 1
+            while watched.rows(0.51)[key].standing.state is not State.ASKS:
+                passed += 1
+            assert passed == halves, in_view
+
+
 def test_subagents_are_counted_in_the_row_of_their_session(watched: Watched) -> None:
     """Each of them is a row too, with its parent."""
     rows = watched.rows()
@@ -146,6 +179,7 @@ def test_subagents_are_counted_in_the_row_of_their_session(watched: Watched) -> 
     assert all(rows[parent].subagents == parents.count(parent) for parent in set(parents) if parent in rows)
 
 
+@pytest.mark.slow
 def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched, tmp_path: Path) -> None:
     """A subagent in the middle of its turn works while the process runs; then it is unfinished."""
     made = next(iter(watched.fake.made))

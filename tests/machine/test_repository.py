@@ -79,3 +79,9 @@ def test_a_repository_that_is_created_later_is_found_after_forgetting(tmp_path: 
     repository(folder)
     repositories.forget()
     assert repositories.of(str(folder)) == Repository("new", "main")
+
+
+def test_a_folder_whose_path_is_too_long_has_its_own_name() -> None:
+    """The working directory is what a file of an agent says, which may be damaged."""
+    name = "9" * 400
+    assert Repositories().of(f"/home/{name}") == Repository(name)

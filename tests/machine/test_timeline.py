@@ -15,11 +15,12 @@ import pytest
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.standing import Ground, State
-from tests.conftest import SHARED
+from tests.builders.captures import OURS, OWN
 from tests.machine.started_agents import started
 
-CAPTURES = SHARED / "disk"
-TIMELINE = CAPTURES / "claude-registry" / "status-against-transcript-timeline.txt"
+pytestmark = pytest.mark.slow
+TIMELINE = OWN / "disk/claude-registry/status-against-transcript-timeline.txt"
+TRANSCRIPTS = "disk/claude-transcript/own-2.1.330/*.jsonl"
 START_MS = 1_795_301_643_059 - 234_770
 """The start of the timeline: the record that is left over names the time of its last change, at 234.77 s."""
 TICK_S = 0.5
@@ -77,7 +78,7 @@ class Played:
         self._pid = pid
         self._folder = home / ".claude" / "projects" / "-home-dev-proj"
         self._folder.mkdir(parents=True)
-        sources = (CAPTURES / "claude-transcript" / "own-2.1.330").glob("*.jsonl")
+        sources = OURS.find(TRANSCRIPTS)
         self._lines = {path.stem: iter(path.read_bytes().splitlines(keepends=True)) for path in sources}
         environ = {"HOME": str(home), "AGENTWATCH_HOME": str(home / ".agentwatch")}
         self.machine = Machine(environ, home, clock=lambda: self.now_s)

@@ -8,12 +8,28 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.feed import Feed
+from agentwatch.outputs.action_log import ActionLog, follow_log
+from agentwatch.recording import open_saved
+from agentwatch.session import apply_line
+from tests.builders.captures import OURS
 from tests.builders.lines import completed, init, result, started
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 from tests.harness.program import AGENTWATCH, environment, watch
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.parametrize("name", ["demo", "hostile", "malformed", "rejected", "two-runs", "unfinished"])
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "demo",
+        *(
+            pytest.param(name, marks=pytest.mark.system)
+            for name in ("hostile", "malformed", "rejected", "two-runs", "unfinished")
+        ),
+    ],
+)
 def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) -> None:
     """A recording equals the pipe byte for byte, and `agentwatch log` prints the log of the live run."""
     path = RECORDINGS / f"{name}.ndjson"
@@ -25,6 +41,21 @@ def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) 
     assert done.stdout == log.read_bytes() != b""
 
 
+def test_the_log_does_not_depend_on_how_much_is_read_at_once() -> None:
+    """A log that is written line by line, as in a live run, is that of the whole recording."""
+    for path in [*sorted(RECORDINGS.glob("*.ndjson")), *OURS.find("**/*.ndjson", "**/*.jsonl")]:
+        with case(path):
+            feed = Feed(open_saved(path))
+            log, lines = ActionLog(feed.session), list[str]()
+            for events, place, count, pieces in feed.decoded():
+                apply_line(feed.session, events, place, count, pieces)
+                lines += log.new_lines(is_over=False)
+            feed.advance()
+            lines += log.new_lines(is_over=True)
+            assert lines == [*follow_log(Feed(open_saved(path)))]
+
+
+@pytest.mark.system
 def test_addresses_are_the_numbers_of_the_calls(recording: Saver) -> None:
     """With `--addresses`, each line of a call has its number; the other lines and the log are unchanged."""
     path = recording(init(), started("read", "a"), completed("write", "b", {}), completed("read", "a", {}))
@@ -55,6 +86,7 @@ def test_the_log_is_the_text_with_times(recording: Saver) -> None:
     ]
 
 
+@pytest.mark.system
 def test_without_agent_time_the_log_has_seen_time(recording: Saver) -> None:
     """A call without an agent time is logged with its arrival time."""
     first = init() + started("read", path="a")
@@ -63,6 +95,7 @@ def test_without_agent_time_the_log_has_seen_time(recording: Saver) -> None:
     assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
 
 
+@pytest.mark.system
 def test_the_log_of_two_runs_contains_both() -> None:
     """Each run has its two `#` lines, around its own calls."""
     lines = watch("log", RECORDINGS / "two-runs.ndjson").stdout.decode().splitlines()

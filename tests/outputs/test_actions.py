@@ -10,6 +10,7 @@ from agentwatch.actions import action, brief_action, target
 from agentwatch.safe_text import columns
 from agentwatch.session import Call
 from tests.builders.lines import call, completed, session, started
+from tests.conftest import case
 
 
 def read_ok(lines: int) -> bytes:
@@ -20,86 +21,83 @@ def read_ok(lines: int) -> bytes:
 EDITED = {"success": {"linesAdded": 3, "linesRemoved": 1, "beforeFullFileContent": "x"}}
 
 
-@pytest.mark.parametrize(
-    ("lines", "shown", "brief"),
-    [
+ACTIONS: list[tuple[tuple[bytes, ...], str, str | None]] = [
+    (
+        (started("read", path="/home/ada/app/README.md"), read_ok(54)),
+        "Read file README.md (54 lines)",
+        "Read file",
+    ),
+    (
+        (started("edit", path="src/app.py"), completed("edit", result=EDITED)),
+        "Edited file src/app.py (+3 -1)",
+        "Edited file",
+    ),
+    (
         (
-            (started("read", path="/home/ada/app/README.md"), read_ok(54)),
-            "Read file README.md (54 lines)",
-            "Read file",
+            started("shell", command="pytest -q"),
+            completed("shell", result={"failure": {"exitCode": 1, "stderr": "no"}}),
         ),
+        "Ran terminal command pytest -q (failed: exit 1)",
+        "Ran terminal command",
+    ),
+    (
         (
-            (started("edit", path="src/app.py"), completed("edit", result=EDITED)),
-            "Edited file src/app.py (+3 -1)",
-            "Edited file",
+            started("write", path="summary.txt"),
+            completed("write", result={"success": {"path": "/home/ada/app/summary.txt", "linesCreated": 19}}),
         ),
+        "Created new file summary.txt (19 lines)",
+        "Created new file",
+    ),
+    (
         (
-            (
-                started("shell", command="pytest -q"),
-                completed("shell", result={"failure": {"exitCode": 1, "stderr": "no"}}),
+            started("webFetch", url="https://example.com"),
+            completed("webFetch", result={"rejected": {"reason": "no"}}),
+        ),
+        "Fetched web page https://example.com (rejected)",
+        "Fetched web page",
+    ),
+    (
+        (started("shell", command="sleep 600"),),
+        "Ran terminal command sleep 600 (unfinished)",
+        "Ran terminal command",
+    ),
+    (
+        (started("shell", command="true"), completed("shell", result={"success": {"exitCode": 0}})),
+        "Ran terminal command true",
+        "Ran terminal command",
+    ),
+    (
+        (
+            started("edit", path="new.py"),
+            completed(
+                "edit",
+                result={"success": {"linesAdded": 2, "linesRemoved": 0, "afterFullFileContent": "x"}},
             ),
-            "Ran terminal command pytest -q (failed: exit 1)",
-            "Ran terminal command",
         ),
-        (
-            (
-                started("write", path="summary.txt"),
-                completed(
-                    "write", result={"success": {"path": "/home/ada/app/summary.txt", "linesCreated": 19}}
-                ),
-            ),
-            "Created new file summary.txt (19 lines)",
-            "Created new file",
-        ),
-        (
-            (
-                started("webFetch", url="https://example.com"),
-                completed("webFetch", result={"rejected": {"reason": "no"}}),
-            ),
-            "Fetched web page https://example.com (rejected)",
-            "Fetched web page",
-        ),
-        (
-            (started("shell", command="sleep 600"),),
-            "Ran terminal command sleep 600 (unfinished)",
-            "Ran terminal command",
-        ),
-        (
-            (started("shell", command="true"), completed("shell", result={"success": {"exitCode": 0}})),
-            "Ran terminal command true",
-            "Ran terminal command",
-        ),
-        (
-            (
-                started("edit", path="new.py"),
-                completed(
-                    "edit",
-                    result={"success": {"linesAdded": 2, "linesRemoved": 0, "afterFullFileContent": "x"}},
-                ),
-            ),
-            "Created new file new.py (2 lines)",
-            "Created new file",
-        ),
-        (
-            (started("updateTodos"), completed("updateTodos", result={"success": {}})),
-            "Updated to-do list",
-            None,
-        ),
-        ((started("weather", place="Zermatt"),), "Used tool weather Zermatt (unfinished)", "Used tool"),
-        (
-            (completed("grep", result={"error": {"error": "bad\npattern"}}),),
-            "Searched files (failed: bad)",
-            None,
-        ),
-    ],
-)
-def test_an_action_is_phrase_target_and_outcome(
-    lines: tuple[bytes, ...], shown: str, brief: str | None
-) -> None:
+        "Created new file new.py (2 lines)",
+        "Created new file",
+    ),
+    (
+        (started("updateTodos"), completed("updateTodos", result={"success": {}})),
+        "Updated to-do list",
+        None,
+    ),
+    ((started("weather", place="Zermatt"),), "Used tool weather Zermatt (unfinished)", "Used tool"),
+    (
+        (completed("grep", result={"error": {"error": "bad\npattern"}}),),
+        "Searched files (failed: bad)",
+        None,
+    ),
+]
+
+
+def test_an_action_is_phrase_target_and_outcome() -> None:
     """A line is the phrase, the target, and the outcome in brackets; the brief line is the phrase alone."""
-    found = call(*lines)
-    assert action(found) == shown
-    assert brief is None or brief_action(found) == brief
+    for lines, shown, brief in ACTIONS:
+        with case(shown):
+            found = call(*lines)
+            assert action(found) == shown
+            assert brief is None or brief_action(found) == brief
 
 
 def test_a_running_call_says_so() -> None:
@@ -120,17 +118,18 @@ HOSTILE: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_an_action_is_one_line_whatever_it_holds(text: str) -> None:
+def test_an_action_is_one_line_whatever_it_holds() -> None:
     """No target, reason or tool name breaks the line or prints a control character."""
-    for found in (
-        call(started("read", path=text)),
-        call(started("shell", command=text), completed("shell", result={"error": {"error": text}})),
-        call(started("weather\n" + text, place=text)),
-    ):
-        for line in (action(found), brief_action(found), target(found)):
-            assert len(line.splitlines()) <= 1
-            assert line.isprintable()
+    for text in HOSTILE:
+        with case(ascii(text)):
+            for found in (
+                call(started("read", path=text)),
+                call(started("shell", command=text), completed("shell", result={"error": {"error": text}})),
+                call(started("weather\n" + text, place=text)),
+            ):
+                for line in (action(found), brief_action(found), target(found)):
+                    assert len(line.splitlines()) <= 1
+                    assert line.isprintable()
 
 
 @pytest.mark.parametrize("char", ["x", "日", "e\u0301", "🦀"])

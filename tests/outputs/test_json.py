@@ -10,8 +10,19 @@ from tests.builders.lines import init, result, user
 from tests.conftest import RECORDINGS, Saver
 from tests.harness.program import FAILED, UNFINISHED, watch
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.parametrize("name", ["plain", "json-format", "two-runs", "disagreement"])
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plain",
+        *(
+            pytest.param(name, marks=pytest.mark.system)
+            for name in ("json-format", "two-runs", "disagreement")
+        ),
+    ],
+)
 def test_json_is_the_result_as_the_agent_sent_it(name: str) -> None:
     """The json format is the raw line of the last result and nothing else."""
     path = RECORDINGS / f"{name}.ndjson"
@@ -20,6 +31,7 @@ def test_json_is_the_result_as_the_agent_sent_it(name: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.system
 def test_json_is_byte_identical(recording: Saver) -> None:
     """Unknown fields, odd spacing, a CR and a missing line end do not change the printed bytes."""
     head = b'{ "type": "result","session_id":"s-1","is_error":false, '
@@ -47,13 +59,17 @@ def test_json_of_a_later_run_is_not_an_earlier_runs(recording: Saver) -> None:
     assert (done.returncode, done.stdout) == (1, b"")
 
 
-@pytest.mark.parametrize("name", ["hostile", "malformed", "unfinished"])
+@pytest.mark.parametrize(
+    "name",
+    ["hostile", *(pytest.param(name, marks=pytest.mark.system) for name in ("malformed", "unfinished"))],
+)
 def test_stream_json_is_every_byte(name: str) -> None:
     """The stream is printed byte for byte, malformed and incomplete lines included."""
     path = RECORDINGS / f"{name}.ndjson"
     assert watch(path, "--output-format", "stream-json").stdout == path.read_bytes()
 
 
+@pytest.mark.system
 def test_stream_json_of_a_pipe_is_every_byte() -> None:
     """Bytes that come through a pipe are passed on unchanged, whatever they are."""
     data = b"\xff\x00\r\n\n{}\n" + b"x" * 300_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -17,10 +16,10 @@ from agentwatch.recording import LineReader, create_file, open_saved
 from agentwatch.recording.alarms import Alarm
 from tests.builders.lines import completed, init, result, started
 from tests.conftest import RECORDINGS
+from tests.harness.processes import until
 
 FIRST = init() + completed("read", "a", {"success": {}}, path="a")
 SECOND = started("read", "b", path="b") + completed("read", "b", {"success": {}}, path="b")
-BOUND_SECONDS = 20.0
 
 
 class Growing:
@@ -87,14 +86,6 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> list[Feed]:
     return found
 
 
-def until(check: Callable[[], bool]) -> None:
-    """Wait for what a thread does."""
-    bound = time.monotonic() + BOUND_SECONDS
-    while not check():
-        assert time.monotonic() < bound
-        time.sleep(0.005)
-
-
 def test_a_session_that_is_shown_is_not_decoded_again(
     made: Callable[[bytes], Case], alone: list[Feed]
 ) -> None:
@@ -136,7 +127,7 @@ def test_a_session_that_waits_is_followed(
 ) -> None:
     """A session that has applied all there is may wait as long as it will: the log waits with it."""
     monkeypatch.setattr(log_writer, "_STALL_SECONDS", 0.05)
-    monkeypatch.setattr(log_writer, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(log_writer, "_CHECK_SECONDS", 0.01)
     case = made(FIRST)
     case.feed.advance()
     backlog, asked = case.feed.backlog, []
@@ -152,6 +143,23 @@ def test_a_session_that_waits_is_followed(
     case.feed.log.finish()
     assert case.log == case.whole_log
     assert not alone
+
+
+def test_the_log_does_not_wait_for_a_session_that_is_not_followed(
+    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the session is no longer followed, the thread that waits for its lines wakes at once."""
+    monkeypatch.setattr(log_writer, "_CHECK_SECONDS", 3600.0)
+    case = made(FIRST)
+    case.feed.advance()
+    until(lambda: case.log.endswith("Read file a\n"))
+    case.append(SECOND)
+    case.feed.log.unfollow()
+    until(lambda: case.log.endswith("Read file b\n"))
+    assert len(alone) == 1
+    case.append(result(), is_over=True)
+    case.feed.log.finish()
+    assert case.log == case.whole_log
 
 
 def test_what_the_screen_did_not_show_is_logged(made: Callable[[bytes], Case], alone: list[Feed]) -> None:
@@ -177,7 +185,7 @@ def test_a_session_that_was_interrupted_is_not_trusted(
         def interrupted(*_: object) -> None:
             raise KeyboardInterrupt
 
-        patch.setattr(case.feed.session, "apply", interrupted)
+        patch.setattr("agentwatch.feed.feed.apply_line", interrupted)
         with pytest.raises(KeyboardInterrupt):
             case.feed.advance()
     case.feed.log.finish()

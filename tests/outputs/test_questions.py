@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.events import Event, Permission, Prompt, RunStarted
-from agentwatch.session import Place, Session
-from agentwatch.session import asked as module
+from agentwatch.session import Place, Session, apply_line
 
 START: list[Event] = [RunStarted("x"), Prompt("Do it.")]
 ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build")
@@ -16,7 +15,7 @@ def made(*events: Event, seen_ms: int | None = 5_000) -> Session:
     """Return the session with these events applied."""
     read = Session()
     for event in [*START, *events]:
-        read.apply([event], Place(0, 1, seen_ms))
+        apply_line(read, [event], Place(0, 1, seen_ms))
     return read
 
 
@@ -52,8 +51,7 @@ def test_the_time_until_the_answer(
     assert read.asked.said[-1].words == words
 
 
-def test_the_log_of_questions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the first questions are kept for the log; their number is still counted."""
-    monkeypatch.setattr(module, "_MOST_SAID", 3)
-    read = made(*(ASKED._replace(key=f"{number}") for number in range(9)))
-    assert (len(read.asked.said), read.asked.count) == (3, 9)
+def test_the_log_of_questions_is_bounded() -> None:
+    """Only the first 10,000 questions are kept for the log; their number is still counted."""
+    read = made(*(ASKED._replace(key=f"{number}") for number in range(10_009)))
+    assert (len(read.asked.said), read.asked.count) == (10_000, 10_009)

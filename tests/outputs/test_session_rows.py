@@ -7,13 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agentwatch.analysis.verdict_history import State as FinalState
 from agentwatch.machine.digest import LastTests
 from agentwatch.machine.standing import Ground, State
 from agentwatch.outputs.session_rows import row_json, state_names
 from tests.builders.machine.rows import NOW_MS, row
+from tests.conftest import case
 
 KEYS = (
     *(
@@ -79,13 +78,19 @@ def test_what_is_known_is_printed() -> None:
     assert found["path"] == "/home/u/.claude/projects/-src/0.jsonl"
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [("\ud800x", "?x"), ("two\nlines\x00\x1b", "two\nlines\x00\x1b"), ("\u202e", "\u202e"), ("", None)],
-)
-def test_texts_are_those_of_the_agent(text: str, kept: str | None) -> None:
+TEXTS: list[tuple[str, str | None]] = [
+    ("\ud800x", "?x"),
+    ("two\nlines\x00\x1b", "two\nlines\x00\x1b"),
+    ("\u202e", "\u202e"),
+    ("", None),
+]
+
+
+def test_texts_are_those_of_the_agent() -> None:
     """A text is not changed, except for halves of surrogate pairs, which JSON does not have."""
-    assert printed(title=text, now=text, cwd=text)["title"] == kept
+    for text, kept in TEXTS:
+        with case(ascii(text)):
+            assert printed(title=text, now=text, cwd=text)["title"] == kept
 
 
 def test_a_path_that_is_not_utf8_is_printed() -> None:
@@ -93,11 +98,12 @@ def test_a_path_that_is_not_utf8_is_printed() -> None:
     assert printed(path=Path(os.fsdecode(b"/a/\xff.jsonl")))["path"] == "/a/?.jsonl"
 
 
-@pytest.mark.parametrize("number", [1 << 63, -(1 << 80), 1.5, float("nan"), True, [1]])
-def test_a_number_that_json_cannot_hold_is_null(number: Any) -> None:
+def test_a_number_that_json_cannot_hold_is_null() -> None:
     """A count or a time that is no integer of 64 bits is unknown."""
-    found = printed(calls=number, seen_ms=number)
-    assert (found["calls"], found["seen_ms"]) == (None, None)
+    for number in [1 << 63, -(1 << 80), 1.5, float("nan"), True, [1]]:
+        with case(number):
+            found = printed(calls=number, seen_ms=number)
+            assert (found["calls"], found["seen_ms"]) == (None, None)
 
 
 def test_the_names_of_the_states() -> None:

@@ -9,6 +9,8 @@ import pytest
 from tests.conftest import RECORDINGS
 from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, UNFINISHED, environment, watch
 
+pytestmark = pytest.mark.slow
+
 
 def test_text_is_a_line_per_call() -> None:
     """The text format is the default without a terminal, a line per call in the order of completion."""
@@ -17,6 +19,7 @@ def test_text_is_a_line_per_call() -> None:
         assert (done.returncode, done.stdout, done.stderr) == (0, PLAIN_TEXT, b"")
 
 
+@pytest.mark.system
 def test_text_is_in_the_order_of_completion() -> None:
     """Parallel calls are printed as they end; a call that never ended is printed at the end of the stream."""
     assert watch(RECORDINGS / "parallel.ndjson").stdout.decode().splitlines() == [
@@ -36,7 +39,7 @@ def test_brief_is_the_bare_phrase() -> None:
     assert (done.returncode, done.stdout) == (0, b"Read file\nEdited file\n")
 
 
-@pytest.mark.parametrize("arguments", [[], ["-", "--no-color"]])
+@pytest.mark.parametrize("arguments", [[], pytest.param(["-", "--no-color"], marks=pytest.mark.system)])
 def test_a_pipe_on_stdin_is_watched(arguments: list[str]) -> None:
     """`cat FILE | agentwatch` prints what `agentwatch FILE` prints."""
     shell = 'cat "$1"; shift; exec true'

@@ -21,7 +21,7 @@ from agentwatch.events import (
 from agentwatch.feed import Feed
 from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.final import final_answer
-from agentwatch.session import Kind, Place, Session
+from agentwatch.session import Kind, Place, Session, apply_line, close_session
 from agentwatch.sources.open import saved_source
 from tests.builders.made_agent import MadeSession
 from tests.builders.subagents import begins, ends, says
@@ -36,9 +36,9 @@ def made(events: list[Event], *, is_over: bool = True) -> Session:
     """Return the session with these events, whose lines arrived a second apart."""
     read = Session()
     for number, event in enumerate(events):
-        read.apply([event], Place(number, 1, SECOND_MS + 1000 * number))
+        apply_line(read, [event], Place(number, 1, SECOND_MS + 1000 * number))
     if is_over:
-        read.close()
+        close_session(read)
     return read
 
 
@@ -80,9 +80,9 @@ def test_a_log_is_the_same_however_it_arrives() -> None:
     read, lines = Session(), list[str]()
     log = ActionLog(read)
     for number, event in enumerate(events):
-        read.apply([event], Place(number, 1, SECOND_MS + 1000 * number))
+        apply_line(read, [event], Place(number, 1, SECOND_MS + 1000 * number))
         lines += log.new_lines(is_over=False)
-    read.close()
+    close_session(read)
     assert [*lines, *log.new_lines(is_over=True)] == whole
 
 

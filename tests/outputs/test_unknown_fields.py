@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch import __version__
@@ -18,6 +18,7 @@ from agentwatch.plurals import plural
 from agentwatch.recording import open_saved
 from agentwatch.safe_text import columns, safe_line
 from agentwatch.wire.cursor.known_fields import unknown_fields
+from tests.builders.captures import Captures
 from tests.builders.lines import (
     ANY_JSON,
     CURSOR_SHAPED,
@@ -32,10 +33,9 @@ from tests.builders.lines import (
     thought,
     user,
 )
-from tests.conftest import RECORDINGS, SHARED, Saver
+from tests.conftest import RECORDINGS, Saver, case
 from tests.harness.program import watch
 
-FOREIGN = sorted((SHARED / "docs").glob("*.ndjson")) + sorted((SHARED / "cursor").glob("*.ndjson"))
 KNOWN = [path for path in sorted(RECORDINGS.glob("*.ndjson")) if path.stem not in ("unknown", "hostile")]
 
 Drift = Callable[..., list[str]]
@@ -59,12 +59,13 @@ def head(lines: int, unknown: int = 0, findings: int = 0, *, malformed: int = 0,
     return f"agentwatch {__version__}, format {name}: {counts}; {plural(findings, 'finding')}"
 
 
-@pytest.mark.parametrize("path", KNOWN + FOREIGN, ids=lambda path: path.stem)
-def test_nothing_is_listed_for_known_lines(path: Path) -> None:
-    """Real captures, the documentation's examples and the bundled recordings contain nothing unknown."""
-    [listed] = report(open_saved(path)).lines()
-    counts = session(path.read_bytes()).lines
-    assert listed == head(counts.total, malformed=counts.malformed)
+def test_nothing_is_listed_for_known_lines(captures: Captures) -> None:
+    """Bundled recordings, captures of Cursor and the examples of its documentation have nothing unknown."""
+    for path in KNOWN if captures.is_own else captures.find("docs/*.ndjson", "cursor/*.ndjson"):
+        with case(path):
+            [listed] = report(open_saved(path)).lines()
+            counts = session(path.read_bytes()).lines
+            assert listed == head(counts.total, malformed=counts.malformed)
 
 
 def test_an_unknown_type_is_listed(drift: Drift) -> None:
@@ -98,55 +99,54 @@ def test_an_unknown_result_is_listed(drift: Drift) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "what", "sample"),
-    [
-        (init(mood="fine"), "field mood of a system/init line", '"fine"'),
-        (
-            event("result", "success", mood=None, is_error=False, costs=[1, {"a": "é"}]),
-            "costs",
-            '[1, {"a": "é"}]',
-        ),
-        (event("user", message={}, locale="en"), "field locale of a user line", '"en"'),
-        (
-            final("x").replace(b'"session_id"', b'"mood": 1.5, "session_id"'),
-            "mood of a assistant line",
-            "1.5",
-        ),
-        (event("thinking", "delta", text="", depth=3), "field depth of a thinking/delta line", "3"),
-        (event("retry", "starting", attempt=1, why=True), "field why of a retry/starting line", "true"),
-        (started("read", path="a", colour="red"), "field colour in the arguments of tool read", '"red"'),
-        (
-            completed("shell", result={"success": {"exitCode": 0, "joules": 7}}),
-            "field joules in a success of tool shell",
-            "7",
-        ),
-        (
-            event("tool_call", "started", call_id="c", tool_call={"readToolCall": {}, "beside": 1}),
-            "field beside beside a tool",
-            "1",
-        ),
-        (
-            event("tool_call", "started", call_id="c", tool_call={"readToolCall": {"args": {}, "mode": "x"}}),
-            "field mode of tool read",
-            '"x"',
-        ),
-        (
-            event("tool_call", "started", call_id="c", tool_call='{"lsToolCall": {"args": {"deep": 1}}}'),
-            "field deep in the arguments of tool ls",
-            "1",
-        ),
-    ],
-)
-def test_an_unknown_field_is_listed_with_its_location(
-    drift: Drift, line: bytes, what: str, sample: str
-) -> None:
+FIELDS: list[tuple[bytes, str, str]] = [
+    (init(mood="fine"), "field mood of a system/init line", '"fine"'),
+    (
+        event("result", "success", mood=None, is_error=False, costs=[1, {"a": "é"}]),
+        "costs",
+        '[1, {"a": "é"}]',
+    ),
+    (event("user", message={}, locale="en"), "field locale of a user line", '"en"'),
+    (
+        final("x").replace(b'"session_id"', b'"mood": 1.5, "session_id"'),
+        "mood of a assistant line",
+        "1.5",
+    ),
+    (event("thinking", "delta", text="", depth=3), "field depth of a thinking/delta line", "3"),
+    (event("retry", "starting", attempt=1, why=True), "field why of a retry/starting line", "true"),
+    (started("read", path="a", colour="red"), "field colour in the arguments of tool read", '"red"'),
+    (
+        completed("shell", result={"success": {"exitCode": 0, "joules": 7}}),
+        "field joules in a success of tool shell",
+        "7",
+    ),
+    (
+        event("tool_call", "started", call_id="c", tool_call={"readToolCall": {}, "beside": 1}),
+        "field beside beside a tool",
+        "1",
+    ),
+    (
+        event("tool_call", "started", call_id="c", tool_call={"readToolCall": {"args": {}, "mode": "x"}}),
+        "field mode of tool read",
+        '"x"',
+    ),
+    (
+        event("tool_call", "started", call_id="c", tool_call='{"lsToolCall": {"args": {"deep": 1}}}'),
+        "field deep in the arguments of tool ls",
+        "1",
+    ),
+]
+
+
+def test_an_unknown_field_is_listed_with_its_location(drift: Drift) -> None:
     """An unknown field is listed with its location and its value."""
-    listed = drift(init(), user(), line)
-    assert listed[0].endswith("; 1 finding")
-    assert what in listed[1]
-    assert listed[1].endswith("first in line 3")
-    assert listed[2:] == [f"    {sample}"]
+    for line, what, sample in FIELDS:
+        with case(what):
+            listed = drift(init(), user(), line)
+            assert listed[0].endswith("; 1 finding")
+            assert what in listed[1]
+            assert listed[1].endswith("first in line 3")
+            assert listed[2:] == [f"    {sample}"]
 
 
 def test_the_most_frequent_finding_is_first(drift: Drift) -> None:
@@ -226,19 +226,23 @@ def test_lines_that_are_not_events_are_ignored(drift: Drift) -> None:
     assert drift(*lines) == [head(5, malformed=3)]
 
 
-@settings(PROPERTY, max_examples=60)
-@given(st.lists(CURSOR_SHAPED | st.dictionaries(st.text(max_size=3), ANY_JSON), max_size=3))
-def test_no_line_raises(lines: list[dict[str, Any]]) -> None:
+@pytest.mark.system
+@PROPERTY
+@given(CURSOR_SHAPED | st.dictionaries(st.text(max_size=3), ANY_JSON))
+def test_no_line_raises(fields: dict[str, Any]) -> None:
     """The unknown parts of any line can be listed."""
-    for fields in lines:
-        assert all(what for what, _ in unknown_fields(fields))
+    assert all(what for what, _ in unknown_fields(fields))
 
 
 def test_unknown_lines_of_the_summary_are_listed() -> None:
     """The report lists something if and only if the summary counts unknown lines."""
+    seen = set()
     for path in sorted(RECORDINGS.glob("*.ndjson")):
-        unknown = json.loads(b"".join(summary(session(path.read_bytes()))))["lines"]["unknown"]
-        assert (len(list(report(open_saved(path)).lines())) > 1) == (unknown > 0)
+        with case(path):
+            unknown = json.loads(b"".join(summary(session(path.read_bytes()))))["lines"]["unknown"]
+            assert (len(list(report(open_saved(path)).lines())) > 1) == (unknown > 0)
+            seen.add(unknown > 0)
+    assert seen == {False, True}
 
 
 @pytest.mark.parametrize("name", ["unknown", "hostile", "malformed", "two-runs"])
@@ -253,6 +257,7 @@ def test_the_report_counts_lines_as_the_summary_does(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_report() -> None:
     """`agentwatch drift FILE` prints the report and exits with 0; for a missing file it exits with 2."""
     path = RECORDINGS / "unknown.ndjson"
@@ -285,6 +290,7 @@ def test_the_report_names_at_most_10_000_things(drift: Drift) -> None:
     assert lines[0] == head(2, 0, 10_000)
 
 
+@pytest.mark.slow
 def test_a_format_without_a_list_of_fields_says_so(recording: Saver) -> None:
     """Of a format whose fields are not listed, unknown types are reported, and that only they are."""
     lines = (

@@ -15,6 +15,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.system
+
 EXAMPLE = ROOT / "examples" / "agentwatch-tern"
 TABLE = b"""number,tool,target,outcome,exit_code,duration_ms,redacted\r
 1,run,pytest -q,failed,1,,yes\r

@@ -10,7 +10,7 @@ import typing
 import pytest
 
 import agentwatch
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -31,19 +31,23 @@ def has_example(name: str) -> bool:
     return module in MODULES and ">>> " in (value.__doc__ or "")
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_an_example_gives_what_it_shows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_an_example_gives_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each example in a docstring of the module prints what the docstring says."""
+    assert MODULES
     monkeypatch.chdir(ROOT)  # examples read `recordings/`
-    results = doctest.testmod(importlib.import_module(name))
-    assert results.attempted > 0
-    assert results.failed == 0
+    for name in MODULES:
+        with case(name):
+            results = doctest.testmod(importlib.import_module(name))
+            assert results.attempted > 0
+            assert results.failed == 0
 
 
-@pytest.mark.parametrize("name", agentwatch.__all__)
-def test_a_public_name_has_an_example(name: str) -> None:
+def test_a_public_name_has_an_example() -> None:
     """Each name that the package exports shows in its docstring how it is used."""
-    assert has_example(name)
+    for name in agentwatch.__all__:
+        with case(name):
+            assert has_example(name)
 
 
 def test_every_type_of_event_is_public() -> None:

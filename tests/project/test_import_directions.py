@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 
 PACKAGE = ROOT / "agentwatch"
 NOTHING = frozenset[str]()
@@ -36,7 +36,17 @@ ALLOWED = {
     "comparing": {"actions", "analysis", "events", "exports", "feed", "outputs", "paths", "session"} | WORDS,
     "checking": {"actions", "analysis", "events", "faults", "feed", "outputs", "rules", "session", "wire"}
     | WORDS,
-    "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
+    "library": {
+        "analysis",
+        "events",
+        "faults",
+        "feed",
+        "machine",
+        "outputs",
+        "recording",
+        "session",
+        "sources",
+    },
     "session_index": {"analysis", "events", "faults", "feed", "machine", "recording", "session", "sources"}
     | {"state_folder"},
     "testing": {"analysis", "blocks", "events", "session", "wire"},
@@ -105,69 +115,74 @@ def room(path: Path) -> str:
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield the dotted name of all that a module imports, anywhere in it and for types alone too."""
+@cache
+def imported(path: Path) -> frozenset[str]:
+    """Return the dotted name of all that a module imports, anywhere in it and for types alone too."""
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: a relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return frozenset(found)
 
 
 def rooms_imported(path: Path) -> set[str]:
     """Return the rooms that a module imports from; the empty name is the package itself."""
-    rooms = {room(each) for each in PACKAGE.iterdir()}
     found = {name.split(".")[1] for name in imported(path) if name.startswith("agentwatch.")}
-    return {name if name in rooms else "" for name in found} - {room(path)}
+    return {name if name in NAMES else "" for name in found} - {room(path)}
 
 
+NAMES = {room(each) for each in PACKAGE.iterdir()}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 ROOMS = sorted({room(path) for path in MODULES if not room(path).startswith("__")})
 
 
-def modules_of(name: str) -> list[Path]:
-    """Return the modules of a folder."""
-    found = [path for path in MODULES if room(path) == name]
-    assert found, f"{name} is gone"
-    return found
+def modules_without(*free: str) -> list[Path]:
+    """Return the modules of all folders but some, each of which exists."""
+    assert {*free} < {*ROOMS}
+    return [path for path in MODULES if room(path) in ROOMS and room(path) not in free]
 
 
-@pytest.mark.parametrize("name", [name for name in ROOMS if name not in FREE])
-def test_a_folder_imports_only_what_is_below_it(name: str) -> None:
+@pytest.mark.slow
+def test_a_folder_imports_only_what_is_below_it() -> None:
     """Each folder imports what it is built on, and each new folder declares what that is."""
-    for path in modules_of(name):
-        more = EXCEPTIONS.get(str(path.relative_to(PACKAGE)), NOTHING)
-        assert rooms_imported(path) <= ALLOWED[name] | more, path
+    for path in modules_without(*FREE):
+        with case(path.relative_to(PACKAGE)):
+            more = EXCEPTIONS.get(str(path.relative_to(PACKAGE)), NOTHING)
+            assert rooms_imported(path) <= ALLOWED[room(path)] | more
 
 
-@pytest.mark.parametrize("path", EXCEPTIONS)
-def test_an_exception_is_still_needed(path: str) -> None:
+def test_an_exception_is_still_needed() -> None:
     """A module that may import more than its folder does so."""
-    assert EXCEPTIONS[path] <= rooms_imported(PACKAGE / path)
+    for path, rooms in EXCEPTIONS.items():
+        with case(path):
+            assert rooms <= rooms_imported(PACKAGE / path)
 
 
-@pytest.mark.parametrize("name", [name for name in ROOMS if name != "cli"])
-def test_nothing_imports_the_command_line(name: str) -> None:
+@pytest.mark.slow
+def test_nothing_imports_the_command_line() -> None:
     """Only the program's own beginning imports cli/."""
-    assert [path for path in modules_of(name) if "cli" in rooms_imported(path)] == []
+    assert [path for path in modules_without("cli") if "cli" in rooms_imported(path)] == []
 
 
-@pytest.mark.parametrize("name", [name for name in ROOMS if name != "screen"])
-def test_only_the_screen_draws(name: str) -> None:
+@pytest.mark.slow
+def test_only_the_screen_draws() -> None:
     """Outside screen/ neither Textual nor rich is imported, not even where it is needed."""
-    for path in modules_of(name):
-        assert {found.partition(".")[0] for found in imported(path)}.isdisjoint(DRAWING), path
+    for path in modules_without("screen"):
+        with case(path.relative_to(PACKAGE)):
+            assert {found.partition(".")[0] for found in imported(path)}.isdisjoint(DRAWING)
 
 
-@pytest.mark.parametrize("name", [name for name in ROOMS if name != "wire"])
-def test_only_the_wire_knows_an_agent(name: str) -> None:
+@pytest.mark.slow
+def test_only_the_wire_knows_an_agent() -> None:
     """Outside wire/ no module of an agent is imported."""
     assert "cursor" in AGENTS
     known = {f"agentwatch.wire.{agent}" for agent in AGENTS}
-    for path in modules_of(name):
-        names = {".".join(found.split(".")[:3]) for found in imported(path)}
-        assert names.isdisjoint(known), path
+    for path in modules_without("wire"):
+        with case(path.relative_to(PACKAGE)):
+            assert {".".join(found.split(".")[:3]) for found in imported(path)}.isdisjoint(known)
 
 
 def test_the_signals_are_held_without_textual() -> None:

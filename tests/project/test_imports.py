@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import subprocess
@@ -14,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import RECORDINGS, ROOT
+from tests.conftest import RECORDINGS, ROOT, case
+from tests.project.test_import_directions import imported
 
 DUMP = "\nimport sys; print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
 RUN = """
@@ -37,8 +37,9 @@ MODULES = sorted(
 IMPORT_EACH = """
 import importlib, json, sys
 wrong = {}
-for name in sys.argv[1:]:
-    for known in [known for known in sys.modules if known.partition(".")[0] == "agentwatch"]:
+alone, *names = sys.argv[1:]
+for name in names:
+    for known in [known for known in sys.modules if alone and known.partition(".")[0] == "agentwatch"]:
         del sys.modules[known]
     try:
         importlib.import_module(name)
@@ -50,7 +51,7 @@ for name in sys.argv[1:]:
         break
 print(json.dumps(wrong))
 """
-"""Imports each module as if no other module of agentwatch had been imported before."""
+"""Imports each module; with the word `alone` as if no other one of agentwatch had been imported before."""
 
 
 def loaded(program: str, *arguments: str) -> set[str]:
@@ -68,50 +69,55 @@ def loaded(program: str, *arguments: str) -> set[str]:
     return set(done.stderr.splitlines()[-1].split())
 
 
-def test_a_core_module_loads_no_screen() -> None:
-    """Each module of the core can be imported alone, and imports neither Textual, Rich nor Click."""
+@pytest.mark.parametrize(
+    "alone", [pytest.param(False, marks=pytest.mark.slow), pytest.param(True, marks=pytest.mark.system)]
+)
+def test_a_core_module_loads_no_screen(*, alone: bool) -> None:
+    """Each module of the core can be imported, also alone, and imports neither Textual, Rich nor Click."""
     assert len(MODULES) > 70
     done = subprocess.run(
-        [sys.executable, "-c", IMPORT_EACH, *MODULES], cwd=ROOT, capture_output=True, timeout=300, check=True
+        [sys.executable, "-c", IMPORT_EACH, "alone" if alone else "", *MODULES],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=300,
+        check=True,
     )
     assert json.loads(done.stdout) == {}
 
 
+PLAIN = str(RECORDINGS / "plain.ndjson")
+USUAL = [["--help"], ["status", "--format", "{needs_you}"], [PLAIN, "--print"]]
+COMMANDS = [
+    ["--version"],
+    ["run", "--help"],
+    ["sessions"],
+    ["sessions", "--json"],
+    ["sessions", "--prune", "--older", "30d"],
+    ["log", PLAIN],
+    ["show", f"{PLAIN}#1"],
+    ["show", f"{PLAIN}@50%", "--json"],
+    *(
+        ["compare", PLAIN, str(RECORDINGS / "demo.ndjson"), *option]
+        for option in (["-p"], ["--json"], ["--output-format", "text"])
+    ),
+    *([PLAIN, "--print", "--output-format", name] for name in ("text", "summary", "json", "stream-json")),
+    ["run", "--print", "--no-record", "--", "cat", PLAIN],
+    ["replay", PLAIN, "--print", "--speed", "1000"],
+]
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["--version"],
-        ["run", "--help"],
-        ["sessions"],
-        ["sessions", "--json"],
-        ["sessions", "--prune", "--older", "30d"],
-        ["status", "--format", "{needs_you}"],
-        ["log", str(RECORDINGS / "plain.ndjson")],
-        ["show", str(RECORDINGS / "plain.ndjson") + "#1"],
-        ["show", str(RECORDINGS / "plain.ndjson") + "@50%", "--json"],
-        *(
-            ["compare", str(RECORDINGS / "plain.ndjson"), str(RECORDINGS / "demo.ndjson"), *option]
-            for option in (["-p"], ["--json"], ["--output-format", "text"])
-        ),
-        *(
-            [str(RECORDINGS / "plain.ndjson"), "--print", "--output-format", name]
-            for name in ("text", "summary")
-        ),
-        *(
-            [str(RECORDINGS / "plain.ndjson"), "--print", "--output-format", name]
-            for name in ("json", "stream-json")
-        ),
-        ["run", "--print", "--no-record", "--", "cat", str(RECORDINGS / "plain.ndjson")],
-        ["replay", str(RECORDINGS / "plain.ndjson"), "--print", "--speed", "1000"],
-    ],
-    ids=lambda arguments: " ".join(Path(word).name for word in arguments),
+    "commands",
+    [pytest.param(USUAL, marks=pytest.mark.slow), pytest.param(COMMANDS, marks=pytest.mark.system)],
+    ids=["usual", "others"],
 )
-def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None:
+def test_a_command_that_draws_no_screen_loads_none(commands: list[list[str]]) -> None:
     """Help, version, listing, log and print start without Textual, which takes 150 ms to import."""
-    packages = loaded(RUN, *arguments)
-    assert ("click" in packages) is (arguments[0] != "status")
-    assert packages.isdisjoint({"textual", "rich"})
+    for arguments in commands:
+        with case(" ".join(arguments)):
+            packages = loaded(RUN, *arguments)
+            assert ("click" in packages) is (arguments[0] != "status")
+            assert packages.isdisjoint({"textual", "rich"})
 
 
 ELSEWHERE = (
@@ -120,32 +126,31 @@ ELSEWHERE = (
 )
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["sessions", "--json"],
-        [str(RECORDINGS / "plain.ndjson"), "--print"],
-        ["run", "--print", "--no-record", "--", "cat", str(RECORDINGS / "plain.ndjson")],
-        ["log", str(RECORDINGS / "plain.ndjson")],
-        ["show", str(RECORDINGS / "plain.ndjson") + "#1"],
-        ["export", str(RECORDINGS / "plain.ndjson"), "--to", "atif", "-o", "-"],
-    ],
-    ids=["list", "file", "run", "log", "show", "export"],
-)
-def test_a_command_about_this_machine_loads_nothing_of_others(arguments: list[str]) -> None:
+@pytest.mark.system
+def test_a_command_about_this_machine_loads_nothing_of_others() -> None:
     """Without another machine, neither the engine nor a client of one is imported."""
-    done = subprocess.run(
-        [sys.executable, "-c", RUN + ELSEWHERE, *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        timeout=20,
-        check=True,
-    )
-    assert done.stdout.splitlines()[-1] == ""
+    for arguments in (
+        ["sessions", "--json"],
+        [PLAIN, "--print"],
+        ["run", "--print", "--no-record", "--", "cat", PLAIN],
+        ["log", PLAIN],
+        ["show", f"{PLAIN}#1"],
+        ["export", PLAIN, "--to", "atif", "-o", "-"],
+    ):
+        with case(" ".join(arguments)):
+            done = subprocess.run(
+                [sys.executable, "-c", RUN + ELSEWHERE, *arguments],
+                cwd=ROOT,
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                text=True,
+                timeout=20,
+                check=True,
+            )
+            assert done.stdout.splitlines()[-1] == ""
 
 
+@pytest.mark.slow
 def test_the_list_of_this_machine_loads_nothing_of_others() -> None:
     """The screen of the list imports an engine when one is asked for."""
     program = f"import sys, agentwatch.screen.machine.app, agentwatch.cli.commands{ELSEWHERE}"
@@ -155,57 +160,115 @@ def test_the_list_of_this_machine_loads_nothing_of_others() -> None:
     assert [name for name in done.stdout.split() if not name.startswith("asyncio")] == []
 
 
+@pytest.mark.slow
 def test_importing_the_package_loads_nothing_else() -> None:
     """`import agentwatch` loads no other package, and of its own no module but the first."""
     program = "import agentwatch, sys; assert not [name for name in sys.modules if 'agentwatch.' in name]"
     assert loaded(program).isdisjoint({"textual", "rich", "click", "orjson", "platformdirs"})
 
 
-@pytest.mark.parametrize(
-    "call", ["load(path)", "summary(path)", "next(agentwatch.read(path))", "next(agentwatch.follow(path))"]
-)
-def test_the_library_loads_neither_a_screen_nor_a_command_line(call: str) -> None:
+@pytest.mark.slow
+def test_the_library_loads_neither_a_screen_nor_a_command_line() -> None:
     """Reading a session from a program loads neither Textual, Rich nor Click."""
-    call = call if call.startswith("next") else f"agentwatch.{call}"
-    packages = loaded(f"import agentwatch; path = {str(RECORDINGS / 'plain.ndjson')!r}; {call}")
-    assert packages.isdisjoint({"textual", "rich", "click"})
-    assert "orjson" in packages
+    for call in (
+        "agentwatch.load(path)",
+        "agentwatch.summary(path)",
+        "next(agentwatch.read(path))",
+        "next(agentwatch.follow(path))",
+    ):
+        with case(call):
+            packages = loaded(f"import agentwatch; path = {PLAIN!r}; {call}")
+            assert packages.isdisjoint({"textual", "rich", "click"})
+            assert "orjson" in packages
 
 
+@pytest.mark.slow
 def test_every_public_name_can_be_imported() -> None:
     """`from agentwatch import *` imports each public name, and loads neither Textual, Rich nor Click."""
     program = "from agentwatch import *; import agentwatch; missing = {*agentwatch.__all__} - {*dir()}; "
     assert loaded(f"{program} assert not missing, missing").isdisjoint({"textual", "rich", "click"})
 
 
+@pytest.mark.slow
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     """The package has no other names than those that it exports."""
     program = "import agentwatch\ntry: agentwatch.gone\nexcept AttributeError as e: assert 'gone' in str(e)"
     loaded(f"{program}\nelse: raise SystemExit(1)")
 
 
+@pytest.mark.slow
 def test_printing_a_file_loads_only_what_a_file_needs() -> None:
     """Printing a file does not import agents, settings or tracebacks, which saves 4 ms."""
-    packages = loaded(RUN, str(RECORDINGS / "plain.ndjson"), "--print")
+    packages = loaded(RUN, PLAIN, "--print")
     assert packages.isdisjoint({"select", "subprocess", "platformdirs", "tomllib", "traceback"})
 
 
+@pytest.mark.slow
 def test_the_screen_loads_textual() -> None:
     """The check works: importing the screen imports Textual and Rich."""
     assert {"textual", "rich"} <= loaded("import agentwatch.screen.app")
 
 
+@pytest.mark.slow
 def test_the_screen_begins_without_markdown_and_lexers() -> None:
     """The Markdown parser and pygments, 27 ms, are imported when the first text needs them."""
     assert loaded("import agentwatch.screen.app").isdisjoint({"markdown_it", "pygments"})
 
 
+@pytest.mark.slow
+def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
+    """Dialogs, rules, episodes, verdicts and the parser of settings are imported when they are used."""
+    later = (
+        "agentwatch.rules",
+        "agentwatch.analysis.call_fields",
+        "agentwatch.analysis.call_filter",
+        "agentwatch.analysis.episodes",
+        "agentwatch.analysis.files",
+        "agentwatch.analysis.markers",
+        "agentwatch.analysis.moments",
+        "agentwatch.analysis.since.words",
+        "agentwatch.analysis.time",
+        "agentwatch.analysis.verdict_history",
+        "agentwatch.analysis.verdicts",
+        *(f"agentwatch.screen.overlays.{name}" for name in ("digest", "export", "files", "goto", "help")),
+        *(f"agentwatch.screen.overlays.{name}" for name in ("integrity", "leave", "time", "verdicts")),
+        "tomllib",
+    )
+    program = f"""
+import sys, agentwatch.screen.app
+from agentwatch.cli.config_file import read_config
+read_config({{}})
+found = sys.modules.keys() & set({later!r})
+assert not found, found
+"""
+    loaded(program)
+
+
+@pytest.mark.slow
+def test_dialogs_add_no_keys_that_a_user_can_bind() -> None:
+    """Every key with an id is known before a dialog is imported, so that settings can name it."""
+    names = [
+        name
+        for name in (path.stem for path in (PACKAGE / "screen" / "overlays").glob("*.py"))
+        if name[0] != "_"
+    ]
+    assert "help" in names
+    program = f"""
+from importlib import import_module
+from agentwatch.screen.keymap import bound_keys
+before = bound_keys({{}})
+for name in {[*names, "digest.screen", "goto.screen"]!r}:
+    import_module("agentwatch.screen.overlays." + name)
+after = bound_keys({{}})
+assert before == after, (before, after)
+"""
+    loaded(program)
+
+
 def foreign(paths: Iterable[Path]) -> set[str]:
     """Return the third-party packages that modules import, anywhere in them."""
-    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_bytes()))]
-    named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    named |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    return {name.partition(".")[0] for name in named} - sys.stdlib_module_names - {"agentwatch"}
+    named = {name.partition(".")[0] for path in paths for name in imported(path)}
+    return named - sys.stdlib_module_names - {"agentwatch"}
 
 
 def distribution(requirement: str) -> str:
@@ -213,6 +276,7 @@ def distribution(requirement: str) -> str:
     return re.split(r"[^\w-]", requirement)[0]
 
 
+@pytest.mark.slow
 def test_imported_packages_are_dependencies() -> None:
     """Each third-party package that is imported is a declared dependency, and there are no others."""
     paths = {*PACKAGE.rglob("*.py")}.difference(*(folder.rglob("*.py") for folder in OF_EXTRAS.values()))
@@ -222,6 +286,7 @@ def test_imported_packages_are_dependencies() -> None:
     assert {distributions[name][0].lower() for name in foreign(paths)} == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("extra", "package"), [("nats", "nats"), ("otlp", "opentelemetry")])
 def test_an_extra_has_what_its_folder_imports(extra: str, package: str) -> None:
     """What only the folder of an extra imports, comes with the extra or with what the extra requires."""
@@ -235,6 +300,7 @@ def test_an_extra_has_what_its_folder_imports(extra: str, package: str) -> None:
     assert {name for name in found if names.isdisjoint(distributions[name])} == set()
 
 
+@pytest.mark.slow
 def test_only_the_extra_loads_opentelemetry() -> None:
     """The formats of files and the list of formats are used without the packages of the extra."""
     program = """

@@ -1,56 +1,95 @@
-"""Modules are short, classes and folders small, and each package says what lives in it."""
+"""Each package says what it contains, and the tests read nothing beside the repository."""
 
 from __future__ import annotations
 
 import ast
-from pathlib import Path
+import re
 
-import pytest
-
-from tests.conftest import ROOT, SLOW, SLOW_FILES
+from tests.conftest import ROOT, case
 
 MODULES = sorted(path for base in ("agentwatch", "tests", "bench") for path in (ROOT / base).rglob("*.py"))
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 FOLDERS = sorted({path.parent for path in MODULES} - {ROOT / "bench"})
 """The folders of packages; bench/ holds scripts."""
+THIS = "tests/project/test_layout.py"
 
 
-def shown(path: Path) -> str:
-    """Return a path as pytest shows it."""
-    return path.relative_to(ROOT).as_posix()
-
-
-def test_no_module_is_long() -> None:
-    """A module has at most 300 lines."""
-    lengths = {shown(path): path.read_bytes().count(b"\n") for path in MODULES}
-    assert {name: length for name, length in lengths.items() if length > 300} == {}
-
-
-def test_no_class_is_large() -> None:
-    """A class has at most 20 methods, properties included."""
-    counts = {
-        f"{shown(path)}: {node.name}": sum(isinstance(each, FUNCTIONS) for each in node.body)
-        for path in MODULES
-        for node in ast.walk(ast.parse(path.read_bytes()))
-        if isinstance(node, ast.ClassDef)
-    }
-    assert {name: count for name, count in counts.items() if count > 20} == {}
-
-
-def test_no_folder_is_crowded() -> None:
-    """A folder has at most 12 modules besides its `__init__`."""
-    counts = {shown(path): len([*path.glob("[!_]*.py")]) for path in FOLDERS}
-    assert {name: count for name, count in counts.items() if count > 12} == {}
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=shown)
-def test_a_package_says_what_lives_there(folder: Path) -> None:
+def test_a_package_says_what_lives_there() -> None:
     """The `__init__` of each package begins with a docstring."""
-    assert ast.get_docstring(ast.parse((folder / "__init__.py").read_bytes()))
+    assert len(FOLDERS) > 100
+    for folder in FOLDERS:
+        with case(folder.relative_to(ROOT)):
+            assert ast.get_docstring(ast.parse((folder / "__init__.py").read_bytes()))
 
 
-def test_what_is_slow_exists() -> None:
-    """The fast lane leaves out folders and files that are there."""
-    stems = {path.stem for path in MODULES}
-    assert [folder for folder in SLOW if not (ROOT / folder).is_dir()] == []
-    assert [name for name in SLOW_FILES if name not in stems] == []
+def levels_above(node: ast.AST, depth: int) -> int | None:
+    """Return how many folders above the repository a path leads; None if it does not begin at its root.
+
+    Args:
+        node: The expression of a path.
+        depth: How many folders above the module the root of the repository is.
+    """
+    match node:
+        case ast.Name(id="ROOT" | "_ROOT"):
+            return 0
+        case ast.Call(func=ast.Name(id="Path"), args=[ast.Name(id="__file__")]):
+            return -depth
+        case ast.Call(func=ast.Attribute(value=inner, attr="resolve" | "absolute")):
+            return levels_above(inner, depth)
+        case ast.Attribute(value=inner, attr="parent"):
+            steps = [".."]
+        case ast.Subscript(
+            value=ast.Attribute(value=inner, attr="parents"), slice=ast.Constant(value=int(at))
+        ):
+            steps = [".."] * (at + 1)
+        case ast.BinOp(left=inner, op=ast.Div(), right=ast.Constant(value=str(name))):
+            steps = name.split("/")
+        case _:
+            return None
+    if (level := levels_above(inner, depth)) is None:
+        return None
+    for step in steps:
+        if step == "..":
+            level += 1
+        elif level <= 0:  # a folder beside the repository does not lead back into it
+            level -= 1
+    return level
+
+
+def paths_beside(source: str, depth: int) -> list[int]:
+    """Return the lines of a module that lead to a folder beside the repository."""
+    if not re.search(r"__file__|ROOT\b|\.\./shared\b", source):
+        return []
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.expr)]
+    found = {node.lineno for node in nodes if (levels_above(node, depth) or 0) > 0}
+    found |= {
+        number for number, line in enumerate(source.splitlines(), 1) if re.search(r"\.\./shared\b", line)
+    }
+    return sorted(found)
+
+
+def test_the_tests_read_nothing_beside_the_repository() -> None:
+    """No path of the tests leads out of the repository: a clone has all that they need."""
+    tests = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "examples").rglob("*.py")]
+    names = {path.relative_to(ROOT): path.read_text("utf-8") for path in tests if path != ROOT / THIS}
+    assert len(names) > 500
+    found = {str(name): paths_beside(source, len(name.parts)) for name, source in names.items()}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_a_path_beside_the_repository_is_found() -> None:
+    """A path above the root is found however it is written; one below it is none."""
+    for source, is_beside in (
+        ('ROOT.parent / "shared"', True),
+        ('ROOT / ".." / "recordings"', True),
+        ('(ROOT / "tests" / "../../x").read_text()', True),
+        ("Path(__file__).parent.parent.parent", True),
+        ("Path(__file__).resolve().parents[2]", True),
+        ('_ROOT.parents[0] / "x"', True),
+        ('open("../shared/x")', True),
+        ('ROOT / "tests"', False),
+        ('(ROOT / "tests" / "x.py").parent.parent', False),
+        ("Path(__file__).resolve().parents[1]", False),
+        ('Path("a").parent.parent.parent', False),
+    ):
+        with case(source):
+            assert bool(paths_beside(source, 2)) is is_beside

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.resources import stylesheets
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 
 FIND_SHEETS = """
 import os
@@ -36,10 +36,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_installed(python: Path, arguments: list[str], folder: Path) -> str:
-    """Return what an installed agentwatch prints when run from another folder."""
+    """Return what the Python of an environment prints, with the agentwatch that is installed there."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
-        [str(python), "-m", "agentwatch", *arguments],
+        [str(python), *arguments],
         cwd=folder,
         env=environment,
         check=True,
@@ -48,6 +48,7 @@ def run_installed(python: Path, arguments: list[str], folder: Path) -> str:
     ).stdout
 
 
+@pytest.mark.system
 def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
     """A wheel installed into a new environment plays its bundled demo and finds its stylesheet."""
     environment = tmp_path / "venv"
@@ -69,22 +70,14 @@ def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
     ).stdout.strip()
     site = next((environment / "lib").glob("python*/site-packages"))
     (site / "dependencies.pth").write_text(f"{dependencies}\n")
-    printed = run_installed(python, ["demo", "--print", "--speed", "1000", "--max-idle", "0"], tmp_path)
+    printed = run_installed(
+        python, ["-m", "agentwatch", "demo", "--print", "--speed", "1000", "--max-idle", "0"], tmp_path
+    )
     assert "Ran terminal command pytest -q (failed: exit 1)\n" in printed
-    found = subprocess.run(
-        [
-            str(python),
-            "-c",
-            FIND_SHEETS,
-        ],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    assert found == "True agentwatch\n"
+    assert run_installed(python, ["-c", FIND_SHEETS], tmp_path) == "True agentwatch\n"
 
 
+@pytest.mark.system
 def test_wheel_contains_man_page_and_completions(built: Path) -> None:
     """The wheel has the man page and the completions where systems look for them."""
     (wheel,) = built.glob("*.whl")
@@ -107,14 +100,23 @@ def test_wheel_contains_man_page_and_completions(built: Path) -> None:
     }
 
 
+@pytest.mark.system
 def test_sdist_contains_what_a_build_needs(built: Path) -> None:
-    """The sdist contains the stylesheet, the recordings and the tests, and no files of a local checkout."""
+    """The sdist contains all that the build and the tests read, and no files of a local checkout."""
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     sheets = {f"styles/{Path(sheet).name}" for sheet in stylesheets()}
     assert sheets | {"recordings/demo.ndjson", "tests/conftest.py", "LICENSE"} <= names
-    assert "examples/agentwatch-tern/pyproject.toml" in names
+    assert {"examples/agentwatch-tern/pyproject.toml", "pyproject.toml", ".ci/run"} <= names
+    read = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("tests", "docs/man", "docs/completions", "recordings", "bench")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert sum(name.startswith("tests/captures/") for name in read) > 50
+    assert sorted(read - names) == []
     assert not any(name.startswith((".git/", ".venv", "dist")) for name in names)
 
 
@@ -125,6 +127,7 @@ def test_every_file_of_styles_is_read() -> None:
     }
 
 
+@pytest.mark.slow
 def test_checkout_finds_its_folders(tmp_path: Path) -> None:
     """A checkout or editable install finds the folders beside the package from any working directory."""
     found = subprocess.run(
@@ -140,3 +143,32 @@ def test_checkout_finds_its_folders(tmp_path: Path) -> None:
         text=True,
     ).stdout
     assert found == f"{ROOT / 'recordings'} {ROOT / 'styles'}\n"
+
+
+@pytest.mark.system
+def test_the_sdist_brings_its_own_tests(built: Path, tmp_path: Path) -> None:
+    """In an unpacked sdist, without git, all tests are collected, and those of the project pass."""
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    refusing = tmp_path / "bin" / "git"
+    refusing.parent.mkdir()
+    refusing.write_text("#!/bin/sh\nexit 128\n")
+    refusing.chmod(0o755)
+    env = os.environ | {"PYTHONPATH": str(source), "PATH": f"{refusing.parent}:{os.environ['PATH']}"}
+    for name, arguments in (
+        ("found", ["--collect-only", "-m", ""]),
+        ("project", ["-m", "not (slow or system or costs or long or shared or real)", "tests/project"]),
+        ("release", ["-m", "system", "tests/project/test_release.py"]),
+    ):
+        with case(name):
+            done = subprocess.run(
+                [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *arguments],
+                cwd=source,
+                env=env,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stdout[-3000:]

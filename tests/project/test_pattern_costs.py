@@ -9,6 +9,7 @@ import re
 import string
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
 
 import pytest
@@ -22,7 +23,7 @@ from agentwatch.safe_text import safe_text
 from agentwatch.screen.detail import from_blocks
 from agentwatch.screen.markup import markdown
 from agentwatch.wire import oversize
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 
 PACKAGE = ROOT / "agentwatch"
 QUERIES = ("exit 1", "**", "** *b", "a ** b", "> > x", "▌▌ ▌x", "a.b*c", "a a a b", "[x]_y", "é ..")
@@ -46,6 +47,12 @@ MOST_GROWTH = 24
 """A text that is 8 times as long takes 8 times as long, or 64 times in quadratic time."""
 USUAL = ' \n\t=-a[*`0"\\x'
 ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+
+
+@cache
+def patterns() -> dict[str, re.Pattern[str] | re.Pattern[bytes]]:
+    """Return the patterns that are measured, by their names."""
+    return {**module_patterns(), **made_patterns()}
 
 
 def module_patterns() -> dict[str, re.Pattern[str] | re.Pattern[bytes]]:
@@ -76,9 +83,6 @@ def made_patterns() -> dict[str, re.Pattern[str]]:
         found[f"query {text!r} in Markdown"] = query.markdown_pattern
         found[f"query {text!r} in lines"] = query.shown_pattern()
     return found
-
-
-PATTERNS: dict[str, re.Pattern[str] | re.Pattern[bytes]] = {**module_patterns(), **made_patterns()}
 
 
 def characters_of(pattern: re.Pattern[str] | re.Pattern[bytes]) -> list[str]:
@@ -140,24 +144,32 @@ def slow_texts(pattern: re.Pattern[str] | re.Pattern[bytes]) -> Iterator[str]:
             most = max(QUICK_SECONDS, MOST_GROWTH * taken)
 
 
-@pytest.mark.parametrize("name", PATTERNS)
-def test_the_time_of_a_pattern_is_linear(name: str) -> None:
+@pytest.mark.costs
+def test_the_time_of_a_pattern_is_linear() -> None:
     """A pattern takes linear time on repetitions of each character and pair of characters that it knows."""
-    assert next(slow_texts(PATTERNS[name]), None) is None
+    for name, pattern in patterns().items():
+        with case(name):
+            assert next(slow_texts(pattern), None) is None
 
 
-@pytest.mark.parametrize(
-    "source",
-    [r"\n\s*\n\s*\S", r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$", r"[a-z]+://\S+$", r"\s+$", r"\*\**\*\**x"],
-)
-def test_a_pattern_of_more_than_linear_time_is_found(source: str) -> None:
+@pytest.mark.costs
+def test_a_pattern_of_more_than_linear_time_is_found() -> None:
     """A pattern of quadratic or cubic time is reported."""
-    assert next(slow_texts(re.compile(source)), None) is not None
+    for source in (
+        r"\n\s*\n\s*\S",
+        r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$",
+        r"[a-z]+://\S+$",
+        r"\s+$",
+        r"\*\**\*\**x",
+    ):
+        with case(source):
+            assert next(slow_texts(re.compile(source)), None) is not None
 
 
+@pytest.mark.slow
 def test_the_patterns_of_every_module_are_measured() -> None:
     """Each module that compiles a pattern is represented, and the known patterns are among those measured."""
-    names = {name.rpartition(".")[0].replace(".", "/") + ".py" for name in PATTERNS}
+    names = {name.rpartition(".")[0].replace(".", "/") + ".py" for name in patterns()}
     compiling = {
         str(path.relative_to(ROOT))
         for path in PACKAGE.rglob("*.py")
@@ -165,12 +177,14 @@ def test_the_patterns_of_every_module_are_measured() -> None:
     }
     assert compiling - MADE_ON_DEMAND <= names
     assert {id(markdown._MARKUP), id(oversize._TOKEN), id(from_blocks._TOKEN)} <= set(
-        map(id, PATTERNS.values())
+        map(id, patterns().values())
     )
 
 
 def calls_of_re(source: str) -> list[tuple[int, str]]:
     """Return the line and name of each call of `re` that is not the compilation of a module's constant."""
+    if "re." not in source:
+        return []
     tree = ast.parse(source)
     at_module = {
         id(node.value)
@@ -189,6 +203,7 @@ def calls_of_re(source: str) -> list[tuple[int, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_every_pattern_is_a_constant_of_its_module() -> None:
     """Patterns are compiled as constants, so that the test of their cost finds them."""
     found = {
@@ -206,17 +221,13 @@ def sources() -> Iterator[tuple[str, str]]:
         yield str(path.relative_to(ROOT)), path.read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("split", "unit"),
-    list(
-        product(
-            [markdown.split_blocks, markdown.split_lines], ["\n", " \n", "`", "a\n\n", "* a\n", "```\n", "|"]
-        )
-    ),
-)
-def test_cutting_text_takes_linear_time(split: Callable[[str], list[object]], unit: str) -> None:
+@pytest.mark.costs
+def test_cutting_text_takes_linear_time() -> None:
     """Cutting a text of 128 KiB into blocks takes less than half a second; usual text takes 5 ms."""
-    text = unit * ((1 << 17) // len(unit))
-    began = time.process_time()
-    split(text)
-    assert time.process_time() - began < 0.5
+    splits: list[Callable[[str], object]] = [markdown.split_blocks, markdown.split_lines]
+    for split, unit in product(splits, ["\n", " \n", "`", "a\n\n", "* a\n", "```\n", "|"]):
+        with case(f"{split.__name__}, {unit!r}"):
+            text = unit * ((1 << 17) // len(unit))
+            began = time.process_time()
+            split(text)
+            assert time.process_time() - began < 0.5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,9 +11,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from hatchling.metadata.core import ProjectMetadata
+from hatchling.plugin.manager import PluginManager
 
-from agentwatch import __version__
-from tests.conftest import ROOT
+from agentwatch import NEEDS, __version__
+from tests.conftest import ROOT, case
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 ACTION = re.compile(r"^\s*(?:- )?uses: (\S{1,200})(.{0,40})$", re.MULTILINE)
@@ -23,7 +25,7 @@ PINNED = re.compile(r"[\w.-]{1,50}/[\w.-]{1,50}@[0-9a-f]{40}")
 def test_the_version_is_written_in_one_place() -> None:
     """The build takes the version from the package; the changelog and the citation name the same one."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert project["project"]["dynamic"] == ["version"]
+    assert "version" in project["project"]["dynamic"]
     assert project["tool"]["hatch"]["version"]["path"] == "agentwatch/__init__.py"
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = next(line for line in changelog.splitlines() if re.match(r"## \d", line))
@@ -38,14 +40,62 @@ def test_the_distribution_has_a_name_that_the_index_accepts() -> None:
     assert list(project["scripts"]) == ["agentwatch"]
 
 
-@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
-def test_each_action_is_pinned_by_its_commit(workflow: Path) -> None:
+@pytest.mark.slow
+def test_windows_is_refused_in_one_line() -> None:
+    """Where the modules of Unix are missing, the command and the library say what is needed."""
+    without = (
+        "import sys; sys.platform = 'win32'; "
+        "sys.modules |= dict.fromkeys(('fcntl', 'termios', 'pwd', 'grp', 'tty', 'pty', 'resource'))\n"
+    )
+    for name, then, code in (
+        ("command", "from agentwatch.cli.start import main; main()", 2),
+        ("module", "import runpy; runpy.run_module('agentwatch', run_name='__main__')", 2),
+        ("library", "import agentwatch; agentwatch.load('x')", 1),
+    ):
+        with case(name):
+            done = subprocess.run(
+                [sys.executable, "-c", without + then], cwd=ROOT, capture_output=True, text=True, check=False
+            )
+            said = done.stderr.splitlines()
+            assert said[-1].removeprefix("ImportError: ") == NEEDS
+            assert (done.returncode, done.stdout) == (code, "")
+            assert code == 1 or len(said) == 1
+
+
+def test_the_first_page_on_the_index_has_no_relative_link() -> None:
+    """The links and pictures of the README lead to the repository, at the tag of the version."""
+    metadata = ProjectMetadata(str(ROOT), PluginManager()).core
+    repository = metadata.urls["Source"]
+    raw = repository.replace("github.com", "raw.githubusercontent.com")
+    targets = re.findall(r"\]\(([^)\s]{1,300})\)", metadata.readme)
+    assert targets
+    ours = [target for target in targets if target.startswith((repository, raw))]
+    for target in targets:
+        with case(target):
+            assert target.startswith("https://")
+    for target in ours:
+        with case(target):
+            version, _, path = target.partition("/agentwatch/")[2].removeprefix("blob/").partition("/")
+            assert version == f"v{__version__}"
+            assert (ROOT / path).exists()
+    assert [target for target in ours if target.endswith(".svg")] == [
+        target for target in ours if target.startswith(raw)
+    ]
+
+
+def test_each_action_is_pinned_by_its_commit() -> None:
     """No workflow uses an action by a tag or a branch, which can be moved; a comment has the version."""
-    used = ACTION.findall(workflow.read_text(encoding="utf-8"))
-    assert used
-    for action, comment in used:
-        assert PINNED.fullmatch(action), action
-        assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), action
+    assert WORKFLOWS
+    for workflow in WORKFLOWS:
+        with case(workflow.name):
+            used = ACTION.findall(workflow.read_text(encoding="utf-8"))
+            assert used
+            for action, comment in used:
+                if action.startswith("./"):  # a workflow of the same commit
+                    assert (ROOT / action).is_file()
+                    continue
+                assert PINNED.fullmatch(action), action
+                assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), action
 
 
 def test_only_the_job_that_publishes_may_ask_for_an_identity() -> None:
@@ -59,6 +109,7 @@ def test_only_the_job_that_publishes_may_ask_for_an_identity() -> None:
     assert "secrets." not in text
 
 
+@pytest.mark.system
 def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
     """The sdist and the wheel do not depend on the time, the folder or the umask of the build."""
     first = built(tmp_path / "first", umask=0o022)
@@ -68,18 +119,15 @@ def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
 
 def built(folder: Path, umask: int) -> dict[str, str]:
     """Return the hash of each built file by its name; the build has its own copy of the checkout."""
-    files = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    ).stdout
-    for name in os.fsdecode(files).rstrip("\0").split("\0"):
-        if (source := ROOT / name).is_file():
-            target = folder / "source" / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(source.read_bytes())
-            target.chmod((source.stat().st_mode & 0o111) | (0o666 & ~umask))
+    ignored = [".git", *(line.strip("/") for line in (ROOT / ".gitignore").read_text("utf-8").splitlines())]
+
+    def ignore(parent: str, names: list[str]) -> list[str]:
+        return [name for name in names if any(Path(parent, name).match(pattern) for pattern in ignored)]
+
+    source = shutil.copytree(ROOT, folder / "source", ignore=ignore)
+    for path in source.rglob("*"):
+        if path.is_file():
+            path.chmod((path.stat().st_mode & 0o111) | (0o666 & ~umask))
     subprocess.run(
         [
             sys.executable,
@@ -88,7 +136,7 @@ def built(folder: Path, umask: int) -> dict[str, str]:
             "--no-isolation",
             "--outdir",
             str(folder / "dist"),
-            str(folder / "source"),
+            str(source),
         ],
         check=True,
         capture_output=True,

@@ -13,6 +13,7 @@ from tests.builders.payloads import WIDTHS
 from tests.harness.viewer import Viewer, watched
 
 TEXTS = [text[:60] for text in WIDTHS.values()]
+pytestmark = pytest.mark.system
 
 
 def sides(viewer: Viewer) -> set[str]:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import case
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import DEMO, in_terminal, saved
 from tests.harness.program import watch
 
 DATA = DEMO.read_bytes()
 KILLED = 128 + signal.SIGKILL
-LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(10, 110)]
+SEEDS = [
+    range(1),
+    pytest.param(range(1, 10), marks=pytest.mark.system),
+    *(pytest.param(range(at, at + 25), marks=pytest.mark.long) for at in range(10, 110, 25)),
+]
+"""The cuts of each test: one, 9 and 100."""
+
+pytestmark = pytest.mark.slow
 
 
 def mid_line(seed: int) -> int:
@@ -26,10 +35,19 @@ def mid_line(seed: int) -> int:
     return cut
 
 
-@pytest.mark.parametrize("seed", [*range(10), *LONG])
-def test_killed_in_mid_line(home: Path, tmp_path: Path, seed: int) -> None:
+@pytest.mark.system
+@pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: f"from {seeds[0]}")
+def test_killed_in_mid_line(home: Path, tmp_path: Path, seeds: range) -> None:
     """All bytes of an agent killed in mid-line are recorded, and its half line is shown as malformed."""
-    cut, report = mid_line(seed), tmp_path / "report.json"
+    for seed in seeds:
+        cut = mid_line(seed)
+        with case(f"seed {seed}, byte {cut}"):
+            kill_at(cut, home, tmp_path / f"{seed}.json")
+        shutil.rmtree(home)
+
+
+def kill_at(cut: int, home: Path, report: Path) -> None:
+    """Let an agent die after some bytes, and check its recording, the screen and the summary."""
     start = DATA.rfind(b"\n", 0, cut) + 1
     agent = command(DEMO, "--cut", str(cut), "--die", "KILL", "--report", str(report))
     with in_terminal("run", "--", *agent) as terminal:

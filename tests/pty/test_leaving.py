@@ -21,7 +21,10 @@ PLAIN = RECORDINGS / "plain.ndjson"
 ENDED = "The agent left processes running:"
 RUNNING = "The agent is still running."
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc"),
+]
 
 
 def children(terminal: Terminal, report: Path) -> list[int]:
@@ -46,6 +49,7 @@ def stays(terminal: Terminal, question: str) -> None:
     assert terminal.exit_status() is None
 
 
+@pytest.mark.system
 def test_a_followed_file_can_be_left(tmp_path: Path) -> None:
     """`q` leaves a file that is followed, and its log ends where the file ends by then."""
     path, log = tmp_path / "session.ndjson", tmp_path / "session.log"
@@ -60,8 +64,14 @@ def test_a_followed_file_can_be_left(tmp_path: Path) -> None:
     assert "# unfinished" in log.read_text()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
-    "switches", [("--fork", "60"), ("--setsid", "60"), ("--fork", "60", "--setsid", "60")]
+    "switches",
+    [
+        pytest.param(("--fork", "60"), marks=pytest.mark.system),
+        pytest.param(("--setsid", "60"), marks=pytest.mark.system),
+        ("--fork", "60", "--setsid", "60"),
+    ],
 )
 def test_children_of_the_agent_can_be_stopped(home: Path, tmp_path: Path, switches: tuple[str, ...]) -> None:
     """A child that outlived the agent is shown with its pid; `q` asks, and `s` ends the child."""
@@ -84,6 +94,7 @@ def test_children_of_the_agent_can_be_stopped(home: Path, tmp_path: Path, switch
     assert saved(home).read_bytes() == PLAIN.read_bytes()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(("switch", "code"), [("--fork", 0), ("--setsid", 3)])
 def test_children_of_the_agent_can_be_left_running(
     home: Path, tmp_path: Path, switch: str, code: int
@@ -103,6 +114,7 @@ def test_children_of_the_agent_can_be_left_running(
         assert is_alive(left)
 
 
+@pytest.mark.system
 def test_a_child_that_ignores_term_is_killed(tmp_path: Path) -> None:
     """A child that ignores SIGTERM is killed, and agentwatch ends."""
     agent = f"trap '' TERM; sleep 60 & echo $! > '{tmp_path / 'pid'}'; cat '{PLAIN}'"
@@ -117,6 +129,7 @@ def test_a_child_that_ignores_term_is_killed(tmp_path: Path) -> None:
         assert not is_alive(left)
 
 
+@pytest.mark.system
 def test_a_child_that_ends_is_no_longer_shown(tmp_path: Path) -> None:
     """A child that ends is no longer shown and is reaped; after that, `q` does not ask."""
     agent = f"(while ! test -e '{tmp_path / 'end'}'; do sleep 0.02; done) & cat '{PLAIN}'"
@@ -130,6 +143,7 @@ def test_a_child_that_ends_is_no_longer_shown(tmp_path: Path) -> None:
         assert "started by the agent" not in terminal.screen_text()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "switches",
     [*((), ("--fork", "60"), ("--ignore-term",)), ("--setsid", "60")],
@@ -153,6 +167,7 @@ def test_an_agent_that_hangs_after_its_result(home: Path, tmp_path: Path, switch
     assert saved(home).read_bytes() == PLAIN.read_bytes()
 
 
+@pytest.mark.system
 def test_within_the_grace_period_there_is_no_warning() -> None:
     """Within the grace period of 30 s the screen shows no warning about the agent; `q` asks at once."""
     with in_terminal("run", "--", *command(PLAIN, "--hang")) as terminal:
@@ -176,6 +191,7 @@ def test_the_whole_grace_period(home: Path) -> None:
         assert terminal.wait_exit() == 128 + signal.SIGTERM
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("name", "line"),
     [

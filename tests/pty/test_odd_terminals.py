@@ -7,10 +7,11 @@ import re
 import sys
 import termios
 import threading
+from functools import partial
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 from tests.harness.on_a_pty import DEMO, in_terminal
 from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
@@ -32,6 +33,21 @@ os.write(1, data + b"\\n")
 time.sleep(60)
 """
 """Writes 10,000 bytes, half of them keys of agentwatch, and holds the pipe open."""
+WITH_SIZE_CHECKS = """
+import signal, sys
+from agentwatch.screen.terminal import base_app
+seconds, takes_signals, *sys.argv[1:] = sys.argv[1:]
+base_app._SIZE_SECONDS, base_app._RESIZED_SECONDS = float(seconds), 0.0
+install = signal.signal
+if takes_signals == "no":
+    signal.signal = lambda number, handler: number == signal.SIGWINCH or install(number, handler)
+from agentwatch.cli.start import main
+main()
+"""
+"""Runs agentwatch with checks of the size some seconds apart, with or without SIGWINCH."""
+few = partial(pytest.param, marks=pytest.mark.system)
+many = partial(pytest.param, marks=pytest.mark.long)
+pytestmark = pytest.mark.slow
 
 
 def typed(terminal: Terminal, data: bytes, timeout: float = 10) -> None:
@@ -63,6 +79,7 @@ def through_shell(words: str, *arguments: str) -> Terminal:
     return Terminal(shell, size=(120, 40), cwd=ROOT)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "words",
     [
@@ -77,6 +94,7 @@ def test_closed_or_empty_stdin(words: str) -> None:
         check_alive(terminal)
 
 
+@pytest.mark.system
 def test_an_empty_stream_on_stdin() -> None:
     """With an empty stream the screen shows that it ended without a result; keys work; the exit code is 1."""
     with through_shell("</dev/null") as terminal:
@@ -96,6 +114,7 @@ def test_a_closed_stdin_is_wrong_use() -> None:
         assert terminal.raw.startswith(b"agentwatch: nothing to watch")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("seed", range(3))
 def test_a_stream_presses_no_keys(seed: int) -> None:
     """None of 10,000 bytes on the pipe, half of them keys of agentwatch, acts as a key."""
@@ -131,7 +150,7 @@ def byte_keys(size: int) -> bytes:
     return bytes(made) + b"\xff"
 
 
-@pytest.mark.parametrize("size", [5_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("size", [few(5_000), many(1_000_000)])
 def test_any_text_may_be_typed(size: int) -> None:
     """Text without key bindings, and sequences of all kinds, leave the program alive and drawn."""
     with in_terminal(str(DEMO)) as terminal:
@@ -140,7 +159,7 @@ def test_any_text_may_be_typed(size: int) -> None:
         check_alive(terminal, 600)
 
 
-@pytest.mark.parametrize("size", [1, 20_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("size", [few(1), few(20_000), many(1_000_000)])
 def test_any_bytes_may_be_typed(size: int) -> None:
     """Invalid UTF-8, as an 8-bit meta key sends it, does not end the program."""
     with in_terminal(str(DEMO)) as terminal:
@@ -149,6 +168,7 @@ def test_any_bytes_may_be_typed(size: int) -> None:
         check_alive(terminal, 600)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("size", [(0, 0), (1, 1), (2, 500), (1000, 1), (7, 3)])
 def test_absurd_sizes(size: tuple[int, int]) -> None:
     """The program survives a terminal of absurd or no size, and draws everything at a readable size."""
@@ -161,6 +181,18 @@ def test_absurd_sizes(size: tuple[int, int]) -> None:
         check_alive(terminal)
 
 
+@pytest.mark.system
+def test_a_resize_is_noticed_with_and_without_its_signal() -> None:
+    """SIGWINCH alone makes the screen follow a resize; without it, the checks of the size do."""
+    for seconds, takes_signals in (("3600", "yes"), ("0.1", "no")):
+        argv = [sys.executable, "-c", WITH_SIZE_CHECKS, seconds, takes_signals, str(DEMO)]
+        with case(takes_signals), Terminal(argv, size=(80, 24), cwd=ROOT) as terminal:
+            terminal.wait_for("✓ succeeded 1:10")
+            terminal.resize(120, 40)
+            terminal.wait_for(WHOLE)
+
+
+@pytest.mark.system
 def test_a_start_without_a_size() -> None:
     """A terminal that has no size at the start is drawn when it has one."""
     with Terminal([*AGENTWATCH, str(DEMO)], size=(120, 40), cwd=ROOT) as terminal:
@@ -178,7 +210,7 @@ def test_a_huge_terminal() -> None:
         check_alive(terminal, 20)
 
 
-@pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [few(400), many(10_000)])
 def test_a_storm_of_sizes(count: int) -> None:
     """After 400 sizes at once, or 10,000, the last one is drawn."""
     chance = random.Random(count)
@@ -189,6 +221,7 @@ def test_a_storm_of_sizes(count: int) -> None:
         check_alive(terminal, 20)
 
 
+@pytest.mark.system
 def test_a_huge_paste() -> None:
     """2 MB of pasted text, all of it keys of agentwatch, acts as no key."""
     with in_terminal(str(DEMO)) as terminal:
@@ -197,7 +230,7 @@ def test_a_huge_paste() -> None:
         check_alive(terminal, 20)
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(15_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [few(200), many(15_000)])
 def test_a_storm_of_mouse_events(count: int) -> None:
     """Moves, clicks, drags and the wheel, all over the panes, leave the program alive and drawn."""
     chance = random.Random(count)
@@ -220,6 +253,7 @@ def test_a_storm_of_mouse_events(count: int) -> None:
         check_alive(terminal, 600)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "env",
     [
@@ -244,6 +278,7 @@ def test_other_encodings(env: dict[str, str]) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_frames_in_other_encodings(encoding: str) -> None:
     """In an encoding without box characters the frames are drawn in ASCII and stay straight."""

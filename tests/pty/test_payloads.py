@@ -34,6 +34,7 @@ SHORT = [text[:40] for text in TEXTS]
 NARROW = list((CLASSES["strings"] | CLASSES["controls"] | CLASSES["asking"]).values())
 """The first of the texts, whose width is unambiguous."""
 SHARES = 4
+pytestmark = pytest.mark.system
 
 
 @pytest.mark.parametrize("share", range(SHARES))
@@ -54,7 +55,7 @@ def test_in_the_calls(recording: Saver) -> None:
     """In command, error, tool and file of a call: in the table, the actions and the transcript."""
     path = recording(init() + called(SHORT) + result())
     with watched(str(path), size=(160, 360)) as viewer:
-        viewer.wait_for("succeeded")
+        viewer.terminal.wait_until(lambda: b"succeeded" in viewer.terminal.raw, what="the end")
         viewer.press("2")
         viewer.see("m", marks_of("hj", SHORT) | marks_of("i", NARROW))
         viewer.see("4", marks_of("hj", SHORT) | marks_of("k", NARROW))
@@ -64,7 +65,7 @@ def test_in_the_detail(recording: Saver) -> None:
     """In arguments, output, diff, content, errors and reasons of a call, and in its recorded line."""
     path = recording(init() + detailed(TEXTS) + result())
     with watched(str(path), size=(160, 480)) as viewer:
-        viewer.wait_for("succeeded")
+        viewer.terminal.wait_until(lambda: b"succeeded" in viewer.terminal.raw, what="the end")
         viewer.press("2", "g")
         viewer.wait_for("✓ shell", "m")
         viewer.wait_for("more fields", "3")
@@ -116,8 +117,7 @@ def test_on_the_standard_error_of_an_agent(recording: Saver, tmp_path: Path) -> 
         viewer.see("", marks_of("h", SHORT[:9]))
         viewer.press("4")
         viewer.see("m", marks_of("x", SHORT))
-        viewer.terminal.send("q")
-        viewer.wait_for("the agent's stderr: x171x")
+        viewer.wait_for("the agent's stderr: x171x", "q")
     assert viewer.status == 3
 
 
@@ -142,10 +142,9 @@ def test_copied_text_is_safe(recording: Saver) -> None:
     session = init() + user("".join(texts)) + final("".join(texts)) + called(texts) + failed(texts[-1])
     with watched(str(recording(session)), size=(120, 40)) as viewer:
         terminal = viewer.terminal
-        viewer.wait_for("failed")
+        terminal.wait_for("failed")
         for number, pane in enumerate("1234", 1):
-            viewer.press(pane)
-            terminal.send("y")
+            terminal.send(f"{pane}y")  # the first pane may have the focus already: its key draws nothing
             terminal.wait_until(lambda n=number: len(copied(terminal.raw)) == n, 20, "copy")  # type: ignore[misc]
         viewer.press("1", "g")
         terminal.wait_for("› ")

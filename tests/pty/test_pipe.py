@@ -7,15 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import case
 from tests.harness.fake_agent import command
-from tests.harness.on_a_pty import DEMO, FIRST_CALLS, actions_of, in_terminal, saved
+from tests.harness.on_a_pty import DEMO, FIRST_CALLS, actions_of, in_terminal, in_two_parts, saved
 from tests.harness.program import watch
 
 WHEEL_UP = "\x1b[<64;10;10M"
 UP = "\x1b[A"
 TIME = r"\d\d:\d\d:\d\d [✓✗]"
+pytestmark = pytest.mark.slow
 
 
+@pytest.mark.system
 def test_keys_work_while_the_stream_comes(home: Path) -> None:
     """While data streams in, all keys for panes, moving, following and pausing work."""
     producer = command(DEMO, "--pace", "60", "--repeat", "20")
@@ -53,6 +56,7 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
         terminal.wait_until(lambda: terminal.screen_text().split("\n")[3:-2] != held, what="what came")
 
 
+@pytest.mark.system
 def test_the_recording_is_the_stream(home: Path) -> None:
     """The recording equals the stream byte for byte, and the log beside it equals `agentwatch log`."""
     with in_terminal(producer=command(DEMO, "--pace", "800")) as terminal:
@@ -74,16 +78,17 @@ def test_the_recording_is_the_stream(home: Path) -> None:
     assert offsets[-1] < DEMO.stat().st_size
 
 
-def test_q_keeps_recording_the_stream(home: Path) -> None:
+def test_q_keeps_recording_the_stream(home: Path, tmp_path: Path) -> None:
     """`q` restores the terminal; recording and printing of actions continue to the end of the stream."""
-    with in_terminal(producer=command(DEMO, "--pace", "120")) as terminal:
+    with in_terminal(producer=in_two_parts(tmp_path / "go")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
         terminal.wait_until(lambda: not terminal.alt_screen_active, what="way out")
         terminal.wait_for("recording continues; press ctrl+c to end it")
         assert terminal.restored(), terminal.leftovers()
         assert terminal.exit_status() is None
-        assert terminal.wait_exit(20) == 0
+        (tmp_path / "go").touch()
+        assert terminal.wait_exit() == 0
         assert terminal.wait_exit(stage=0) == 0
         shown = terminal.screen_text().replace("\n", "")
         rows = terminal.screen_text().split("\n")
@@ -94,6 +99,7 @@ def test_q_keeps_recording_the_stream(home: Path) -> None:
     assert "".join(actions[first:]) in shown
 
 
+@pytest.mark.system
 def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
     """After `q`, ctrl+c ends the recording with 130; everything received is recorded and logged."""
     with in_terminal(producer=command(DEMO, "--pace", "500", "--hang-before-result")) as terminal:
@@ -110,6 +116,7 @@ def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
     assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
 
 
+@pytest.mark.system
 def test_an_earlier_moment_does_not_hold_the_log_back(home: Path) -> None:
     """At an earlier moment the log goes on, and what it holds at the end is what `log` prints."""
     with in_terminal(producer=command(DEMO, "--pace", "100")) as terminal:
@@ -140,15 +147,17 @@ def test_tee_passes_the_stream_on(home: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == DEMO.read_bytes() == saved(home).read_bytes()
 
 
+@pytest.mark.system
 def test_tee_continues_after_q(tmp_path: Path) -> None:
     """With --tee, `q` closes the screen and the next program still receives every byte."""
     out = tmp_path / "out"
     consumer = ["sh", "-c", f"cat > '{out}'"]
-    with in_terminal("--tee", producer=command(DEMO, "--pace", "200"), consumer=consumer) as terminal:
+    with in_terminal("--tee", producer=in_two_parts(tmp_path / "go"), consumer=consumer) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
         terminal.wait_for("recording continues")
-        assert terminal.wait_exit(20) == 0
+        (tmp_path / "go").touch()
+        assert terminal.wait_exit() == 0
         assert terminal.wait_exit(stage=2) == 0
         assert "Created new file tests/test_past_lows.py (28 lines)" in terminal.screen_text()
     assert out.read_bytes() == DEMO.read_bytes()
@@ -166,6 +175,7 @@ def test_a_redirected_stdout_gets_text(home: Path, tmp_path: Path) -> None:
     assert not home.exists()
 
 
+@pytest.mark.system
 def test_without_a_terminal_text_is_printed() -> None:
     """Without any terminal the text format is printed, without escape sequences."""
     done = watch(stdin=DEMO.read_bytes())
@@ -174,6 +184,7 @@ def test_without_a_terminal_text_is_printed() -> None:
     assert done.stdout.decode().splitlines() == actions_of(DEMO)
 
 
+@pytest.mark.system
 def test_a_dumb_terminal_gets_text() -> None:
     """With TERM=dumb the text format is printed, without escape sequences."""
     with in_terminal(producer=command(DEMO), env={"TERM": "dumb"}) as terminal:
@@ -182,6 +193,7 @@ def test_a_dumb_terminal_gets_text() -> None:
         assert "Found files **/*.py (7 files)" in terminal.screen_text()
 
 
+@pytest.mark.system
 def test_the_screen_follows_the_size() -> None:
     """While the stream comes, the screen is redrawn completely at each new size."""
     with in_terminal(producer=command(DEMO, "--pace", "80", "--hang-before-result")) as terminal:
@@ -203,6 +215,7 @@ def test_the_screen_follows_the_size() -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 def test_the_last_of_many_sizes_holds() -> None:
     """When the size changes faster than the screen can be drawn, the last size is drawn."""
     with in_terminal(
@@ -215,13 +228,15 @@ def test_the_last_of_many_sizes_holds() -> None:
         terminal.wait_for(re.compile(r"\A(?=.{119}$) ◐ running .{102,}\w$", re.MULTILINE))
 
 
-@pytest.mark.parametrize("cut", [0, 700])
-def test_a_stream_without_a_result_is_no_success(home: Path, cut: int) -> None:
+@pytest.mark.system
+def test_a_stream_without_a_result_is_no_success(home: Path) -> None:
     """A stream that ends early is shown as unfinished, and the exit code is 1."""
-    with in_terminal(producer=command(DEMO, "--cut", str(cut))) as terminal:
-        terminal.wait_for(" 2 Calls")
-        terminal.wait_for("◌ unfinished")
-        terminal.wait_for("ended without a result")
-        terminal.send("q")
-        assert terminal.wait_exit() == 1
-    assert saved(home).stat().st_size == cut
+    for cut in (0, 700):
+        with case(f"cut at {cut}"), in_terminal(producer=command(DEMO, "--cut", str(cut))) as terminal:
+            terminal.wait_for(" 2 Calls")
+            terminal.wait_for("◌ unfinished")
+            terminal.wait_for("ended without a result")
+            terminal.send("q")
+            assert terminal.wait_exit() == 1
+        assert saved(home).stat().st_size == cut
+        saved(home).unlink()

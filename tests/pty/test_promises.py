@@ -6,28 +6,28 @@ import json
 import random
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import DEMO, saved
 from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 
-SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 503))]
+SEEDS = [
+    range(1),
+    *(pytest.param(range(at, at + 8), marks=pytest.mark.system) for at in (1, 9)),
+    *(pytest.param(range(at, at + 100), marks=pytest.mark.long) for at in range(17, 517, 100)),
+]
+"""The moments of each test: one, 16 and 500."""
 EVENTS_A_SECOND = 2000
 WAYS = ["pipe", "run"]
 
-
-@pytest.fixture(autouse=True)
-def _space_released(home: Path) -> Iterator[None]:
-    """Delete recordings: a killed monitor does not release the 64 MiB reserved ahead."""
-    yield
-    shutil.rmtree(home, ignore_errors=True)
+pytestmark = pytest.mark.slow
 
 
 def lines_of(home: Path) -> int:
@@ -66,12 +66,19 @@ def unread(home: Path, tmp_path: Path, way: str, seconds: int) -> dict[str, Any]
     return found
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_killing_the_monitor_costs_no_byte(home: Path, tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: f"from {seeds[0]}")
+def test_killing_the_monitor_costs_no_byte(home: Path, tmp_path: Path, seeds: range) -> None:
     """Killing the monitor at any moment neither ends the agent nor costs a byte of the recording."""
-    report = tmp_path / "report.json"
+    for seed in seeds:
+        moment = random.Random(seed).randrange(20, 560)
+        with case(f"seed {seed}, line {moment}"):
+            kill_at(moment, home, tmp_path / f"{seed}.json")
+        shutil.rmtree(home)  # a killed monitor does not release the 64 MiB reserved ahead
+
+
+def kill_at(moment: int, home: Path, report: Path) -> None:
+    """Kill a monitor when its recording has some lines, and check that the recording becomes whole."""
     agent = command(DEMO, "--pace", "400", "--report", str(report))
-    moment = random.Random(seed).randrange(20, 560)
     with watching("run", agent) as terminal:
         terminal.wait_until(lambda: lines_of(home) >= moment, what=f"line {moment}")
         terminal.signal(signal.SIGKILL)
@@ -82,6 +89,7 @@ def test_killing_the_monitor_costs_no_byte(home: Path, tmp_path: Path, seed: int
     assert saved(home).read_bytes() == DEMO.read_bytes()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("way", WAYS)
 def test_a_terminal_that_hangs_does_not_block_the_agent(home: Path, tmp_path: Path, way: str) -> None:
     """The agent keeps writing while the terminal reads nothing: 12 MB here, where its pipe holds 1 MiB."""
@@ -99,6 +107,7 @@ def test_a_terminal_that_hangs_does_not_block_the_agent(home: Path, tmp_path: Pa
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("way", WAYS)
 def test_an_unread_terminal_costs_no_event(home: Path, tmp_path: Path, way: str) -> None:
     """Three seconds of 2,000 events each are all recorded while nothing reads the terminal."""

@@ -15,6 +15,7 @@ from tests.harness.processes import is_alive
 from tests.harness.program import watch
 
 PLAIN = RECORDINGS / "plain.ndjson"
+pytestmark = pytest.mark.slow
 
 
 def process(home: Path) -> dict[str, object]:
@@ -23,6 +24,7 @@ def process(home: Path) -> dict[str, object]:
     return facts
 
 
+@pytest.mark.system
 def test_a_failing_agent(home: Path) -> None:
     """The agent's exit code is passed on; its stderr is on the screen, in a file, and printed at the end."""
     agent = command(PLAIN, "--cut", "2500", "--exit", "3", "--stderr", "boom: out of luck")
@@ -43,6 +45,7 @@ def test_a_failing_agent(home: Path) -> None:
     assert isinstance(facts["ended_ms"], int)
 
 
+@pytest.mark.system
 def test_a_nonzero_exit_after_success(home: Path) -> None:
     """An agent whose result says success but whose exit code is not 0 does not count as a success."""
     with in_terminal("run", "--", *command(PLAIN, "--exit", "3", "--stderr", "boom")) as terminal:
@@ -66,6 +69,7 @@ def test_an_agent_that_succeeds(home: Path) -> None:
     assert process(home)["exit_code"] == 0
 
 
+@pytest.mark.system
 def test_q_asks_while_the_agent_runs(home: Path) -> None:
     """While the agent runs `q` asks; esc returns to the screen, which keeps updating."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "100", "--hang")) as terminal:
@@ -80,6 +84,7 @@ def test_q_asks_while_the_agent_runs(home: Path) -> None:
         assert process(home)["exit_code"] is None
 
 
+@pytest.mark.system
 def test_l_leaves_the_agent_running(home: Path) -> None:
     """Left running, the agent outlives agentwatch and writes its recording to the end."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "100")) as terminal:
@@ -113,10 +118,10 @@ def test_s_stops_the_agent(home: Path) -> None:
     assert not is_alive(facts["pid"])
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_signal_ends_the_agent_too(home: Path, name: str) -> None:
+@pytest.mark.system
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_agent_too(home: Path, number: signal.Signals) -> None:
     """SIGTERM and SIGINT stop the agent, restore the terminal and end agentwatch with 128 + n."""
-    number = signal.Signals[name]
     with in_terminal("run", "--", *command(DEMO, "--hang-before-result")) as terminal:
         terminal.wait_for("◐ running")
         terminal.signal(number)
@@ -127,6 +132,7 @@ def test_a_signal_ends_the_agent_too(home: Path, name: str) -> None:
         terminal.wait_until(lambda: not is_alive(pid), what="end of the agent")
 
 
+@pytest.mark.system
 def test_a_closed_terminal_leaves_the_agent(home: Path) -> None:
     """When the terminal is closed the agent writes its recording to the end."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "200")) as terminal:

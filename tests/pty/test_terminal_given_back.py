@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import DEMO, FIRST_CALLS, in_terminal, saved
+
+pytestmark = pytest.mark.slow
 
 
 def test_after_q(home: Path) -> None:
@@ -25,18 +27,19 @@ def test_after_q(home: Path) -> None:
     assert not home.exists()
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP"])
-def test_after_a_signal(name: str) -> None:
+@pytest.mark.system
+def test_after_a_signal() -> None:
     """After a signal the exit code is 128 + the signal's number, and the terminal is restored."""
-    number = signal.Signals[name]
-    with in_terminal(str(DEMO)) as terminal:
-        terminal.wait_for("✓ succeeded in 1:10")
-        terminal.signal(number)
-        assert terminal.wait_exit() == 128 + number
-        assert terminal.restored(), terminal.leftovers()
-        assert "Traceback" not in terminal.screen_text()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        with case(number.name), in_terminal(str(DEMO)) as terminal:
+            terminal.wait_for("✓ succeeded in 1:10")
+            terminal.signal(number)
+            assert terminal.wait_exit() == 128 + number
+            assert terminal.restored(), terminal.leftovers()
+            assert "Traceback" not in terminal.screen_text()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_after_a_signal_while_a_stream_comes(home: Path, name: str) -> None:
     """A signal also ends the watching of a live stream; bytes received until then are recorded."""
@@ -49,6 +52,7 @@ def test_after_a_signal_while_a_stream_comes(home: Path, name: str) -> None:
     assert DEMO.read_bytes().startswith(saved(home).read_bytes())
 
 
+@pytest.mark.system
 def test_a_closed_terminal_ends_it() -> None:
     """When the terminal is closed, the program ends."""
     with in_terminal(str(DEMO)) as terminal:
@@ -79,23 +83,20 @@ def test_suspended_and_resumed() -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["missing.ndjson"], "missing.ndjson: no such file"),
-        ([str(RECORDINGS)], "folder"),
-        (["replay", "missing.ndjson"], "missing.ndjson: no such file"),
-        ([str(DEMO), "--log", "/dev/null/log"], "/dev/null/log"),
-        (["--speed", "2"], "--speed"),
-    ],
-)
-def test_a_mistake_at_the_start_is_one_line(arguments: list[str], words: str) -> None:
+@pytest.mark.system
+def test_a_mistake_at_the_start_is_one_line() -> None:
     """A mistake found at the start is reported as one line on the terminal, and no screen is drawn."""
-    with in_terminal(*arguments) as terminal:
-        status = terminal.wait_exit()
-        assert status == (73 if "--log" in arguments else 2)
-        assert b"\x1b" not in terminal.raw
-        lines = terminal.raw.decode().strip().split("\r\n")
-        assert len(lines) == 1
-        assert lines[0].startswith("agentwatch: ")
-        assert words in lines[0]
+    for arguments, words, status in (
+        (["missing.ndjson"], "missing.ndjson: no such file", 2),
+        ([str(RECORDINGS)], "folder", 2),
+        (["replay", "missing.ndjson"], "missing.ndjson: no such file", 2),
+        ([str(DEMO), "--log", "/dev/null/log"], "/dev/null/log", 73),
+        (["--speed", "2"], "--speed", 2),
+    ):
+        with case(arguments), in_terminal(*arguments) as terminal:
+            assert terminal.wait_exit() == status
+            assert b"\x1b" not in terminal.raw
+            lines = terminal.raw.decode().strip().split("\r\n")
+            assert len(lines) == 1
+            assert lines[0].startswith("agentwatch: ")
+            assert words in lines[0]

@@ -23,7 +23,7 @@ from agentwatch.recording import Line, now_ms
 from agentwatch.screen.frame.header import _run_clock
 from agentwatch.screen.lines.format import call_clock
 from agentwatch.screen.transcript.entries import thought_for
-from agentwatch.session import Kind, Session
+from agentwatch.session import Kind, Session, apply_line
 from agentwatch.sources.open import KeepOptions, agent_source
 from agentwatch.wire import Decoder
 from tests.builders.lines import (
@@ -74,6 +74,7 @@ def test_our_clock_does_not_jump_with_the_wall_clock(jumps: list[int]) -> None:
     assert 0 <= readings[-1] - first <= passed_ms
 
 
+@pytest.mark.slow
 def test_an_agent_is_timed_forward(jumps: list[int], tmp_path: Path) -> None:
     """The arrival times of an agent ascend, and end not before start, while the wall clock is set back."""
     keep = KeepOptions(recording=tmp_path / "r.ndjson")
@@ -87,6 +88,7 @@ def test_an_agent_is_timed_forward(jumps: list[int], tmp_path: Path) -> None:
     assert moments == sorted(moments)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("jumps")
 def test_a_clock_jump_does_not_end_the_grace_period(tmp_path: Path) -> None:
     """An agent that hangs after its result gets its full 30 s, whatever the wall clock does."""
@@ -107,7 +109,7 @@ def session_of(lines: list[bytes], seen: list[int]) -> Session:
     joiner = LineJoiner(decoder)
     for data, seen_ms in zip(lines, seen, strict=False):
         for found in joiner.take(Line(offset, data.removesuffix(b"\n"), seen_ms)):
-            session.apply(*found)
+            apply_line(session, *found)
         offset += len(data)
     return session
 
@@ -121,6 +123,7 @@ def times_shown(session: Session, now: int) -> Iterator[str]:
     yield from (line for line in ActionLog(session).new_lines(is_over=True) if line.startswith("#"))
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(
     st.lists(MOMENTS, min_size=9, max_size=9),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -120,6 +121,25 @@ def test_a_nameless_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     os.write(fd, b"two")
     assert os.pread(fd, 10, 0) == b"onetwo"
     os.close(fd)
+
+
+def test_a_nameless_file_without_a_folder_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If no folder can be written, the file is in memory; without such files, it is an error."""
+
+    def refuse(**_: str) -> None:
+        raise FileNotFoundError(errno.ENOENT, "no usable temporary directory")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    if hasattr(os, "memfd_create"):
+        fd = nameless_file()
+        os.write(fd, b"one")
+        os.lseek(fd, 0, os.SEEK_SET)
+        os.write(fd, b"two")
+        assert os.pread(fd, 10, 0) == b"onetwo"
+        os.close(fd)
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    with pytest.raises(FileNotFoundError):
+        nameless_file()
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "loop", "file"])

@@ -9,7 +9,6 @@ from random import Random
 
 import pytest
 
-from agentwatch.recording import line_ends as module
 from agentwatch.recording.line_ends import line_end_after, line_end_before
 
 
@@ -21,13 +20,19 @@ def opened(tmp_path: Path) -> Iterator[int]:
     os.close(fd)
 
 
-def test_line_ends_are_those_of_the_bytes(opened: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From any offset, the line ends on both sides are found, with lines of any length."""
-    monkeypatch.setattr(module, "_PIECE", 7)
-    chance = Random(3)
-    data = b"\n".join(b"x" * chance.choice((0, 0, 1, 6, 7, 8, 40)) for _ in range(60))
+def test_line_ends_are_those_of_the_bytes(opened: int) -> None:
+    """From any offset, the line ends on both sides are found, with lines of any length.
+
+    The first read is of 4 KiB, each further one of 64 KiB.
+    """
+    chance, offsets, data = Random(3), set[int](), b""
+    for _ in range(40):
+        length = chance.choice((0, 0, 1, 40, 4095, 4096, 4097, 69_631, 69_632, 69_633, 200_000))
+        begin, end = len(data), len(data) + length
+        offsets.update(range(begin, min(begin + 3, end)), range(end, begin, -1000), (end, end + 1))
+        data += b"x" * length + b"\n"
     os.pwrite(opened, data, 0)
-    for offset in range(len(data) + 1):
+    for offset in sorted(offsets):
         assert line_end_before(opened, offset) == data.rfind(b"\n", 0, offset) + 1
         found = data.find(b"\n", offset)
         assert line_end_after(opened, offset, len(data)) == (len(data) if found < 0 else found + 1)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import ArrivalTimes, Line, LineReader, create_file, now_ms, open_saved
+from agentwatch.recording import (
+    ArrivalTimes,
+    Line,
+    LineReader,
+    SavedGrowth,
+    create_file,
+    now_ms,
+    open_saved,
+)
 
 
 @dataclass
@@ -107,12 +116,11 @@ def test_a_recording_that_ends_with_a_line_end_has_no_line_after_it(growing: Gro
     assert (list(reader.read()), reader.is_at_end()) == ([], True)
 
 
-@pytest.mark.parametrize("char", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00"])
-def test_a_line_ends_at_a_line_feed_and_nowhere_else(growing: Growing, char: str) -> None:
+def test_a_line_ends_at_a_line_feed_and_nowhere_else(growing: Growing) -> None:
     """Characters that other readers treat as line ends are part of the line."""
-    data = f"a{char}b".encode()
-    growing.add(data + b"\n" + data + b"\n")
-    assert [line.data for line in growing.reader().read()] == [data, data]
+    data = [f"a{char}b".encode() for char in "\r\x0b\x0c\x1c\x85\u2028\u2029\x00"]
+    growing.add(b"".join(each + b"\n" + each + b"\n" for each in data))
+    assert [line.data for line in growing.reader().read()] == [each for each in data for _ in range(2)]
 
 
 def test_a_line_may_be_cut_anywhere(growing: Growing) -> None:
@@ -208,3 +216,34 @@ def test_opening_a_folder_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         open_saved(tmp_path / "none")
     assert len(os.listdir("/dev/fd")) == len(before)
+
+
+def test_two_threads_see_the_same_end_of_a_followed_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one thread reads the size of a growing file, another one cannot end it at an older size."""
+    path = tmp_path / "recording"
+    path.write_bytes(b"1\n")
+    reader = open_saved(path, follow=True)
+    growth = reader.growth
+    assert isinstance(growth, SavedGrowth)
+    path.write_bytes(b"1\n2\n")
+    ends: list[int] = []
+
+    def stop() -> None:
+        growth.stop_following()
+        ends.append(growth.size())
+
+    thread, fstat = threading.Thread(target=stop), os.fstat
+
+    def fstat_meanwhile(fd: int) -> os.stat_result:
+        if not thread.is_alive() and not ends:
+            thread.start()
+            thread.join(0.2)  # it waits for this call, or ends before it
+        return fstat(fd)
+
+    monkeypatch.setattr(os, "fstat", fstat_meanwhile)
+    assert growth.size() == 4
+    thread.join()
+    assert ends == [growth.size()] == [4]
+    os.close(reader.fd)

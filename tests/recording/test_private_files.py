@@ -5,18 +5,26 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-import time
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import RECORDINGS, ROOT
+from tests.conftest import RECORDINGS, ROOT, case
 from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import DEMO, in_terminal, in_two_parts
+from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, watch
 
 PLAIN = RECORDINGS / "plain.ndjson"
 KINDS = ("link", "dangling", "link to a folder", "hardlink", "fifo", "folder", "socket")
+FEW_OR_ALL = pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.system)], ids=["a few", "all"]
+)
+"""A few cases in the default stage, and all of them in the stage `system`."""
 READ_ONLY_TO_ALL = Path("/sys/kernel")
+
+pytestmark = pytest.mark.slow
 
 
 def put_in_the_way(path: Path, kind: str) -> None:
@@ -54,103 +62,118 @@ def state(folder: Path) -> dict[str, tuple[object, ...]]:
     return found
 
 
+def new_folder(parent: Path) -> Path:
+    """Return a new folder to write into; another user's file may be beside it."""
+    folder = parent / f"world-{len(list(parent.iterdir()))}" / "out"
+    folder.mkdir(parents=True)
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder to write into; another user's file may be beside it."""
-    (tmp_path / "world" / "out").mkdir(parents=True)
-    return tmp_path / "world" / "out"
+    return new_folder(tmp_path)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("way", ["pipe", "run"])
-@pytest.mark.parametrize("option", ["--record", "--log"])
-def test_a_taken_name_is_refused(folder: Path, option: str, way: str, kind: str) -> None:
+def started(way: str, option: str, where: str | Path, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """Watch a pipe, or an agent that creates `started`, and name the file of the recording or the log."""
+    if way == "run":
+        return watch("run", "-p", option, where, "--", "touch", folder / "started", cwd=folder)
+    return watch("-p", option, where, cwd=folder, stdin=PLAIN.read_bytes())
+
+
+@FEW_OR_ALL
+def test_a_taken_name_is_refused(tmp_path: Path, every: bool) -> None:
     """A name that leads elsewhere, or is not a file, is refused with 73, and everything stays as it was."""
-    put_in_the_way(folder / "r.ndjson", kind)
-    before = state(folder.parent)
-    mark = folder / "started"
-    if way == "run":
-        done = watch("run", "-p", option, "r.ndjson", "--", "touch", mark, cwd=folder)
-    else:
-        done = watch("-p", option, "r.ndjson", cwd=folder, stdin=PLAIN.read_bytes())
-    assert (done.returncode, done.stdout) == (73, b"")
-    assert done.stderr.count(b"\n") == 1
-    assert done.stderr.startswith(b"agentwatch: cannot create r.ndjson: ")
-    assert state(folder.parent) == before
+    for option, way, kind in product(("--record", "--log"), ("pipe", "run"), KINDS if every else KINDS[:1]):
+        folder = new_folder(tmp_path)
+        with case(f"{option}, {way}, {kind}"):
+            put_in_the_way(folder / "r.ndjson", kind)
+            before = state(folder.parent)
+            done = started(way, option, "r.ndjson", folder)
+            assert (done.returncode, done.stdout) == (73, b"")
+            assert done.stderr.count(b"\n") == 1
+            assert done.stderr.startswith(b"agentwatch: cannot create r.ndjson: ")
+            assert state(folder.parent) == before
 
 
-@pytest.mark.parametrize("kind", ["file", *KINDS])
-@pytest.mark.parametrize("ending", ["times", "log", "stderr", "json"])
-def test_a_taken_name_beside_the_recording(folder: Path, ending: str, kind: str) -> None:
+@FEW_OR_ALL
+def test_a_taken_name_beside_the_recording(tmp_path: Path, every: bool) -> None:
     """If the name of a file beside the recording is taken, `run` refuses with 73 and starts nothing."""
-    put_in_the_way(folder / f"r.{ending}", kind)
-    before = state(folder.parent)
-    done = watch("run", "-p", "--record", "r.ndjson", "--", "touch", folder / "started", cwd=folder)
-    assert done.returncode == 73
-    assert done.stderr.startswith(f"agentwatch: cannot create r.{ending}: ".encode())
-    assert state(folder.parent) == before
+    endings = ("times", "log", "stderr", "json")
+    for ending, kind in product(endings, ("file", *KINDS) if every else KINDS[:1]):
+        folder = new_folder(tmp_path)
+        with case(f"{ending}, {kind}"):
+            put_in_the_way(folder / f"r.{ending}", kind)
+            before = state(folder.parent)
+            done = started("run", "--record", "r.ndjson", folder)
+            assert done.returncode == 73
+            assert done.stderr.startswith(f"agentwatch: cannot create r.{ending}: ".encode())
+            assert state(folder.parent) == before
 
 
-@pytest.mark.parametrize(
-    "ending",
-    [
-        *("ndjson", "txt", "crash", "times", "log", "stderr"),
-        "json",
-    ],
-)
-def test_a_recording_may_be_called_anything(folder: Path, ending: str) -> None:
-    """A recording with any file ending contains exactly what the agent wrote, or is refused."""
-    done = watch("run", "-p", "--record", f"out.{ending}", "--", *command(PLAIN), cwd=folder)
-    assert done.returncode in (0, 73)
-    if done.returncode == 0:
-        assert (folder / f"out.{ending}").read_bytes() == PLAIN.read_bytes()
+@pytest.mark.system
+def test_a_recording_may_be_called_anything(tmp_path: Path) -> None:
+    """A recording with any file ending contains exactly what the agent wrote."""
+    for ending in ("ndjson", "txt", "crash", "times", "log", "stderr", "json"):
+        folder = new_folder(tmp_path)
+        with case(ending):
+            done = watch("run", "-p", "--record", f"out.{ending}", "--", *command(PLAIN), cwd=folder)
+            assert done.returncode == 0
+            assert (folder / f"out.{ending}").read_bytes() == PLAIN.read_bytes()
 
 
-@pytest.mark.parametrize("options", [["--no-log"], ["--log", "other"]], ids=" ".join)
-def test_a_command_that_is_not_found_changes_no_file(folder: Path, options: list[str]) -> None:
+@pytest.mark.system
+def test_a_command_that_is_not_found_changes_no_file(tmp_path: Path) -> None:
     """When the agent cannot be started, existing files stay and no new ones remain."""
-    (folder / "r.log").write_text("mine")
-    done = watch("run", "-p", "--record", "r.ndjson", *options, "--", "no-such-agent", cwd=folder)
-    assert done.returncode == 127
-    assert [path.name for path in folder.iterdir()] == ["r.log"]
+    for options in (["--no-log"], ["--log", "other"]):
+        folder = new_folder(tmp_path)
+        with case(options):
+            (folder / "r.log").write_text("mine")
+            done = watch("run", "-p", "--record", "r.ndjson", *options, "--", "no-such-agent", cwd=folder)
+            assert done.returncode == 127
+            assert [path.name for path in folder.iterdir()] == ["r.log"]
 
 
-@pytest.mark.parametrize("way", ["pipe", "run"])
-@pytest.mark.parametrize("option", ["--record", "--log"])
-@pytest.mark.parametrize("kind", ["missing", "a file", "read-only", "a loop", "a name too long"])
-def test_an_unwritable_folder_is_refused(folder: Path, kind: str, option: str, way: str) -> None:
+@FEW_OR_ALL
+def test_an_unwritable_folder_is_refused(tmp_path: Path, every: bool) -> None:
     """A folder that is missing, not a folder, or not writable is refused with 73 before the agent starts."""
-    where = folder / "deeper"
-    match kind:
-        case "a file":
-            where.write_text("mine")
-        case "read-only":
-            where.mkdir(mode=0o555)
-            if os.geteuid() == 0:
-                where = READ_ONLY_TO_ALL
-        case "a loop":
-            where.symlink_to(where)
-        case "a name too long":
-            where = folder / ("x" * 300)
-    before = state(folder)
-    if way == "run":
-        done = watch("run", "-p", option, where / "r", "--", "touch", folder / "started", cwd=folder)
-    else:
-        done = watch("-p", option, where / "r", cwd=folder, stdin=PLAIN.read_bytes())
-    assert (done.returncode, done.stdout) == (73, b"")
-    assert done.stderr.startswith(b"agentwatch: cannot create ")
-    assert b"/r: " in done.stderr
-    assert state(folder) == before
+    kinds = ("missing", "a file", "read-only", "a loop", "a name too long")
+    for kind, option, way in product(kinds if every else kinds[:1], ("--record", "--log"), ("pipe", "run")):
+        folder = new_folder(tmp_path)
+        where = folder / "deeper"
+        match kind:
+            case "a file":
+                where.write_text("mine")
+            case "read-only":
+                where.mkdir(mode=0o555)
+                if os.geteuid() == 0:
+                    where = READ_ONLY_TO_ALL
+            case "a loop":
+                where.symlink_to(where)
+            case "a name too long":
+                where = folder / ("x" * 300)
+        with case(f"{kind}, {option}, {way}"):
+            before = state(folder)
+            done = started(way, option, where / "r", folder)
+            assert (done.returncode, done.stdout) == (73, b"")
+            assert done.stderr.startswith(b"agentwatch: cannot create ")
+            assert b"/r: " in done.stderr
+            assert state(folder) == before
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
-def test_files_are_private_whatever_the_umask(folder: Path, umask: int) -> None:
+@FEW_OR_ALL
+def test_files_are_private_whatever_the_umask(tmp_path: Path, every: bool) -> None:
     """With umask 0 no written file is readable by others; a strict umask works as well."""
     agent = command(PLAIN, "--stderr", "a warning")
-    done = watch("run", "-p", "--record", "r.ndjson", "--", *agent, cwd=folder, umask=umask)
-    assert (done.returncode, done.stderr) == (0, b"")
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
-    assert modes == dict.fromkeys(("r.ndjson", "r.times", "r.log", "r.stderr", "r.json"), 0o600 & ~umask)
+    for umask in (0o000, 0o022, 0o277) if every else (0o000,):
+        folder = new_folder(tmp_path)
+        with case(f"umask {umask:03o}"):
+            done = watch("run", "-p", "--record", "r.ndjson", "--", *agent, cwd=folder, umask=umask)
+            assert (done.returncode, done.stderr) == (0, b"")
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+            files = ("r.ndjson", "r.times", "r.log", "r.stderr", "r.json")
+            assert modes == dict.fromkeys(files, 0o600 & ~umask)
 
 
 def test_the_folders_are_private_whatever_the_umask(folder: Path) -> None:
@@ -162,6 +185,7 @@ def test_the_folders_are_private_whatever_the_umask(folder: Path) -> None:
     assert modes == {0o700}
 
 
+@pytest.mark.system
 def test_a_folder_that_others_may_write_is_not_used(folder: Path) -> None:
     """A sessions folder that others may enter is made private or refused."""
     sessions = folder / "sessions"
@@ -171,6 +195,7 @@ def test_a_folder_that_others_may_write_is_not_used(folder: Path) -> None:
     assert done.returncode == 73 or stat.S_IMODE(sessions.stat().st_mode) == 0o700
 
 
+@pytest.mark.system
 def test_a_home_behind_a_link(folder: Path) -> None:
     """A home that is a link made by the user is followed; the files in it are private and listed."""
     elsewhere, home = folder / "elsewhere", folder / "home"
@@ -184,30 +209,56 @@ def test_a_home_behind_a_link(folder: Path) -> None:
     assert b".ndjson" in watch("sessions", "--json", "--all", cwd=folder, AGENTWATCH_HOME=str(home)).stdout
 
 
-@pytest.mark.parametrize("kind", ["a file", "dangling", "a loop", "sessions is a file", "read-only"])
-def test_a_home_that_cannot_be_made(folder: Path, kind: str) -> None:
+@FEW_OR_ALL
+def test_a_home_that_cannot_be_made(tmp_path: Path, every: bool) -> None:
     """A sessions folder that cannot be made is reported with 73 before the agent starts."""
-    home = folder / "home"
-    match kind:
-        case "a file":
-            home.write_text("mine")
-        case "dangling":
-            home.symlink_to(folder / "nowhere")
-        case "a loop":
-            home.symlink_to(home)
-        case "sessions is a file":
-            home.mkdir()
-            (home / "sessions").write_text("mine")
-        case "read-only":
-            home.mkdir(mode=0o555)
-            if os.geteuid() == 0:
-                home = READ_ONLY_TO_ALL
-    before = state(folder)
-    done = watch("run", "-p", "--", "touch", folder / "started", cwd=folder, AGENTWATCH_HOME=str(home))
-    assert (done.returncode, done.stdout) == (73, b"")
-    assert done.stderr.startswith(b"agentwatch: cannot create ")
-    assert done.stderr.count(b"\n") == 1
-    assert state(folder) == before
+    kinds = ("a file", "dangling", "a loop", "sessions is a file", "read-only")
+    for kind in kinds if every else kinds[:1]:
+        folder = new_folder(tmp_path)
+        home = folder / "home"
+        match kind:
+            case "a file":
+                home.write_text("mine")
+            case "dangling":
+                home.symlink_to(folder / "nowhere")
+            case "a loop":
+                home.symlink_to(home)
+            case "sessions is a file":
+                home.mkdir()
+                (home / "sessions").write_text("mine")
+            case "read-only":
+                home.mkdir(mode=0o555)
+                if os.geteuid() == 0:
+                    home = READ_ONLY_TO_ALL
+        with case(kind):
+            before = state(folder)
+            agent = ("touch", folder / "started")
+            done = watch("run", "-p", "--", *agent, cwd=folder, AGENTWATCH_HOME=str(home))
+            assert (done.returncode, done.stdout) == (73, b"")
+            assert done.stderr.startswith(b"agentwatch: cannot create ")
+            assert done.stderr.count(b"\n") == 1
+            assert state(folder) == before
+
+
+def test_a_pipe_survives_a_home_that_cannot_be_made(folder: Path) -> None:
+    """The agent writes to its end, `--tee` copies every byte, and the user reads what is not kept."""
+    home, copy, survived = folder / "home", folder / "copy", folder / "survived"
+    home.write_text("mine")
+    go = folder / "go"
+    agent = in_two_parts(go, f"touch '{survived}'")
+    env = {"AGENTWATCH_HOME": str(home)}
+    with in_terminal("--tee", producer=agent, consumer=["sh", "-c", f"cat > '{copy}'"], env=env) as terminal:
+        terminal.wait_for("THIS SESSION IS NOT RECORDED")
+        go.touch()
+        until(survived.exists)
+        until(lambda: copy.exists() and copy.read_bytes() == DEMO.read_bytes())
+        terminal.wait_for("succeeded")
+        terminal.send("q")
+        assert terminal.wait_exit() == 74
+        said = terminal.screen_text().replace("\n", "")
+    for words in (f"cannot create {home}", "--no-record", "AGENTWATCH_HOME"):
+        assert words in said
+    assert home.read_text() == "mine"
 
 
 def monitor(folder: Path) -> subprocess.Popen[bytes]:
@@ -226,10 +277,7 @@ def test_two_monitors_of_one_recording(folder: Path) -> None:
         first.stdin.write(first_lines)
         first.stdin.flush()
         assert first.stdout.readline().startswith(b"Read file")
-        bound = time.monotonic() + 10
-        while b"Read file" not in (folder / "r.log").read_bytes():
-            assert time.monotonic() < bound
-            time.sleep(0.01)
+        until(lambda: b"Read file" in (folder / "r.log").read_bytes(), what="the log")
         before = state(folder)
         for arguments in (["-p"], ["run", "-p"]):
             tail = ["--", "touch", str(folder / "started")] if "run" in arguments else []
@@ -243,6 +291,7 @@ def test_two_monitors_of_one_recording(folder: Path) -> None:
     assert (folder / "r.ndjson").read_bytes() == PLAIN.read_bytes()
 
 
+@pytest.mark.system
 def test_monitors_that_start_together(folder: Path) -> None:
     """Of four monitors that start at once on one recording, one records and three are refused."""
     started = [monitor(folder) for _ in range(4)]

@@ -10,6 +10,7 @@ import pytest
 
 from agentwatch.recording import ArrivalTimes, Line, create_file, now_ms, open_saved
 from agentwatch.recording.times import SavedTimes
+from tests.conftest import case
 
 
 def read_all(path: Path) -> list[Line]:
@@ -67,24 +68,22 @@ def test_a_refresh_reads_only_new_times(tmp_path: Path) -> None:
     assert [times.at(offset) for offset in (9, 10, 20)] == [1000, 2000, 3000]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_invalid_times_are_ignored(tmp_path: Path) -> None:
+    """A line that is not an offset and a time is ignored, and the other times stay."""
+    path = tmp_path / "a.times"
+    for line in (
         *(b"", b"x", b"1", b"1 ", b" 1", b"-1 5", b"1 -5", b"1 2 3", b"1.5 2", b"1\t2", b"# 1 2"),
         b"\xff\xfe",
         b"\xd9\xa3 5",
         b"9" * 5_000 + b" 1",
         b"5 99999999999999999999",
         b"99999999999999999999 5",
-    ],
-)
-def test_invalid_times_are_ignored(tmp_path: Path, line: bytes) -> None:
-    """A line that is not an offset and a time is ignored, and the other times stay."""
-    path = tmp_path / "a.times"
-    path.write_bytes(b"0 1000\n" + line + b"\n10 2000\n")
-    times = SavedTimes(path)
-    assert times.refresh()
-    assert [times.at(offset) for offset in (0, 9, 10, 99)] == [1000, 1000, 2000, 2000]
+    ):
+        with case(f"{line!r:.80}"):
+            path.write_bytes(b"0 1000\n" + line + b"\n10 2000\n")
+            times = SavedTimes(path)
+            assert times.refresh()
+            assert [times.at(offset) for offset in (0, 9, 10, 99)] == [1000, 1000, 2000, 2000]
 
 
 def test_a_recording_without_times_can_be_read(tmp_path: Path) -> None:
@@ -125,11 +124,10 @@ def test_times_are_read_from_a_regular_file_only(tmp_path: Path, kind: str) -> N
     assert line.seen_ms is None
 
 
-def test_times_are_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_are_read_in_pieces(tmp_path: Path) -> None:
     """A file of times is read in pieces of 1 MiB, and a piece without a line end is skipped."""
-    monkeypatch.setattr("agentwatch.recording.times._READ_BYTES", 16)
     path = tmp_path / "a.times"
-    path.write_bytes(b"0 1000\n10 2000\n" + b"x" * 50 + b"\n20 3000\n30 4000\n40 50")
+    path.write_bytes(b"0 1000\n10 2000\n" + b"x" * (3 << 20) + b"\n20 3000\n30 4000\n40 50")
     times = SavedTimes(path)
     assert times.refresh()
     assert [times.at(offset) for offset in (0, 10, 20, 30, 40)] == [1000, 2000, 3000, 4000, 4000]

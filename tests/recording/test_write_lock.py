@@ -14,7 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import SavedProcess, create_file, hold, is_being_written, now_ms, release
+from agentwatch.recording import (
+    SavedGrowth,
+    SavedProcess,
+    create_file,
+    hold,
+    is_being_written,
+    is_locked,
+    now_ms,
+    open_saved,
+    release,
+)
 
 HOLDER = """
 import os, subprocess, sys
@@ -67,6 +77,7 @@ def test_readers_do_not_take_each_other_for_a_writer(path: Path) -> None:
         assert not is_written(path)
 
 
+@pytest.mark.slow
 def test_a_child_that_writes_keeps_the_lock(path: Path) -> None:
     """When the monitor is killed, the recording is being written until its last writer has ended."""
     pipe = subprocess.PIPE
@@ -88,11 +99,19 @@ def test_a_known_exit_code_ends_a_recording(path: Path, written: int) -> None:
     assert not is_written(path, SavedProcess(os.getpid(), now_ms(), 0))
 
 
+def followed(path: Path) -> bool:
+    """Return whether a recording is followed if it is opened until its writer ends."""
+    reader = open_saved(path, None)
+    os.close(reader.fd)
+    return isinstance(reader.growth, SavedGrowth) and reader.growth.is_followed
+
+
 def no_locks(*_: object) -> None:
     """Fail like flock on a file system without locks."""
     raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
 
+@pytest.mark.slow
 def test_without_locks_the_process_decides(path: Path, written: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a file system without locks, a recording is being written while the agent's process lives."""
     monkeypatch.setattr(fcntl, "flock", no_locks)
@@ -104,7 +123,6 @@ def test_without_locks_the_process_decides(path: Path, written: int, monkeypatch
         agent.kill()
         agent.wait()
         assert not is_written(path, process)
-    assert not is_written(path)
 
 
 @pytest.mark.parametrize(("silent_seconds", "is_running"), [(5, True), (3600, False)])
@@ -118,3 +136,35 @@ def test_without_locks_and_start_times_the_growth_decides(
     monkeypatch.setattr(fcntl, "flock", no_locks)
     monkeypatch.setattr("agentwatch.recording.write_lock.is_alive", lambda _process: None)
     assert is_written(path, SavedProcess(os.getpid(), 0, None)) is is_running
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL])
+def test_without_locks_the_growth_of_a_pipe_decides(
+    path: Path, written: int, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe has no process that could be asked: its recording is being written if it grew lately."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert is_locked(written) is None
+    assert is_written(path)
+    grew = path.stat().st_mtime - 3600
+    os.utime(path, (grew, grew))
+    assert not is_written(path)
+
+
+def test_without_locks_a_pipe_is_followed_while_it_grows(
+    path: Path, written: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has arrival times. A file without them is complete, so that printing it does not wait."""
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    assert not followed(path)
+    path.with_suffix(".times").touch()
+    assert followed(path)
+    grew = path.stat().st_mtime - 61
+    os.utime(path, (grew, grew))
+    assert not followed(path)
+    os.write(written, b"{}\n")
+    assert followed(path)

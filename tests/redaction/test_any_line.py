@@ -64,6 +64,7 @@ class _Pairs(dict[str, Any]):
         super().__init__({str(number): value for number, (_, value) in enumerate(pairs)})
 
 
+@pytest.mark.system
 @QUICK
 @given(st.lists(VALUES, min_size=1, max_size=5), st.booleans())
 def test_a_line_of_json_stays_one(values: list[Any], is_ascii: bool) -> None:
@@ -76,6 +77,7 @@ def test_a_line_of_json_stays_one(values: list[Any], is_ascii: bool) -> None:
         assert shape(loaded(value)) == shape(loaded(line))
 
 
+@pytest.mark.system
 @QUICK
 @given(st.lists(VALUES, min_size=1, max_size=5), TOKENS | PASSWORDS, st.booleans())
 def test_redacting_twice_changes_nothing_more(values: list[Any], secret: str, is_ascii: bool) -> None:
@@ -92,6 +94,7 @@ def test_redacting_twice_changes_nothing_more(values: list[Any], secret: str, is
     assert str(report.words()) == "nothing to mask"
 
 
+@pytest.mark.system
 @QUICK
 @given(st.binary(max_size=200), st.sampled_from([b"\n", b"", b"\r\n"]), TOKENS)
 def test_any_bytes_are_redacted(junk: bytes, end: bytes, secret: str) -> None:
@@ -129,6 +132,7 @@ def planted(value: Any, secret: str, places: list[int]) -> Any:
     ][place % 5]
 
 
+@pytest.mark.system
 @QUICK
 @given(VALUES, TOKENS, st.lists(st.integers(0, 100), max_size=6), st.booleans())
 def test_a_planted_secret_is_masked(value: Any, secret: str, places: list[int], is_ascii: bool) -> None:
@@ -138,6 +142,7 @@ def test_a_planted_secret_is_masked(value: Any, secret: str, places: list[int], 
     assert report.secrets.total() > 0
 
 
+@pytest.mark.system
 @QUICK
 @given(VALUES, PASSWORDS, st.lists(st.integers(0, 100), max_size=6), st.booleans(), st.booleans())
 @example(value=[], secret="K7ü-pässw-93Qxü", places=[], is_ascii=True, is_before=True)

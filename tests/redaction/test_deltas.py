@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import case
 from tests.redaction.delta_lines import FORMS, Form
 from tests.redaction.planted import PASSWORDS, TOKEN, TOKENS, occurs, pieces
 from tests.redaction.redacting import redacted_bytes
 
 CUTS = st.lists(st.integers(0, 200), min_size=1, max_size=30)
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+QUICK_FORMS = "claude", "cursor"
+every_form = pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param(form, id=name, marks=() if name in QUICK_FORMS else pytest.mark.system)
+        for name, form in FORMS.items()
+    ],
+)
 
 
 def interleaved(form: Form, texts: list[list[str]], random: Random) -> tuple[list[bytes], list[int]]:
@@ -114,6 +123,7 @@ def test_what_begins_as_a_secret_stays(cuts: list[int]) -> None:
     assert report.secrets.total() == 2
 
 
+@pytest.mark.system
 def test_a_long_block_is_searched_to_its_end() -> None:
     """A token is found wherever it is in a block of a megabyte, also at the borders of windows."""
     form, secrets, texts = FORMS["claude"], [], []
@@ -128,3 +138,51 @@ def test_a_long_block_is_searched_to_its_end() -> None:
     after = "".join(map(form.text, written.splitlines()))
     assert not [secret for secret in secrets if secret in after]
     assert after.count("[secret:") == report.secrets.total() == len(secrets)
+
+
+UNKNOWN: dict[str, Callable[[str, int], dict[str, object]]] = {
+    "an unknown key": lambda text, at: {"type": "d", "fragment": text, "at": at},
+    "ids of events": lambda text, at: {"event_id": f"evt_{at * 7919}", "type": "d", "delta": text},
+    "ids of messages": lambda text, at: {"id": f"msg-{at:04x}", "text": text},
+    "times in another form": lambda text, at: {"ts": f"18:00:{at % 60:02}", "say": {"what": text}},
+    "a chunk of an API": lambda text, at: {
+        "id": "c-1",
+        "choices": [{"index": 0, "delta": {"content": text}}],
+    },
+}
+
+
+def test_a_secret_in_deltas_of_an_unknown_format_is_masked() -> None:
+    """Lines that differ in a string alone are joined, whatever its key is, and although each has an id."""
+    text = f"I use {TOKEN} here, password=tul9x4be2z now."
+    for name, row in UNKNOWN.items():
+        for size in (3, 7, 11):
+            with case(f"{name} {size}"):
+                parts = [text[at : at + size] for at in range(0, len(text), size)]
+                data = b"".join(json.dumps(row(part, at)).encode() + b"\n" for at, part in enumerate(parts))
+                written, report = redacted_bytes(data)
+                assert report.secrets.total() == 2
+                hidden = parts[len("I use ") // size + 1 : len(f"I use {TOKEN}") // size]
+                assert not [part for part in hidden if f'"{part}"'.encode() in written]
+                assert written.count(b"\n") == len(parts)
+
+
+def test_lines_of_an_unknown_format_that_are_texts_stay() -> None:
+    """Whole texts in lines of one form are not joined: a value ends with its line."""
+    rows = [{"env": f"DB_PASSWORD=tul{at}x4be2z"} for at in range(9)]
+    written, report = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    assert report.secrets == {"password": 9}
+    assert written.count(b"DB_PASSWORD=[secret:password ") == 9
+
+
+def test_a_text_between_others_is_searched_alone() -> None:
+    """A value at the begin or the end of a text is found, although the text has the form of a delta."""
+    texts = (TOKEN, f"password={TOKEN[8:20]}", f"Bearer {TOKEN[4:30]}")
+    for key in ("text", "output", "content", "delta"):
+        for text in texts:
+            with case(f"{key} {text}"):
+                rows = [{"type": "x", key: each} for each in ("done", text, " ok")]
+                written, report = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+                assert report.secrets.total() == 1
+                assert TOKEN[8:20].encode() not in written
+                assert [json.loads(line)[key] for line in written.splitlines()][::2] == ["done", " ok"]

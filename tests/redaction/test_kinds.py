@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -53,17 +52,17 @@ def _deltas(text: str, random: Random) -> bytes:
     return b"".join(lines)
 
 
-@pytest.mark.parametrize(
-    "written", [in_a_text, in_a_pretty_text, in_arguments, in_deltas, in_deltas_of_arguments]
-)
-def test_secrets_of_all_kinds_are_masked(written: Callable[[str, Random], bytes]) -> None:
-    """At least 98 of 100 planted secrets are masked whole."""
-    random, missed, count = Random(3), [], 0
-    for kind, (text, start, end) in secrets(7):
-        count += 1
-        data, _ = redacted_bytes(written(text, random))
-        deltas = data.splitlines()
-        shown = "".join(map(FORM.text, deltas)).encode() if b"partial_json" in data else data
-        if occurs(text[start:end], shown):
-            missed.append(f"{kind}: {text[:60]!r}")
-    assert len(missed) <= count * (1 - LEAST), missed
+@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.system)])
+def test_secrets_of_all_kinds_are_masked(step: int) -> None:
+    """At least 98 of 100 planted secrets are masked whole, in each form."""
+    planted = [*secrets(7)][::step]
+    assert len(planted) == 450 / step
+    for written in (in_a_text, in_a_pretty_text, in_arguments, in_deltas, in_deltas_of_arguments):
+        random, missed = Random(3), []
+        for kind, (text, start, end) in planted:
+            data, _ = redacted_bytes(written(text, random))
+            deltas = data.splitlines()
+            shown = "".join(map(FORM.text, deltas)).encode() if b"partial_json" in data else data
+            if occurs(text[start:end], shown):
+                missed.append(f"{kind}: {text[:60]!r}")
+        assert len(missed) <= len(planted) * (1 - LEAST), (written.__name__, missed)

@@ -9,6 +9,7 @@ import pytest
 
 from agentwatch.recording import lines as recording_lines
 from tests.builders.redaction.templates import key_block
+from tests.conftest import case
 from tests.redaction.delta_lines import FORMS
 from tests.redaction.planted import TOKEN
 from tests.redaction.redacting import redacted_bytes
@@ -30,7 +31,7 @@ def test_a_key_that_stderr_shows_is_masked_line_by_line() -> None:
     assert report.secrets == {"private key": 1}
 
 
-@pytest.mark.parametrize("size", [1 << 10, 1 << 17, 1 << 20])
+@pytest.mark.parametrize("size", [1 << 10, 1 << 17, pytest.param(1 << 20, marks=pytest.mark.system)])
 @pytest.mark.parametrize("is_json", [True, False])
 def test_a_secret_in_a_long_line_is_masked(size: int, *, is_json: bool) -> None:
     """A token anywhere in a long line is masked, and the rest of the line stays as it is."""
@@ -79,28 +80,27 @@ def test_a_value_that_begins_a_message_is_found() -> None:
     assert TOKEN not in "".join(map(form.text, rows))
 
 
-@pytest.mark.parametrize(
-    ("cwd", "text", "expected"),
-    [
-        ("/home/ada/src", "in /home/ada/src/x.py, of ada.", "in ~/src/x.py, of user-"),
-        ("/Users/ada.l/src", "~ /Users/ada.l -Users-ada.l-src", "~ ~ ~-src"),
-        ("C:\\Users\\ada\\src", "C:\\Users\\ada\\x c:/Users/ada/x", "~\\x ~/x"),
-        ("/home/jürgen/x", "/home/jürgen/x/y", "~/x/y"),
-        ("/home/user/x", "/home/user/x/y and user", "~/x/y and user"),
-        ("/srv/app", "/home/bob/x /home/bob/y", "~/x ~/y"),
-    ],
-)
-@pytest.mark.parametrize("is_ascii", [True, False])
-def test_the_home_folder_is_masked_however_it_is_written(
-    cwd: str, text: str, expected: str, *, is_ascii: bool
-) -> None:
+HOMES: list[tuple[str, str, str]] = [
+    ("/home/ada/src", "in /home/ada/src/x.py, of ada.", "in ~/src/x.py, of user-"),
+    ("/Users/ada.l/src", "~ /Users/ada.l -Users-ada.l-src", "~ ~ ~-src"),
+    ("C:\\Users\\ada\\src", "C:\\Users\\ada\\x c:/Users/ada/x", "~\\x ~/x"),
+    ("/home/jürgen/x", "/home/jürgen/x/y", "~/x/y"),
+    ("/home/user/x", "/home/user/x/y and user", "~/x/y and user"),
+    ("/srv/app", "/home/bob/x /home/bob/y", "~/x ~/y"),
+]
+
+
+def test_the_home_folder_is_masked_however_it_is_written() -> None:
     """The home folder becomes `~` in paths of any system, in JSON in JSON, and in the name of a folder."""
-    inner = json.dumps({"path": text}, ensure_ascii=is_ascii)
-    rows = [{"note": text}, {"type": "system", "cwd": cwd}, {"arguments": inner}]
-    data = b"".join(json.dumps(row, ensure_ascii=is_ascii).encode() + b"\n" for row in rows)
-    first, _, last = map(json.loads, redacted_bytes(data)[0].splitlines())
-    assert first["note"].startswith(expected)
-    assert json.loads(last["arguments"])["path"].startswith(expected)
+    for cwd, text, expected in HOMES:
+        for is_ascii in [True, False]:
+            with case(f"{cwd} {is_ascii}"):
+                inner = json.dumps({"path": text}, ensure_ascii=is_ascii)
+                rows = [{"note": text}, {"type": "system", "cwd": cwd}, {"arguments": inner}]
+                data = b"".join(json.dumps(row, ensure_ascii=is_ascii).encode() + b"\n" for row in rows)
+                first, _, last = map(json.loads, redacted_bytes(data)[0].splitlines())
+                assert first["note"].startswith(expected)
+                assert json.loads(last["arguments"])["path"].startswith(expected)
 
 
 def test_a_home_folder_in_deltas_is_masked() -> None:

@@ -11,11 +11,13 @@ import orjson
 import pytest
 
 from agentwatch.engine.card import Card
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.harness.engine.server import Server
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, watch
 from tests.remote.conftest import SESSION, Publisher
+
+pytestmark = pytest.mark.system
 
 DEMO = RECORDINGS / "demo.ndjson"
 
@@ -29,35 +31,36 @@ def address(server: Server, publisher: Publisher) -> str:
     return f"{server.address}/{SESSION}"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--print", "{}"),
-        ("--output-format", "json", "{}"),
-        ("--output-format", "stream-json", "{}"),
-        ("--output-format", "summary", "{}"),
-        ("--output-format", "final", "{}"),
-        ("log", "{}"),
-        ("log", "--addresses", "{}"),
-        ("show", "{}"),
-        ("show", "{}#3"),
-        ("show", "--json", "{}@+10s"),
-        ("drift", "{}"),
-        ("replay", "--print", "--speed", "1000", "{}"),
-        ("export", "--to", "atif", "-o", "-", "{}"),
-        ("clip", "{}#2..#4", "-o", "-"),
-        ("redact", "{}", "-o", "-"),
-    ],
-    ids=" ".join,
-)
-def test_a_command_prints_what_it_prints_of_the_original(address: str, arguments: tuple[str, ...]) -> None:
+COMMANDS = [
+    ("--print", "{}"),
+    ("--output-format", "json", "{}"),
+    ("--output-format", "stream-json", "{}"),
+    ("--output-format", "summary", "{}"),
+    ("--output-format", "final", "{}"),
+    ("log", "{}"),
+    ("log", "--addresses", "{}"),
+    ("show", "{}"),
+    ("show", "{}#3"),
+    ("show", "--json", "{}@+10s"),
+    ("drift", "{}"),
+    ("replay", "--print", "--speed", "1000", "{}"),
+    ("export", "--to", "atif", "-o", "-", "{}"),
+    ("clip", "{}#2..#4", "-o", "-"),
+    ("redact", "{}", "-o", "-"),
+]
+
+
+def test_a_command_prints_what_it_prints_of_the_original(address: str, tmp_path: Path) -> None:
     """The output and the exit code are those of the original, byte for byte; exports have another name."""
-    of_copy = watch(*(each.format(address) for each in arguments))
-    original = watch(*(each.format(DEMO) for each in arguments))
     name = address.rpartition("/")[2].encode()
-    printed = of_copy.stdout.replace(name, b"demo")
-    assert (of_copy.returncode, printed) == (original.returncode, original.stdout), of_copy.stderr
-    assert of_copy.stdout or arguments[0] == "drift"
+    for number, arguments in enumerate(COMMANDS):
+        with case(" ".join(arguments)):
+            home = str(tmp_path / f"home-{number}")  # without a copy
+            of_copy = watch(*(each.format(address) for each in arguments), AGENTWATCH_HOME=home)
+            original = watch(*(each.format(DEMO) for each in arguments))
+            printed = of_copy.stdout.replace(name, b"demo")
+            assert (of_copy.returncode, printed) == (original.returncode, original.stdout), of_copy.stderr
+            assert of_copy.stdout or arguments[0] == "drift"
 
 
 def test_printing_follows_a_session_to_its_end(server: Server, publisher: Publisher, tmp_path: Path) -> None:
@@ -118,24 +121,23 @@ def test_a_beginning_that_is_not_kept_is_reported(server: Server, publisher: Pub
     assert b"the beginning is no longer kept: " in done.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_a_moment_that_does_not_exist_is_a_fault(address: str, tmp_path: Path) -> None:
+    """A moment that the session does not have is a fault of one line, which names the address."""
+    faults: list[tuple[str, ...]] = [
         *(("show", f"{{}}{words}") for words in ("#999", "@nonsense!", "#x")),
         ("replay", "--print", "--from", "#999", "{}"),
         ("replay", "--print", "{}#999"),
         ("log", "{}#2"),
         ("clip", "{}", "-o", "-"),
         ("clip", "{}#2..#999", "-o", "-"),
-    ],
-    ids=" ".join,
-)
-def test_a_moment_that_does_not_exist_is_a_fault(address: str, arguments: tuple[str, ...]) -> None:
-    """A moment that the session does not have is a fault of one line, which names the address."""
-    done = watch(*(each.format(address) for each in arguments))
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-    assert address.encode() in done.stderr
-    assert b"copies" not in done.stderr
+    ]
+    for number, arguments in enumerate(faults):
+        with case(" ".join(arguments)):
+            home = str(tmp_path / f"home-{number}")  # without a copy
+            done = watch(*(each.format(address) for each in arguments), AGENTWATCH_HOME=home)
+            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+            assert address.encode() in done.stderr
+            assert b"copies" not in done.stderr
 
 
 def test_a_session_without_bytes_is_a_fault(server: Server, publisher: Publisher) -> None:

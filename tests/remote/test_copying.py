@@ -21,6 +21,8 @@ from tests.harness.engine.server import Server
 from tests.harness.processes import until
 from tests.remote.conftest import LINES, SESSION, Publisher, Watcher
 
+pytestmark = pytest.mark.system
+
 SECONDS = 10.0
 
 
@@ -246,20 +248,6 @@ def test_a_second_watcher_reads_the_copy_and_takes_over(
             publisher.end()
             until(source.reader.growth.has_ended)
             assert second.is_complete
-
-
-def test_closing_takes_less_than_a_second(server: Server, publisher: Publisher, watcher: Watcher) -> None:
-    """A copy of a session that is silent is closed at once, and so is one whose engine is away."""
-    publisher.send(LINES[0])
-    for is_away in (False, True):
-        copying = watcher.open(f"{server.address}/{SESSION}")
-        assert copying.wait_until_read(SECONDS)
-        if is_away:
-            server.suspend()
-        began = time.monotonic()
-        copying.close()
-        assert time.monotonic() - began < 1
-    server.resume()
 
 
 def test_a_session_that_is_lost_is_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:

@@ -171,6 +171,7 @@ def test_a_process_that_fills_the_copy_without_success_is_named(
     other.close()
 
 
+@pytest.mark.system
 def test_what_a_server_does_not_keep_any_more_begins_a_copy(
     server: Server, publisher: Publisher, watcher: Watcher
 ) -> None:
@@ -204,6 +205,7 @@ def holed(server: Server, publisher: Publisher) -> str:
     return f"{server.address}/{SESSION}"
 
 
+@pytest.mark.system
 def test_printing_ends_when_missing_bytes_are_not_expected(
     holed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

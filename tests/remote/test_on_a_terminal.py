@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import RECORDINGS
 from tests.harness.engine.server import Server
 from tests.harness.on_a_pty import in_terminal
 from tests.harness.program import watch
 from tests.harness.terminal_oracle import copied
 from tests.remote.conftest import SESSION, Publisher
+
+pytestmark = pytest.mark.system
 
 PLAIN = RECORDINGS / "plain.ndjson"
 

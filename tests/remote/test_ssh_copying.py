@@ -17,6 +17,7 @@ from tests.remote.ssh.sshd import Sshd
 SECONDS = 20.0
 
 
+@pytest.mark.slow
 def test_a_recording_of_a_host_is_copied_with_its_times(host: Sshd, watcher: Watcher) -> None:  # noqa: F811
     """With agentwatch there, the copy is complete, and has the arrival times."""
     host.install()
@@ -27,6 +28,7 @@ def test_a_recording_of_a_host_is_copied_with_its_times(host: Sshd, watcher: Wat
         assert copying.path.read_bytes() == data
 
 
+@pytest.mark.system
 def test_a_growing_file_of_a_host_is_resumed(host: Sshd, watcher: Watcher) -> None:  # noqa: F811
     """With `tail` alone, a copy that is opened again goes on at its size."""
     data = record(host)
@@ -41,8 +43,9 @@ def test_a_growing_file_of_a_host_is_resumed(host: Sshd, watcher: Watcher) -> No
         assert again.path == copying.path
 
 
+@pytest.mark.system
 def test_a_replaced_file_of_a_host_is_read_again(host: Sshd, watcher: Watcher) -> None:  # noqa: F811
-    """If the file there is another one, the copy says so, and the next opening begins an empty copy."""
+    """If the file there is another one, the next opening makes a new copy of it."""
     record(host)
     words = f"{host.address}/{STEM}"
     with closing(watcher.open(words)) as copying:
@@ -51,13 +54,12 @@ def test_a_replaced_file_of_a_host_is_read_again(host: Sshd, watcher: Watcher) -
     other = (RECORDINGS / "failed-run.ndjson").read_bytes()
     (host.home / "aw" / "sessions" / f"{STEM}.ndjson").write_bytes(other)
     with closing(watcher.open(words)) as again:
-        until(lambda: again.problem)
-        assert not again.is_complete
-    with closing(watcher.open(words)) as third:
-        until(lambda: third.is_complete)
-        assert third.path.read_bytes() == other
+        until(lambda: again.is_complete)
+        assert again.path != copying.path
+        assert (again.path.read_bytes(), again.problem) == (other, "")
 
 
+@pytest.mark.system
 def test_an_unknown_session_of_a_host_is_a_fault(host: Sshd, watcher: Watcher) -> None:  # noqa: F811
     """A session that the host does not have is reported."""
     host.install()

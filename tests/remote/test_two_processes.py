@@ -19,6 +19,8 @@ from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, watch
 from tests.remote.conftest import SESSION, Publisher
 
+pytestmark = pytest.mark.system
+
 DEMO = RECORDINGS / "demo.ndjson"
 
 
@@ -81,7 +83,7 @@ def filled(copy: LocalCopy) -> Path:
     assert copy.hold()
     copy.begin_at(0)
     copy.append(b"{}\n", [], [])
-    copy.note(copy.origin._replace(is_complete=True))
+    copy.note(copy.origin._replace(is_complete=True, sha256=copy.digest().hexdigest()))
     copy.close()
     return copy.path
 

@@ -34,7 +34,9 @@ def kleene(rule: str, tool: bool | None, kind: bool | None) -> bool | None:
 )
 def test_unknown_values_are_neither_true_nor_false(rule: str, logic: str) -> None:
     """The result is unknown if, and only if, the unknown value decides it."""
-    for tool, text in product(NAMES, repeat=2):
+    cases = [*product(NAMES, repeat=2)]
+    assert len(cases) == 9
+    for tool, text in cases:
         values = {"tool": NAMES[tool], "text": NAMES[text]}
         assert says(rule, values) is kleene(logic, tool, text), (tool, text)
 

@@ -11,6 +11,7 @@ import re2  # type: ignore[import-untyped]
 
 from agentwatch.rules import RuleError
 from agentwatch.rules.patterns import MOST_TEXT, pattern_matcher
+from tests.conftest import case
 
 _ATOMS = (
     *("a", "b", "B", ".", "_", " ", "[ab]", "[^a]", "[a-c_]", r"\d", r"\w", r"\s", r"\W", r"\.", "[]a]"),
@@ -41,8 +42,9 @@ def drawn_pattern(drawn: random.Random, depth: int = 0) -> str:
     return "".join(pieces)
 
 
-def test_patterns_match_what_re_matches() -> None:
-    """20,000 random patterns find the same random texts as `re` and as re2, upper and lower case equal.
+@pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=pytest.mark.system)])
+def test_patterns_match_what_re_matches(count: int) -> None:
+    """Random patterns find the same random texts as `re` and as re2, upper and lower case equal.
 
     `$` is the very end here, as `\\Z` in `re`. `\\B` in the empty text differs between versions of `re`.
     """
@@ -50,7 +52,7 @@ def test_patterns_match_what_re_matches() -> None:
     options = re2.Options()
     options.case_sensitive, options.log_errors = False, False
     found = by_re2 = 0
-    for _ in range(20_000):
+    for _ in range(count):
         pattern = drawn_pattern(drawn)
         text = "".join(drawn.choices("abAB. _1-]é\n", k=drawn.randint(0, 8)))
         if not text and r"\B" in pattern:
@@ -62,75 +64,75 @@ def test_patterns_match_what_re_matches() -> None:
             by_re2 += 1
             same = re2.compile(pattern.replace("$", r"\z"), options).search(text) is not None
             assert same is expected, (pattern, text)
-    assert 5_000 < found < 18_000
-    assert by_re2 > 5_000
+    assert count / 4 < found < count * 0.9
+    assert by_re2 > count / 4
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text", "is_match"),
-    [
-        (r"rm\s+-[a-z]*r", "sudo RM -fr /", True),
-        (r"rm\s+-[a-z]*r", "rm file", False),
-        ("^a$", "b\na\nb", False),
-        ("a$", "a\n", False),
-        ("a.b", "a\nb", False),
-        (r"[\n]", "a\nb", True),
-        ("É", "é", True),
-        ("[A-C]", "b", True),
-        ("[a-]", "-", True),
-        ("x{0}y", "y", True),
-        ("", "", True),
-    ],
-)
-def test_signs_of_patterns(pattern: str, text: str, is_match: bool) -> None:
+SIGNS: list[tuple[str, str, bool]] = [
+    (r"rm\s+-[a-z]*r", "sudo RM -fr /", True),
+    (r"rm\s+-[a-z]*r", "rm file", False),
+    ("^a$", "b\na\nb", False),
+    ("a$", "a\n", False),
+    ("a.b", "a\nb", False),
+    (r"[\n]", "a\nb", True),
+    ("É", "é", True),
+    ("[A-C]", "b", True),
+    ("[a-]", "-", True),
+    ("x{0}y", "y", True),
+    ("", "", True),
+]
+
+
+def test_signs_of_patterns() -> None:
     """`^` and `$` are the beginning and the end of the whole text; `.` is no line end."""
-    assert pattern_matcher(pattern)(text) is is_match
+    for pattern, text, is_match in SIGNS:
+        with case(pattern):
+            assert pattern_matcher(pattern)(text) is is_match
 
 
-@pytest.mark.parametrize(
-    ("pattern", "reason"),
-    [
-        ("(a", '"(" without ")"'),
-        ("a)", '")" without "("'),
-        ("[a", '"[" without "]"'),
-        ("*a", '"*" has nothing to repeat'),
-        ("a**", '"*" has nothing to repeat'),
-        ("a{2}{3}", '"{" has nothing to repeat'),
-        ("(?=a)", "only (?:…) may begin with (?"),
-        ("(?i)a", "only (?:…) may begin with (?"),
-        (r"(a)\1", r'"\1" is not supported'),
-        (r"\p", r'"\p" is not supported'),
-        (r"[\b]", "not supported"),
-        ("\\", '"\\" is not supported'),
-        ("a{", "a repetition is"),
-        ("a{2,1}", "a repetition is"),
-        ("a{101}", "a repetition is at most 100 times"),
-        ("(a{100}){100}", "it is too large"),
-        ("a" * 400, "it is too large"),
-        ("(" * 40 + "a" + ")" * 40, "nested at most 30 deep"),
-    ],
-)
-def test_other_signs_are_errors(pattern: str, reason: str) -> None:
+OTHER: list[tuple[str, str]] = [
+    ("(a", '"(" without ")"'),
+    ("a)", '")" without "("'),
+    ("[a", '"[" without "]"'),
+    ("*a", '"*" has nothing to repeat'),
+    ("a**", '"*" has nothing to repeat'),
+    ("a{2}{3}", '"{" has nothing to repeat'),
+    ("(?=a)", "only (?:…) may begin with (?"),
+    ("(?i)a", "only (?:…) may begin with (?"),
+    (r"(a)\1", r'"\1" is not supported'),
+    (r"\p", r'"\p" is not supported'),
+    (r"[\b]", "not supported"),
+    ("\\", '"\\" is not supported'),
+    ("a{", "a repetition is"),
+    ("a{2,1}", "a repetition is"),
+    ("a{101}", "a repetition is at most 100 times"),
+    ("(a{100}){100}", "it is too large"),
+    ("a" * 400, "it is too large"),
+    ("(" * 40 + "a" + ")" * 40, "nested at most 30 deep"),
+]
+
+
+def test_other_signs_are_errors() -> None:
     """What needs more than linear time, or is too large, is an error with the pattern in it."""
-    with pytest.raises(RuleError, match=re.escape(reason)) as caught:
-        pattern_matcher(pattern, 7)
-    assert caught.value.at == 7
-    assert len(caught.value.reason) < 200
+    for pattern, reason in OTHER:
+        with case(pattern):
+            with pytest.raises(RuleError, match=re.escape(reason)) as caught:
+                pattern_matcher(pattern, 7)
+            assert caught.value.at == 7
+            assert len(caught.value.reason) < 200
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "(a|a)*b", "(a*)*b", "(.*a){20}", "a{0,100}b", ".*.*.*=.*", "(|){100}", "(){100}"]
-)
-def test_hostile_patterns_take_linear_time(pattern: str) -> None:
+@pytest.mark.costs
+def test_hostile_patterns_take_linear_time() -> None:
     """Patterns that take exponential time in `re` take under a second for the longest text."""
-    before = process_time()
-    try:
-        matches = pattern_matcher(pattern)
-    except RuleError:
-        return
-    for text in ("a" * MOST_TEXT, "ab" * MOST_TEXT, "=" * MOST_TEXT):
-        matches(text)
-    assert process_time() - before < 1
+    nested = "(a+)+$", "(a|a)*b", "(a*)*b", "(.*a){20}", "(|){100}", "(){100}"
+    for pattern in (*nested, "a{0,100}b", ".*.*.*=.*"):
+        with case(pattern):
+            before = process_time()
+            matches = pattern_matcher(pattern)
+            for text in ("a" * MOST_TEXT, "ab" * MOST_TEXT, "=" * MOST_TEXT):
+                matches(text)
+            assert process_time() - before < 1
 
 
 def test_repeats_of_nothing_take_no_time() -> None:
@@ -139,8 +141,9 @@ def test_repeats_of_nothing_take_no_time() -> None:
     assert pattern_matcher(f"{pattern}a")("a") is True
 
 
+@pytest.mark.costs
 def test_random_texts_take_little_time() -> None:
-    """A text of which each character leads to another state takes under a second."""
+    """A text of which each character leads to another state takes under two seconds."""
     drawn = random.Random(4)
     text = "".join(drawn.choices("ab", k=MOST_TEXT))
     matches = pattern_matcher("(a|b)*a[ab]{80}c")

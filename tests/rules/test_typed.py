@@ -7,33 +7,35 @@ from time import process_time
 import pytest
 
 from agentwatch.rules.typed import typed
+from tests.conftest import case
 from tests.rules.made import VOCABULARY
 
+TYPED: list[tuple[str, str]] = [
+    ("", ""),
+    ("  ", ""),
+    ("a b", "a b"),
+    ("a size>", "a"),
+    ("a durtion>5s b", "a"),
+    ("a (b OR", "a"),
+    ("a (b OR (c size>", "a"),
+    ('a "b', "a"),
+    ("a -", "a"),
+    ("a tool:edit)", "a tool:edit"),
+    ("size>x", ""),
+]
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", ""),
-        ("  ", ""),
-        ("a b", "a b"),
-        ("a size>", "a"),
-        ("a durtion>5s b", "a"),
-        ("a (b OR", "a"),
-        ("a (b OR (c size>", "a"),
-        ('a "b', "a"),
-        ("a -", "a"),
-        ("a tool:edit)", "a tool:edit"),
-        ("size>x", ""),
-    ],
-)
-def test_the_words_before_a_mistake(text: str, words: str) -> None:
+
+def test_the_words_before_a_mistake() -> None:
     """The mistake is the first one of the whole text; without words there is no condition."""
-    found = typed(text, VOCABULARY)
-    assert found.words == words
-    assert (found.condition is None) is (not words)
-    assert (found.problem is None) is (text.strip() == words)
+    for text, words in TYPED:
+        with case(text):
+            found = typed(text, VOCABULARY)
+            assert found.words == words
+            assert (found.condition is None) is (not words)
+            assert (found.problem is None) is (text.strip() == words)
 
 
+@pytest.mark.costs
 def test_many_mistakes_take_little_time() -> None:
     """A text of open parentheses and quotes takes under 0.5 s."""
     for text in ("(a " * 1000, '"' * 3999, "a OR (" * 600, "size>x " * 500):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable, Iterator
 
@@ -17,12 +16,14 @@ from agentwatch.screen.frame.status_line import StatusLine
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Session
 from tests.builders.lines import event
+from tests.builders.payloads import MARKED
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.hostile import acting, check_drawn, check_panes
 from tests.builders.screen.lines import answer, ended, init, prompt, started, thinking
-from tests.conftest import RECORDINGS, ROOT, Saver
+from tests.conftest import RECORDINGS, Saver
 
-PAYLOADS = ROOT.parent / "shared" / "security" / "payloads.py"
+pytestmark = pytest.mark.slow
+
 MARKUP = "[/x] [@click=app.quit]x[/] [link='file:///etc/passwd']p[/link] [bold red]b[/] [/] [=x] $[a]"
 MARKDOWN = "@\n\n# @\n\n- @\n\n```%\n@\n```\n\n|@|b|\n|---|---|\n|c|@|\n"
 OWN_TEXTS = [
@@ -64,18 +65,6 @@ def recorded_texts() -> list[str]:
     return sorted(text for text in found if not text.isprintable() or "[" in text or "::" in text)
 
 
-def shared_payloads() -> list[str]:
-    """Return the payloads of the shared security collection, or nothing where it is not present."""
-    if not PAYLOADS.exists():
-        return []
-    spec = importlib.util.spec_from_file_location("payloads", PAYLOADS)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return [text for text, _ in module.P.values()]
-
-
 def run_of(number: int, text: str) -> bytes:
     """Return a run that contains `text` in every place where foreign text can occur."""
     session, call_id = f"{text}-{number}", f"{text}#{number}"
@@ -115,21 +104,22 @@ def shell_of(text: str) -> bytes:
     return started(text, "shell", {"command": text})
 
 
-TEXTS = list(dict.fromkeys([*OWN_TEXTS, *shared_payloads(), *recorded_texts()]))
-SHARES = [TEXTS[n::3] for n in range(3)]
+TEXTS = list(dict.fromkeys([*OWN_TEXTS, *MARKED.values(), *recorded_texts()]))
 
 
-@pytest.mark.parametrize("share", range(3))
-async def test_hostile_text_is_drawn_and_does_nothing(recording: Saver, share: int) -> None:
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "texts", [OWN_TEXTS, *(pytest.param(TEXTS[n::3], marks=pytest.mark.system) for n in range(3))]
+)
+async def test_hostile_text_is_drawn_and_does_nothing(recording: Saver, texts: list[str]) -> None:
     """Hostile text in any place, and in every call's detail, draws no control character; the app survives."""
-    texts = SHARES[share]
     path = recording(b"".join(run_of(number, text) for number, text in enumerate(texts)))
     async with opened(path) as stage:
         transcript, detail = stage.pane("transcript"), stage.pane("detail")
         assert isinstance(transcript, Transcript)
         assert isinstance(detail, DetailView)
         assert len(stage.feed.session.runs) == len(texts)
-        await stage.until(lambda: not transcript.viewport.is_measuring, "the transcript's measure")
+        await stage.until(lambda: not transcript.viewport.is_unsettled, "the transcript's blocks")
         check_panes(transcript, stage.pane("calls"), stage.pane("log"))
         for call in stage.feed.session.calls:
             detail.show_call(call)
@@ -140,8 +130,10 @@ async def test_hostile_text_is_drawn_and_does_nothing(recording: Saver, share: i
         assert stage.app.is_running
 
 
+@pytest.mark.system
 async def test_hostile_facts_of_a_run_do_nothing(session_of: Callable[[bytes], Session]) -> None:
     """The header and the status line of a run made of hostile facts contain nothing that can act."""
+    assert len(TEXTS) > len(MARKED) > 40
     app = App[None]()
     async with app.run_test(size=(400, 5)) as pilot:
         header, status_line = HeaderLine(), StatusLine()
@@ -160,6 +152,7 @@ async def test_hostile_facts_of_a_run_do_nothing(session_of: Callable[[bytes], S
                 assert all(not segment.style or segment.style.link is None for segment in strip)
 
 
+@pytest.mark.system
 async def test_markup_is_shown_as_it_is(recording: Saver) -> None:
     """Text that resembles markup is shown character by character in every place."""
     text = "[/x][@click=app.quit]x[/][bold red]b[/]$[a]"
@@ -175,6 +168,7 @@ async def test_markup_is_shown_as_it_is(recording: Saver) -> None:
         assert stage.app.is_running
 
 
+@pytest.mark.system
 async def test_a_notification_is_not_markup(recording: Saver) -> None:
     """A notification appears while hostile text is on the screen, and the app survives."""
     async with opened(recording(run_of(1, MARKUP))) as stage:
@@ -183,7 +177,14 @@ async def test_a_notification_is_not_markup(recording: Saver) -> None:
         check_drawn(stage)
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12), (20, 6), (3, 2)])
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "size",
+    [
+        (3, 2),
+        *(pytest.param(size, marks=pytest.mark.system) for size in ((120, 40), (80, 24), (40, 12), (20, 6))),
+    ],
+)
 async def test_the_hostile_recording_at_every_size(size: tuple[int, int]) -> None:
     """The bundled hostile session can be shown in every pane at every size."""
     async with opened(RECORDINGS / "hostile.ndjson", size) as stage:

@@ -27,9 +27,12 @@ from tests.builders.payloads import PAYLOADS
 from tests.builders.screen.app import opened
 from tests.builders.screen.hostile import acting, check_drawn, check_panes
 from tests.builders.subagents import begins, ends, says
+from tests.conftest import case
 
-_EVERY = 12
-"""Every 12th payload is tried: each takes 2 s. `test_hostile.py` tries all of them in the same renderers."""
+pytestmark = pytest.mark.slow
+
+_TRIED = list(PAYLOADS)[::12]
+"""Every 12th payload is tried: each takes 2 s. `test_hostile.py` tries others in the same renderers."""
 
 
 def events_with(text: str) -> list[Event]:
@@ -58,12 +61,23 @@ def events_with(text: str) -> list[Event]:
     ]
 
 
-@pytest.mark.parametrize("name", list(PAYLOADS)[::_EVERY])
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "names",
+    [_TRIED[:1], *(pytest.param(_TRIED[1 + n :: 2], marks=pytest.mark.system) for n in range(2))],
+    ids=["one", "others", "more"],
+)
 async def test_hostile_text_of_an_agent_is_shown(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its version, subagents, questions, retries, outputs and files cannot control the terminal."""
-    text = PAYLOADS[name]
+    for name in names:
+        with case(name):
+            await check_shown(PAYLOADS[name], tmp_path, monkeypatch)
+
+
+async def check_shown(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that nothing on the screen and in the log of a session with this text can act."""
     made = MadeSession(events_with(text), {"b": [BinaryBlock(text, 5)]})
     made.use(monkeypatch)
     async with opened(made.save(tmp_path / "x.ndjson"), (140, 40), follow=True) as stage:

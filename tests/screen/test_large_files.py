@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.feed import Feed
 from agentwatch.feed.preview import preview_feed, preview_reader
 from agentwatch.recording import open_saved
 from agentwatch.screen import first_shown
-from agentwatch.session import Session
+from agentwatch.session import Call, Session, call_store
 from agentwatch.sources.file import FileSource
+from agentwatch.sources.open import saved_source
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.screen.app import lines_of, opened
+from tests.conftest import case
 
 BLOB = "x" * 2000
 
@@ -53,17 +56,19 @@ def test_an_oversize_last_line_ends_the_run(tmp_path: Path) -> None:
     assert preview.session.calls[-1].target == "99.py"
 
 
-@pytest.mark.parametrize("size", [1 << 10, 1 << 20, 5 << 20])
-def test_a_preview_shows_the_newest_calls_before_a_large_result(tmp_path: Path, size: int) -> None:
+def test_a_preview_shows_the_newest_calls_before_a_large_result(tmp_path: Path) -> None:
     """A large result does not push the last calls out of the preview; the first calls are not in it."""
-    path = large(tmp_path / "r.ndjson", 400, result("y" * size))
-    preview = preview_feed(open_saved(path))
-    targets = [call.target for call in preview.session.calls]
-    assert targets[-3:] == ["397.py", "398.py", "399.py"]
-    assert "0.py" not in targets
-    assert (preview.session.run.prompt, preview.session.run.outcome) == ("Do much.", "succeeded")
+    for size in (1 << 10, 1 << 20, 5 << 20):
+        with case(size):
+            path = large(tmp_path / "r.ndjson", 400, result("y" * size))
+            preview = preview_feed(open_saved(path))
+            targets = [call.target for call in preview.session.calls]
+            assert targets[-3:] == ["397.py", "398.py", "399.py"]
+            assert "0.py" not in targets
+            assert (preview.session.run.prompt, preview.session.run.outcome) == ("Do much.", "succeeded")
 
 
+@pytest.mark.slow
 async def test_a_screen_keeps_few_calls_in_memory(tmp_path: Path) -> None:
     """The session that a screen shows keeps fewer settled calls and ended texts than a printed one."""
     async with opened(large(tmp_path / "r.ndjson", 3)) as stage:
@@ -72,6 +77,7 @@ async def test_a_screen_keeps_few_calls_in_memory(tmp_path: Path) -> None:
         assert shown.transcript.most_ended < printed.transcript.most_ended
 
 
+@pytest.mark.system
 async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypatch: object) -> None:
     """After the preview the whole recording is shown: every call, their number and the integrity."""
     assert hasattr(monkeypatch, "setattr")
@@ -85,6 +91,7 @@ async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypat
         await stage.shows("3 Detail · #1 edit")
 
 
+@pytest.mark.slow
 async def test_the_newest_call_is_selected_after_the_preview(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +106,7 @@ async def test_the_newest_call_is_selected_after_the_preview(
         await stage.shows("3 Detail · #399 edit 398.py")
 
 
+@pytest.mark.system
 async def test_a_followed_recording_is_not_finished_by_its_preview(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,3 +121,25 @@ async def test_a_followed_recording_is_not_finished_by_its_preview(
     async with opened(large(tmp_path / "r.ndjson", 500), follow=True) as stage:
         await stage.shows("500 calls")
         assert finished == []
+
+
+def test_a_large_recording_is_packed_later_than_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 1,100 calls, none is packed while a recording loads behind its preview; others pack the oldest."""
+    path = large(tmp_path / "r.ndjson", 1100, result("all"))
+    pack, packed = call_store._packed, []
+
+    def noted(call: Call) -> bytes:
+        packed.append(call.number)
+        return pack(call)
+
+    monkeypatch.setattr(call_store, "_packed", noted)
+    for most, numbers in ((8 << 20, list(range(1, 77))), (1 << 20, [])):
+        with case(most):
+            monkeypatch.setattr(first_shown, "_LARGE_BYTES", most)
+            source = saved_source(path)
+            shown, loading = first_shown.first_shown(source, Feed(source.reader))
+            packed.clear()
+            (loading or shown).advance()
+            assert packed == numbers

@@ -9,6 +9,8 @@ from tests.builders.screen.app import Stage, opened
 from tests.builders.screen.lines import result, session, shell
 from tests.conftest import Saver
 
+pytestmark = pytest.mark.slow
+
 MARK = "▐"
 
 
@@ -43,7 +45,8 @@ async def is_everywhere(stage: Stage, target: str) -> None:
     assert len({style_of_row(stage, name) for name in ("transcript", "calls", "log")}) == 1
 
 
-@pytest.mark.parametrize("size", [(120, 60), (160, 50)])
+@pytest.mark.system
+@pytest.mark.parametrize("size", [(120, 60), pytest.param((160, 50), marks=pytest.mark.system)])
 async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver, size: tuple[int, int]) -> None:
     """A call selected in the transcript, the calls or the actions is the one that all panes mark."""
     async with opened(recording(session(5) + result()), size) as stage:
@@ -58,6 +61,7 @@ async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver, siz
         assert stage.focus == "detail"
 
 
+@pytest.mark.system
 async def test_the_selected_call_follows_the_newest(recording: Saver) -> None:
     """While the newest calls are followed, each new call is the selected one in every pane."""
     async with opened(recording(session(2)), (120, 60), follow=True) as stage:
@@ -66,6 +70,7 @@ async def test_the_selected_call_follows_the_newest(recording: Saver) -> None:
             await is_everywhere(stage, f"echo {number}")
 
 
+@pytest.mark.system
 async def test_a_failure_that_the_detail_shows_is_marked(recording: Saver) -> None:
     """A failure that the detail holds on to is marked beside the selected call, until esc follows again."""
     async with opened(recording(session(2)), (120, 60), follow=True) as stage:

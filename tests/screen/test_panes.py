@@ -6,6 +6,8 @@ import pytest
 
 from tests.builders.screen.app import PANES, Stage, bundled, opened
 
+pytestmark = pytest.mark.slow
+
 
 def shown(stage: Stage) -> list[str]:
     """Return the names of the visible panes."""
@@ -26,6 +28,7 @@ async def test_numbers_go_to_the_panes() -> None:
             assert stage.focus == name
 
 
+@pytest.mark.system
 async def test_tab_goes_round_the_panes() -> None:
     """Tab focuses the next pane and shift+tab the previous one, wrapping around."""
     async with opened(bundled("demo"), (120, 50)) as stage:
@@ -36,6 +39,7 @@ async def test_tab_goes_round_the_panes() -> None:
         assert found == ["calls", "detail", "log", "transcript", "log", "detail"]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("back", ["m", "escape"])
 async def test_a_pane_can_be_maximised(back: str) -> None:
     """`m` maximizes the focused pane; `m` or esc shows all panes again."""
@@ -52,6 +56,7 @@ async def test_a_pane_can_be_maximised(back: str) -> None:
             assert stage.focus == name
 
 
+@pytest.mark.system
 async def test_while_maximised_another_pane_can_be_shown() -> None:
     """While a pane is maximized, a number or tab maximizes another pane instead."""
     async with opened(bundled("demo")) as stage:
@@ -72,6 +77,7 @@ async def test_a_narrow_terminal_shows_one_pane() -> None:
         assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
 
 
+@pytest.mark.system
 async def test_a_resize_shows_the_panes_that_fit() -> None:
     """A resize shows as many panes as fit, and keeps the focus."""
     async with opened(bundled("demo")) as stage:

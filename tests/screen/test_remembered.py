@@ -11,7 +11,7 @@ import pytest
 from agentwatch.screen.remembered import remember, remembered
 from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import result, session
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 
 def is_shown(stage: Stage) -> bool:
@@ -19,15 +19,18 @@ def is_shown(stage: Stage) -> bool:
     return bool(stage.pane("log").display and stage.pane("log").region.height)
 
 
-@pytest.mark.parametrize(("rows", "expected"), [(24, False), (44, False), (45, True), (60, True)])
-async def test_the_actions_are_shown_where_there_is_room(recording: Saver, rows: int, expected: bool) -> None:
+@pytest.mark.system
+async def test_the_actions_are_shown_where_there_is_room(recording: Saver) -> None:
     """The actions pane is hidden in a terminal of less than 45 rows, and tab skips it there."""
-    async with opened(recording(session(2) + result()), (120, rows)) as stage:
-        assert is_shown(stage) is expected
-        await stage.press("shift+tab")
-        assert stage.focus == ("log" if expected else "detail")
+    for rows, expected in ((24, False), (44, False), (45, True), (60, True)):
+        with case(f"{rows}, {expected}"):
+            async with opened(recording(session(2) + result()), (120, rows)) as stage:
+                assert is_shown(stage) is expected
+                await stage.press("shift+tab")
+                assert stage.focus == ("log" if expected else "detail")
 
 
+@pytest.mark.system
 async def test_x_hides_the_actions_and_is_remembered(recording: Saver) -> None:
     """`x` shows or hides the actions pane, and the next start does the same."""
     path = recording(session(2) + result())
@@ -43,6 +46,7 @@ async def test_x_hides_the_actions_and_is_remembered(recording: Saver) -> None:
         assert not is_shown(stage)
 
 
+@pytest.mark.system
 async def test_going_to_the_actions_shows_them(recording: Saver) -> None:
     """`4` shows hidden actions for this time only."""
     path = recording(session(2) + result())
@@ -54,6 +58,7 @@ async def test_going_to_the_actions_shows_them(recording: Saver) -> None:
         assert not is_shown(stage)
 
 
+@pytest.mark.slow
 async def test_c_shows_times_of_day_in_the_transcript(recording: Saver) -> None:
     """`c` shows when each entry began, and hides it again; the next start does the same."""
     path = recording(session(2) + result())

@@ -16,6 +16,8 @@ from agentwatch.sources.open import saved_source
 from tests.builders.agents.claude_session import claude_session
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 
+pytestmark = pytest.mark.slow
+
 Compare = Callable[..., bool]
 Step = Callable[[Pilot[None]], Awaitable[None]]
 
@@ -29,7 +31,7 @@ def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
         screen = pilot.app.screen
         assert isinstance(screen, WatchScreen)
         transcript = screen.query_one(Transcript)
-        await eventually(pilot, lambda: feed.is_over and not transcript.viewport.is_measuring, "the session")
+        await eventually(pilot, lambda: feed.is_over and not transcript.viewport.is_unsettled, "the session")
         for key in keys:
             await pilot.press(key)
         ticks = feed.ticks
@@ -47,8 +49,10 @@ def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
         pytest.param("demo", (80, 24), "textual-light", "", id="demo-light-80x24"),
         pytest.param("failures", (120, 40), "textual-dark", "2Eek3", id="failures-detail-120x40"),
         pytest.param("wide", (80, 24), "textual-dark", "", id="wide-80x24"),
-        pytest.param("demo", (40, 12), "textual-dark", "2", id="demo-calls-40x12"),
-        pytest.param("unfinished", (120, 40), "textual-dark", "2", id="unfinished-120x40"),
+        pytest.param("demo", (40, 12), "textual-dark", "2", id="demo-calls-40x12", marks=pytest.mark.system),
+        pytest.param(
+            "unfinished", (120, 40), "textual-dark", "2", id="unfinished-120x40", marks=pytest.mark.system
+        ),
     ],
 )
 def test_looks_as_it_did(

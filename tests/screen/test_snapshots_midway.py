@@ -19,6 +19,8 @@ from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 from tests.screen.test_snapshots import Compare, Step
 
+pytestmark = pytest.mark.slow
+
 
 class Moment(NamedTuple):
     """A recording `seconds` after its start, and the keys pressed at that moment."""
@@ -69,13 +71,23 @@ def come_to(moment: Moment, feed: CountedFeed, clock: list[float]) -> Step:
     "moment",
     [
         pytest.param(Moment("demo", 46), id="running"),
-        pytest.param(Moment("demo", 46, " "), id="replay-paused"),
-        pytest.param(Moment("stuck", 66, "2", before=60), id="failing-with-limit"),
-        pytest.param(Moment("stuck", 155, size=(120, 40), before=62), id="quiet"),
-        pytest.param(Moment("stuck", 155, size=(40, 12), before=62), id="quiet-narrow"),
-        pytest.param(Moment("demo", 46, "2kkk3m", (120, 40), "textual-light"), id="diff-split-light"),
-        pytest.param(Moment("demo", 46, "2kkk3jjjj", theme="ansi-dark"), id="16-colours"),
-        pytest.param(Moment("demo", 46, "2kkk3jjjj", has_colours=False), id="no-colour"),
+        pytest.param(Moment("demo", 46, " "), id="replay-paused", marks=pytest.mark.system),
+        pytest.param(Moment("stuck", 66, "2", before=60), id="failing-with-limit", marks=pytest.mark.system),
+        pytest.param(Moment("stuck", 155, size=(120, 40), before=62), id="quiet", marks=pytest.mark.system),
+        pytest.param(
+            Moment("stuck", 155, size=(40, 12), before=62), id="quiet-narrow", marks=pytest.mark.system
+        ),
+        pytest.param(
+            Moment("demo", 46, "2kkk3m", (120, 40), "textual-light"),
+            id="diff-split-light",
+            marks=pytest.mark.system,
+        ),
+        pytest.param(
+            Moment("demo", 46, "2kkk3jjjj", theme="ansi-dark"), id="16-colours", marks=pytest.mark.system
+        ),
+        pytest.param(
+            Moment("demo", 46, "2kkk3jjjj", has_colours=False), id="no-colour", marks=pytest.mark.system
+        ),
     ],
 )
 def test_looks_midway_as_it_did(

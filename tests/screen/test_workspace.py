@@ -15,6 +15,8 @@ from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, ended, init, prompt, result, shell, started
 from tests.conftest import Saver
 
+pytestmark = pytest.mark.slow
+
 
 def session(calls: int = 12, *failed: int) -> bytes:
     """Return a run of `calls` shell calls, each after a sentence; those numbered in `failed` exit with 1."""
@@ -66,6 +68,7 @@ async def test_slash_finds_and_n_steps(recording: Saver) -> None:
         await stage.until(lambda: "2 of 3" not in stage.text(), "no line of `/`")
 
 
+@pytest.mark.system
 async def test_n_without_a_search_says_so(recording: Saver) -> None:
     """`n` before any search says that there was none."""
     async with opened(recording(session(2) + result())) as stage:
@@ -73,6 +76,7 @@ async def test_n_without_a_search_says_so(recording: Saver) -> None:
         await stage.shows("no search yet (press /)")
 
 
+@pytest.mark.system
 async def test_f_filters_from_the_transcript(recording: Saver) -> None:
     """`f` in the transcript focuses the calls and filters them; their title shows how many are hidden."""
     async with opened(recording(session(12, 3, 7) + result())) as stage:
@@ -111,6 +115,7 @@ async def test_files_lead_to_a_call(recording: Saver) -> None:
         await stage.shows("3 Detail · #1 edit mill/old.py")
 
 
+@pytest.mark.system
 async def test_the_time_is_shown(recording: Saver) -> None:
     """`T` shows where the time went; `T` again closes it."""
     async with opened(recording(session(2) + result())) as stage:
@@ -121,6 +126,7 @@ async def test_the_time_is_shown(recording: Saver) -> None:
         assert len(stage.app.screen_stack) == 1
 
 
+@pytest.mark.system
 async def test_the_time_leads_to_a_slow_call(recording: Saver) -> None:
     """Enter on one of the slowest calls goes to that call in the table."""
     data = init() + b"".join(timed_shell(n, ms) for n, ms in enumerate((10, 9000, 500))) + result()
@@ -132,6 +138,7 @@ async def test_the_time_leads_to_a_slow_call(recording: Saver) -> None:
         assert (focus(stage), stage.chosen) == ("calls", "echo 1")
 
 
+@pytest.mark.system
 async def test_brackets_select_a_call_in_the_transcript(recording: Saver) -> None:
     """`[` and `]` select a call's line in the transcript, and enter goes to that call."""
     async with opened(recording(session() + result())) as stage:
@@ -156,6 +163,7 @@ async def test_a_failure_opens_its_detail(recording: Saver) -> None:
         await stage.shows("echo 51", "detail")
 
 
+@pytest.mark.system
 async def test_earlier_failures_open_nothing(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """A saved session opens with the detail of its newest call, however many steps reading it takes."""
     monkeypatch.setattr(watch, "_APPLY_SECONDS", 0)
@@ -165,6 +173,7 @@ async def test_earlier_failures_open_nothing(recording: Saver, monkeypatch: pyte
         await stage.shows("echo 3", "detail")
 
 
+@pytest.mark.system
 async def test_a_failure_opens_nothing_while_another_call_is_selected(recording: Saver) -> None:
     """When the selected call is not the newest one, its detail stays when another call fails."""
     async with opened(recording(session(3)), follow=True) as stage:

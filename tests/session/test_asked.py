@@ -17,7 +17,7 @@ from agentwatch.events import (
     ToolStarted,
     TurnEnded,
 )
-from agentwatch.session import Kind, Place, Session
+from agentwatch.session import Kind, Place, Session, apply_line
 
 ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build", at_ms=5)
 STARTED = ToolStarted("c", None, "Bash", ToolKind.EXECUTE, "Ran", "rm")
@@ -28,7 +28,7 @@ def session_of(*events: Event) -> Session:
     """Return a session after these events, one per line."""
     session = Session()
     for event in (RunStarted("other"), *events):
-        session.apply([event], Place(0, 1, 1000))
+        apply_line(session, [event], Place(0, 1, 1000))
     return session
 
 

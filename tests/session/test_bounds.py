@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agentwatch.session import Session
+from agentwatch.session import Session, apply_line
 from agentwatch.session.bounds import bounded, bounded_id, bounded_members
 from tests.builders.lines import DONE, call, completed, delta, event, init, result, session, started, user
+from tests.conftest import case
 
 LARGE = "x" * 1_000_000
 
@@ -56,20 +57,24 @@ def text(number: int) -> Iterator[bytes]:
     yield delta(f"{number}{LARGE}")
 
 
-@pytest.mark.parametrize("lines_of", [unknown, shell, unending, run, plan, text])
-def test_large_lines_are_not_kept(lines_of: Callable[[int], Iterator[bytes]]) -> None:
-    """50 lines of megabytes leave less than 8 MB in memory, for each kind of line that a session keeps."""
-    tracemalloc.start()
-    reader = Reader()
-    for number in range(50):
-        for line in lines_of(number):
-            reader.take(line)
-    del line
-    gc.collect()
-    kept, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert reader.session.lines.total > 50
-    assert kept < 8_000_000
+@pytest.mark.system
+@pytest.mark.parametrize("count", [12, pytest.param(50, marks=pytest.mark.system)])
+def test_large_lines_are_not_kept(count: int) -> None:
+    """Lines of megabytes leave less than 8 MB in memory, for each kind of line that a session keeps."""
+    cases: list[Callable[[int], Iterator[bytes]]] = [unknown, shell, unending, run, plan, text]
+    for lines_of in cases:
+        with case(lines_of):
+            tracemalloc.start()
+            reader = Reader()
+            for number in range(count):
+                for line in lines_of(number):
+                    reader.take(line)
+            del line
+            gc.collect()
+            kept, _ = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            assert reader.session.lines.total > count
+            assert kept < 8_000_000
 
 
 class Reader:
@@ -89,10 +94,11 @@ class Reader:
     def take(self, line: bytes) -> None:
         """Apply a line."""
         for found in self._joiner.take(self._line(self._offset, line.removesuffix(b"\n"), None)):
-            self.session.apply(*found)
+            apply_line(self.session, *found)
         self._offset += len(line)
 
 
+@pytest.mark.system
 def test_thousands_of_calls_with_long_texts_are_packed() -> None:
     """8,000 calls with texts of 4,000 characters take less than 16 MB, and all of them are read back."""
     reader = Reader()

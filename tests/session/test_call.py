@@ -6,15 +6,17 @@ import pytest
 
 from agentwatch.events import Outcome
 from tests.builders.lines import DONE, call, completed, event, init, result, session, started, user
+from tests.conftest import case
 
 
-@pytest.mark.parametrize("call_id", ["toolu_1", "call_1\nfc_2", "Read_1", "[/x]\x1b[0m", ""])
-def test_start_and_end_are_joined_on_the_call_id(call_id: str) -> None:
+def test_start_and_end_are_joined_on_the_call_id() -> None:
     """Two lines with the same id are one call, whatever characters the id contains."""
-    found = call(started("read", call_id, path="a"), completed("read", call_id, DONE))
-    assert (found.call_id, found.outcome) == (call_id, Outcome.SUCCEEDED)
-    assert found.started is not None
-    assert found.ended is not None
+    for call_id in ["toolu_1", "call_1\nfc_2", "Read_1", "[/x]\x1b[0m", ""]:
+        with case(call_id):
+            found = call(started("read", call_id, path="a"), completed("read", call_id, DONE))
+            assert (found.call_id, found.outcome) == (call_id, Outcome.SUCCEEDED)
+            assert found.started is not None
+            assert found.ended is not None
 
 
 def test_ids_that_share_a_first_line_are_two_calls() -> None:
@@ -127,16 +129,19 @@ def test_an_orphan_that_comes_again_counts_once() -> None:
     assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (1, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "duration"),
-    [(1000, 1706, 706), (1000, 1000, 0), (None, 1706, None), (1000, None, None), (1706, 1000, None)],
-)
-def test_a_duration_needs_both_ends_of_one_clock(
-    start: int | None, end: int | None, duration: int | None
-) -> None:
+def test_a_duration_needs_both_ends_of_one_clock() -> None:
     """A duration is the difference of two agent times in order, and otherwise unknown."""
-    found = call(started("read", at_ms=start), completed("read", result=DONE, at_ms=end))
-    assert found.duration_ms == duration
+    cases: list[tuple[int | None, int | None, int | None]] = [
+        (1000, 1706, 706),
+        (1000, 1000, 0),
+        (None, 1706, None),
+        (1000, None, None),
+        (1706, 1000, None),
+    ]
+    for start, end, duration in cases:
+        with case((start, end)):
+            found = call(started("read", at_ms=start), completed("read", result=DONE, at_ms=end))
+            assert found.duration_ms == duration
 
 
 def test_the_tools_own_clock_is_another_clock() -> None:
@@ -164,3 +169,34 @@ def test_a_line_that_is_not_about_a_call_has_no_result_of_it() -> None:
     ended.has_result = False
     assert ended.ended is not None
     assert ended.result_place is None
+
+
+def test_a_call_and_its_session_describe_themselves_in_one_line() -> None:
+    """The repr has the number, the tool, the target, the outcome and the duration, safe to print."""
+    read = session(
+        init(),
+        started("read", "a", 1000, path="a.py"),
+        completed("read", "a", DONE, 1500),
+        completed("shell", "b", {"failure": {"exitCode": 1}}, command="\x1b[31m" + "x" * 100),
+        started("odd", "c"),
+        started("shell", "d"),
+        result(),
+    )
+    assert [repr(found) for found in read.calls] == [
+        "<Call #1 read 'a.py': succeeded, 0.5 s>",
+        f"<Call #2 shell '\\x1b[31m{'x' * 55}'…: failed ('exit 1')>",
+        "<Call #3 odd 'odd': unfinished>",
+        "<Call #4 shell: unfinished>",
+    ]
+    assert repr(read) == "<Session of cursor: succeeded, 4 calls, 1 failed>"
+    assert repr(session()) == "<Session of an unknown agent: unfinished, 0 calls>"
+
+
+def test_ids_of_any_length_are_joined() -> None:
+    """Ids that differ only in their ends are different calls, however long they are; so are sessions."""
+    long = "x" * 5_000
+    other = started("read", "a").replace(b'"s-1"', b'"s-%b"' % long.encode())
+    read = session(init(), started("read", f"{long}1"), started("read", f"{long}2"), other)
+    ends = session(init(), started("read", f"{long}1"), completed("read", f"{long}1", DONE))
+    assert len(read.calls) == 3
+    assert [found.outcome for found in ends.calls] == [Outcome.SUCCEEDED]

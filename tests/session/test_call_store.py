@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
-from agentwatch.session import Call, Kind, Place, Session, call_store
+from agentwatch.session import Call, Kind, Place, Session, call_store, keep_few
 from agentwatch.session.call_store import CallOrder, Calls, EndedCalls
 from agentwatch.session.storage.spill import Spill
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
@@ -151,7 +151,7 @@ def test_a_screen_keeps_few_calls_and_texts(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(call_store, "_MOST_SETTLED", MOST_SETTLED)
     read = Session()
-    read.keep_few()
+    keep_few(read)
     for number in range(1, 1100):
         call = Call(number=number, run=1, call_id=f"{number}", tool="shell", phrase="run")
         read.calls.add(call)

@@ -9,11 +9,12 @@ import pytest
 
 from agentwatch.session import Phase, Pieces, Rhythm, usually_under
 from tests.builders.lines import delta, init, result, session, started, thought, thought_through, user
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("lines", "phase"),
-    [
+def test_the_phase_of_a_session() -> None:
+    """A session waits, thinks, writes or has an open call; after the run it does none of these."""
+    cases: list[tuple[tuple[bytes, ...], Phase]] = [
         ((), Phase.WAITING),
         ((b"oops\n",), Phase.WAITING),
         ((init(), user()), Phase.WAITING),
@@ -23,12 +24,11 @@ from tests.builders.lines import delta, init, result, session, started, thought,
         ((init(), started("read"), thought("hm")), Phase.CALLING),
         ((init(), started("read"), result()), Phase.NOTHING),
         ((init(), result(), init()), Phase.WAITING),
-    ],
-)
-def test_the_phase_of_a_session(lines: tuple[bytes, ...], phase: Phase) -> None:
-    """A session waits, thinks, writes or has an open call; after the run it does none of these."""
-    assert session(*lines, is_over=False).phase is phase
-    assert session(*lines).phase is Phase.NOTHING
+    ]
+    for lines, phase in cases:
+        with case(lines):
+            assert session(*lines, is_over=False).phase is phase
+            assert session(*lines).phase is Phase.NOTHING
 
 
 def test_the_rhythm_is_that_of_the_arrivals() -> None:
@@ -73,20 +73,19 @@ def test_a_rhythm_stays_small_and_in_order() -> None:
     assert not rhythm.thoughts
 
 
-@pytest.mark.parametrize(
-    ("lengths", "under"),
-    [
+def test_the_usual_length_is_not_exceeded_by_nine_of_ten() -> None:
+    """Nine of ten lengths do not exceed the usual one; fewer than five lengths have no usual one."""
+    cases: list[tuple[list[int], int | None]] = [
         ([], None),
         ([1, 2, 3, 4], None),
         ([9, 1, 2, 3, 4], 9),
         ([*range(1, 10), 1000], 9),
         ([*range(1, 20), 1000], 18),
         ([7] * 64, 7),
-    ],
-)
-def test_the_usual_length_is_not_exceeded_by_nine_of_ten(lengths: list[int], under: int | None) -> None:
-    """Nine of ten lengths do not exceed the usual one; fewer than five lengths have no usual one."""
-    assert usually_under(lengths) == under
+    ]
+    for lengths, under in cases:
+        with case(lengths):
+            assert usually_under(lengths) == under
 
 
 @pytest.mark.parametrize("times_ms", [[0, 40, 80], [0, 700, 710], [5, 5, 5], [0, 900, 100, 150]])

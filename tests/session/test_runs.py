@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 from agentwatch.session.storage.growing_text import GrowingText, is_joined
 from agentwatch.session.turns import turn_result
 from agentwatch.wire import Decoder
@@ -14,7 +14,7 @@ from tests.builders.lines import final, init, result, segment
 def apply(read: Session, decoder: Decoder, *lines: bytes) -> None:
     """Apply lines to a session that goes on."""
     for line in lines:
-        read.apply(decoder.decode(line.rstrip(b"\n")), Place(0, len(line), None), 1)
+        apply_line(read, decoder.decode(line.rstrip(b"\n")), Place(0, len(line), None), 1)
 
 
 def test_the_text_is_compared_once_with_its_result(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.events import Channel, Event, Outcome, Text
-from agentwatch.session import Kind, Place, Session
+from agentwatch.session import Kind, Place, apply_line, forget_texts
+from agentwatch.session.applying import _APPLIERS
 from tests.builders.lines import (
     DONE,
     answered,
@@ -26,6 +27,7 @@ from tests.builders.lines import (
     thought_through,
     user,
 )
+from tests.conftest import case
 
 
 def test_every_line_counts_once() -> None:
@@ -54,7 +56,7 @@ def test_every_line_counts_once() -> None:
 
 def test_a_session_applies_every_type_of_event() -> None:
     """No type of event is missing from the table by which a session applies them."""
-    assert set(Session._APPLIERS) == set(get_args(Event))
+    assert set(_APPLIERS) == set(get_args(Event))
 
 
 def test_each_kind_of_unknown_line_is_noted_once() -> None:
@@ -109,9 +111,9 @@ def test_a_recording_without_a_head_has_a_run() -> None:
     assert read.run.session_id == "s-1"
 
 
-@pytest.mark.parametrize(
-    ("lines", "matches"),
-    [
+def test_text_is_compared_with_the_result_if_there_is_one() -> None:
+    """Without a result, and with an error message as the result, nothing is compared with the text."""
+    cases: list[tuple[tuple[bytes, ...], bool | None]] = [
         ((final("x"), result("x")), True),
         ((final("x"), result("y")), False),
         ((result(""),), True),
@@ -119,13 +121,10 @@ def test_a_recording_without_a_head_has_a_run() -> None:
         ((final("x"), result(None)), None),
         ((final("x"), result("no credit", is_error=True)), None),
         ((final("x"), result("x", is_error=True)), None),
-    ],
-)
-def test_text_is_compared_with_the_result_if_there_is_one(
-    lines: tuple[bytes, ...], matches: bool | None
-) -> None:
-    """Without a result, and with an error message as the result, nothing is compared with the text."""
-    assert session(init(), *lines).run.text_matches_result is matches
+    ]
+    for lines, matches in cases:
+        with case(lines):
+            assert session(init(), *lines).run.text_matches_result is matches
 
 
 def test_an_error_may_repeat_the_text() -> None:
@@ -165,9 +164,9 @@ def test_the_transcript_is_in_order_of_arrival() -> None:
 def test_texts_can_be_forgotten() -> None:
     """`forget_texts` drops the texts so far; later texts are kept as before."""
     read = session(init(), delta("before "), started("read"), delta("after "), is_over=False)
-    read.forget_texts()
+    forget_texts(read)
     assert (read.text, len(read.transcript), len(read.calls)) == ("", 1, 1)
-    read.apply([Text(Channel.ANSWER, "more", 1)], Place(0, 0, None))
+    apply_line(read, [Text(Channel.ANSWER, "more", 1)], Place(0, 0, None))
     assert (read.text, read.transcript[-1].text) == ("after more", "after more")
 
 
@@ -182,12 +181,13 @@ def test_a_result_can_be_forgotten() -> None:
     assert integrity(read).text_matches_result is None
 
 
+@pytest.mark.costs
 def test_texts_are_forgotten_at_a_cost_that_does_not_grow_with_the_runs() -> None:
     """Forgetting texts 50,000 times, in a session of 4,000 runs, takes less than a second."""
     read = session(*[init(), delta("x"), result("x")] * 4_000, is_over=False)
-    read.forget_texts()
+    forget_texts(read)
     assert all(not run.answer for run in read.runs)
     began = time.process_time()
     for _ in range(50_000):
-        read.forget_texts()
+        forget_texts(read)
     assert time.process_time() - began < 1

@@ -15,7 +15,7 @@ from agentwatch.events import (
     ToolProgress,
     ToolStarted,
 )
-from agentwatch.session import Kind, Place, Session
+from agentwatch.session import Kind, Place, Session, apply_line
 
 TASK = ToolStarted("t", None, "Task", ToolKind.DELEGATE, "Ran subagent", "Find it")
 GREP = ToolStarted("g", None, "Grep", ToolKind.SEARCH, "Searched files", "x", agent="t")
@@ -25,7 +25,7 @@ def session_of(*events: Event) -> Session:
     """Return a session after these events, one per line of 10 bytes."""
     session = Session()
     for number, event in enumerate((RunStarted("other"), *events)):
-        session.apply([event], Place(10 * number, 9, 1000))
+        apply_line(session, [event], Place(10 * number, 9, 1000))
     return session
 
 

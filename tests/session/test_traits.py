@@ -14,7 +14,7 @@ from agentwatch.events import (
     ToolStarted,
     Traits,
 )
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, close_session
 
 START = RunStarted("other", session_id="s", model="one")
 ENDED = ToolEnded("c", "s", "Bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran")
@@ -24,9 +24,9 @@ def session_of(traits: Traits, *events: Event, is_over: bool = True) -> Session:
     """Return a session of a format with these traits."""
     session = Session()
     for event in (FormatDetected("other", traits), *events):
-        session.apply([event], Place(0, 1, None))
+        apply_line(session, [event], Place(0, 1, None))
     if is_over:
-        session.close()
+        close_session(session)
     return session
 
 

@@ -53,6 +53,7 @@ def test_the_entry_of_a_call_takes_few_bytes() -> None:
     assert [entry.kind for entry in read.transcript[-2:]] == [Kind.CALL, Kind.PROMPT]
 
 
+@pytest.mark.system
 def test_an_ended_text_takes_few_bytes() -> None:
     """40,000 ended thoughts take less than 200 bytes each, and keep their kind, times and text."""
     tracemalloc.start()

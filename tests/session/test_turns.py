@@ -21,7 +21,7 @@ from agentwatch.events import (
     TurnEnded,
     TurnStarted,
 )
-from agentwatch.session import Kind, Place, Session
+from agentwatch.session import Kind, Place, Session, apply_line, close_session
 
 START = RunStarted("other", session_id="s")
 WELL = TurnEnded(Outcome.SUCCEEDED)
@@ -30,9 +30,9 @@ WELL = TurnEnded(Outcome.SUCCEEDED)
 def session_of(*events: Event, traits: Traits | None = None) -> Session:
     """Return a session after these events, one per line."""
     session = Session()
-    session.apply([FormatDetected("other-stream", traits or Traits(), "other")], Place(0, 1, None))
+    apply_line(session, [FormatDetected("other-stream", traits or Traits(), "other")], Place(0, 1, None))
     for event in events:
-        session.apply([event], Place(0, 1, 1000))
+        apply_line(session, [event], Place(0, 1, 1000))
     return session
 
 
@@ -64,7 +64,7 @@ def test_a_new_turn_closes_no_call() -> None:
     session = session_of(START, Prompt("One"), started, TurnStarted())
     assert len(session.open_calls) == 1
     session = session_of(START, Prompt("One"), started, WELL, TurnStarted(), ended)
-    session.close()
+    close_session(session)
     assert [call.outcome for call in session.calls] == [Outcome.SUCCEEDED]
     assert session.never_completed == 0
 
@@ -95,9 +95,9 @@ def test_a_text_that_is_replaced_is_no_part_of_the_answer() -> None:
     thought = Text(Channel.REASONING, "hm")
     session = session_of(START, said("A"), TextEnded(Channel.ANSWER), said("Bc"), thought, said("d"))
     assert session.text == "ABcd"
-    session.apply([TextRetracted(3), said("Bcd!")], Place(0, 1, None))
+    apply_line(session, [TextRetracted(3), said("Bcd!")], Place(0, 1, None))
     assert session.text == "ABcd!"
-    session.apply([TextRetracted(99)], Place(0, 1, None))
+    apply_line(session, [TextRetracted(99)], Place(0, 1, None))
     assert session.text == ""
 
 

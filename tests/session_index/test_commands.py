@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.session_index.commands import command_of
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
+def test_the_words_that_say_what_a_command_does() -> None:
+    """The program is named, with a script or a first argument that says what it does."""
+    cases: list[tuple[str, str]] = [
         ("pytest -q tests/api 2>&1 | tail -5", "pytest"),
         ("uv run pytest tests", "pytest"),
         ("timeout 60 python -m pytest -x", "pytest"),
@@ -36,11 +37,10 @@ from agentwatch.session_index.commands import command_of
         ("grep -r foo . | wc -l", "grep"),
         ("cd a", "cd"),
         ("echo done && ls", "ls"),
-    ],
-)
-def test_the_words_that_say_what_a_command_does(command: str, name: str) -> None:
-    """The program is named, with a script or a first argument that says what it does."""
-    assert command_of(command) == name
+    ]
+    for command, name in cases:
+        with case(command):
+            assert command_of(command) == name
 
 
 @pytest.mark.parametrize(
@@ -57,15 +57,22 @@ def test_the_text_of_a_heredoc_is_no_command(command: str, name: str) -> None:
     assert command_of(command) == name
 
 
-@pytest.mark.parametrize("command", ["", "   ", "$TOOL --all", "A=1", "# only a comment"])
-def test_a_command_without_a_program_has_no_name(command: str) -> None:
+def test_a_command_without_a_program_has_no_name() -> None:
     """Words that show no program are not counted as one."""
-    assert command_of(command) is None
+    for command in ["", "   ", "$TOOL --all", "A=1", "# only a comment"]:
+        with case(command):
+            assert command_of(command) is None
 
 
-@pytest.mark.parametrize(
-    "command", ["do " * 50_000, "<<EOF\n" * 20_000, "cat <<A\n" * 9_000 + "A", "1" * 100_000, "if " * 90_000]
-)
-def test_a_hostile_command_has_a_short_name(command: str) -> None:
+def test_a_hostile_command_has_a_short_name() -> None:
     """The name has at most 60 characters, and only the first 2,000 characters of the command are read."""
-    assert len(command_of(command) or "") <= 60
+    cases: list[str] = [
+        "do " * 50_000,
+        "<<EOF\n" * 20_000,
+        "cat <<A\n" * 9_000 + "A",
+        "1" * 100_000,
+        "if " * 90_000,
+    ]
+    for command in cases:
+        with case(command):
+            assert len(command_of(command) or "") <= 60

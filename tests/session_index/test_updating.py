@@ -169,6 +169,7 @@ def test_a_path_may_have_any_bytes() -> None:
     assert path_of(Found("agentwatch", "a", path, 1, 1)) == "/m-\\udcff/a.ndjson"
 
 
+@pytest.mark.system
 def test_a_large_session_is_read(indexed: Indexed) -> None:
     """Calls of a session beyond those that are written at once are all there, and its prompt is kept."""
     path = indexed.record("20261122-120000-000abcdef", failing("s-1", 12_000))

@@ -32,6 +32,8 @@ from tests.harness.engine.server import Server, nats_server
 from tests.harness.processes import until
 from tests.shipping.conftest import cards, make, stored
 
+pytestmark = pytest.mark.system
+
 Start = Callable[..., int]
 LINE = b'{"type":"text","text":"%s"}\n' % (b"x" * 150)
 

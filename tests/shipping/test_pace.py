@@ -44,6 +44,7 @@ def test_lines_under_load_travel_together(world: World, engine: Engine) -> None:
     assert engine.read() == world.content
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(("silence", "most"), [(0.2, 0.03), (1, 0.07), (2, 0.13), (600, 0.26)])
 def test_a_line_waits_for_a_twentieth_of_the_silence(
     world: World, engine: Engine, silence: float, most: float

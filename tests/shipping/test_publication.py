@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -10,17 +11,19 @@ from pathlib import Path
 import pytest
 
 from agentwatch.config import EngineSettings
+from agentwatch.engine.names import SessionName
 from agentwatch.recording import SessionFiles, create_file, hold, release
 from agentwatch.shipping import publication as publications
 from agentwatch.shipping.publication import Publication
-from agentwatch.shipping.sidecar import ShipState, Sidecar, read_shipped
+from agentwatch.shipping.sidecar import Shipped, ShipState, Sidecar, read_shipped
 from agentwatch.shipping.target import Given, target_of
+from agentwatch.shipping.unsent import unsent
 from tests.harness.engine.shippers import end_shippers, shippers_below
 from tests.harness.processes import until
 
 NOBODY = "nats://127.0.0.1:1"
 
-pytestmark = pytest.mark.usefixtures("ended_shippers")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ended_shippers")]
 
 
 @pytest.fixture
@@ -49,7 +52,7 @@ def test_what_is_tried_later_is_not_published_yet(publication: Publication) -> N
     """While the engine is away, its process goes on."""
     said = publication.unsent()
     assert said.startswith("not published yet: 2.0 kB (nats://127.0.0.1:")
-    assert said.endswith("; run: agentwatch ship one")
+    assert said.endswith(f"; run: agentwatch ship {publication._recording}")
 
 
 def test_what_is_given_up_is_not_published(
@@ -63,7 +66,8 @@ def test_what_is_given_up_is_not_published(
     sidecar.write(sidecar.before._replace(state=ShipState.STOPPED, problem=problem))
     sidecar.close()
     assert not publication.wait()
-    assert publication.unsent() == f"not published: 2.0 kB ({problem}); run: agentwatch ship one"
+    command = f"agentwatch ship {files.recording}"
+    assert publication.unsent() == f"not published: 2.0 kB ({problem}); run: {command}"
 
 
 def test_a_deleted_recording_is_not_offered(publication: Publication, files: SessionFiles) -> None:
@@ -71,6 +75,32 @@ def test_a_deleted_recording_is_not_offered(publication: Publication, files: Ses
     files.recording.unlink()
     assert not publication.wait()
     assert publication.unsent() == "not published: the recording was deleted"
+
+
+def test_a_recording_is_noted_before_its_process_starts(
+    files: SessionFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that cannot be started leaves a recording that can be shipped, and none of an earlier one."""
+    earlier = Shipped("nats://other", SessionName("other", "0" * 32), 900, 900, ShipState.DONE)
+    sidecar = Sidecar(files.shipped)
+    sidecar.write(earlier)
+    sidecar.close()
+
+    def fail(*_: object) -> int:
+        raise OSError(errno.EAGAIN, "too many processes")
+
+    monkeypatch.setattr(publications, "start_shipping", fail)
+    publication = Publication(target_of(NOBODY, {}, os.environ, Given("ci")), 0)
+    with pytest.raises(OSError, match="too many"):
+        publication.start(files.recording)
+    shipped = read_shipped(files.shipped)
+    assert shipped is not None
+    assert (shipped.to, shipped.session.publisher, shipped.shipped) == (NOBODY, "ci", 0)
+    assert unsent() == [files.recording]
+    assert publication.command() == f"agentwatch ship {files.recording}"
+    files.shipped.unlink()
+    command = f"agentwatch ship {files.recording} --to {NOBODY} --publish-as ci"
+    assert publication.command() == command
 
 
 def test_the_header_says_why_nothing_is_published(monkeypatch: pytest.MonkeyPatch) -> None:

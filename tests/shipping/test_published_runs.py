@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from shlex import quote
 
 import orjson
 import pytest
 
 from agentwatch.engine.chunk import Ended
 from agentwatch.recording import SessionFiles, saved_recordings
+from agentwatch.shipping import pace
 from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
+from tests.conftest import case
 from tests.harness import fake_agent
-from tests.harness.engine.server import Server
+from tests.harness.engine.server import Server, nats_server
 from tests.harness.engine.shippers import end_shippers, shippers_below
 from tests.harness.processes import is_alive, until
-from tests.harness.program import AGENTWATCH, PLAIN, environment, watch
-from tests.shipping.conftest import cards, stored
+from tests.harness.program import AGENTWATCH, PLAIN, environment, ran, watch
+from tests.shipping.conftest import cards, make, stored
 
 SECRET = "correct-horse-battery"
 
@@ -37,6 +41,7 @@ def shipped_of(files: SessionFiles) -> Shipped:
     return shipped
 
 
+@pytest.mark.slow
 def test_a_run_is_published_whole(server: Server) -> None:
     """A CI job that waits ends when the engine has every byte, the times, the end and the card."""
     done = watch(
@@ -61,6 +66,7 @@ def test_a_run_is_published_whole(server: Server) -> None:
 
 
 @pytest.mark.parametrize("is_published", [True, False])
+@pytest.mark.system
 def test_the_agent_gets_no_credentials(server: Server, tmp_path: Path, *, is_published: bool) -> None:
     """The agent's environment has no variable with credentials; no argv and no file has a secret."""
     seen = tmp_path / "seen"
@@ -85,13 +91,14 @@ def test_the_agent_gets_no_credentials(server: Server, tmp_path: Path, *, is_pub
     assert (only().shipped.exists(), bool(cards(server))) == (is_published, is_published)
 
 
-def test_the_shipper_outlives_a_killed_monitor(server: Server, home: Path) -> None:
+@pytest.mark.system
+def test_the_shipper_outlives_a_killed_monitor(server: Server, home: Path, tmp_path: Path) -> None:
     """After SIGKILL for the monitor, the relay records and the shipper ships to the agent's end."""
+    go = tmp_path / "go"
+    os.mkfifo(go)
+    agent = f"head -n 3 {quote(str(PLAIN))}; read _ <{quote(str(go))}; tail -n +4 {quote(str(PLAIN))}"
     monitor = subprocess.Popen(
-        [
-            *(*AGENTWATCH, "run", "-p", "--publish", server.address, "--"),
-            *fake_agent.command(PLAIN, "--pace", "10"),
-        ],
+        [*AGENTWATCH, "run", "-p", "--publish", server.address, "--", "sh", "-c", agent],
         env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -106,6 +113,7 @@ def test_the_shipper_outlives_a_killed_monitor(server: Server, home: Path) -> No
     assert {Path(fd).suffix for fd in fds if fd.startswith(str(home))} <= {".ndjson", ".ship", ".times"}
     monitor.kill()
     monitor.wait()
+    go.write_text("\n")
     until(lambda: shipped_of(only()).state is ShipState.DONE)
     found = stored(server, shipped_of(only()).session)
     assert found.content == only().recording.read_bytes() == PLAIN.read_bytes()
@@ -114,6 +122,7 @@ def test_the_shipper_outlives_a_killed_monitor(server: Server, home: Path) -> No
     until(lambda: not is_alive(shipper))
 
 
+@pytest.mark.system
 def test_what_is_unsent_is_one_line(server: Server, home: Path) -> None:
     """Without an engine, the agent's exit code stays, and one line names what is unsent and what sends it."""
     server.kill()
@@ -133,9 +142,47 @@ def test_what_is_unsent_is_one_line(server: Server, home: Path) -> None:
     assert stored(server, shipped_of(only()).session).content == PLAIN.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
+@pytest.mark.slow
+def test_a_recording_anywhere_is_shipped_later(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is refused is remembered wherever it was recorded; the last line is a command that works."""
+    monkeypatch.setattr(pace, "_REFUSED_SECONDS", 0.0)
+    job = tmp_path / "a job"
+    job.mkdir()
+    login, recording = job / "my login", job / "session.jsonl"
+    login.touch(0o600)
+    login.write_text("user: ci\npassword: wrong\n")
+    with nats_server(tmp_path, 'authorization { user: "ci", password: "right" }') as server:
+        make(server, user="ci", password="right")
+        done = watch(
+            *("run", "-p", "--record", recording.name, "--publish", server.address, "--publish-wait", "1"),
+            *("--credentials", login.name, "--", *fake_agent.command(PLAIN)),
+            cwd=job,
+        )
+        end_shippers(shippers_below(tmp_path))
+        *_, last = done.stderr.decode().splitlines()
+        what, _, command = last.partition("; run: ")
+        assert "agentwatch: not published" in what
+        again = ran("ship", "--all", "--credentials", login)
+        assert again.returncode == 1
+        assert f"agentwatch: {recording}: " in again.stderr.decode()
+        assert b"nothing to ship" not in again.stderr
+        login.write_text("user: ci\npassword: right\n")
+        assert command == f"agentwatch ship '{recording}' --credentials '{login}'"
+        for words in (shlex.split(command)[1:], ["ship", "--all", "--credentials", str(login)]):
+            with case(" ".join(words)):
+                pasted = ran(*words, cwd=home)
+                assert pasted.returncode == 0, pasted.stderr
+        assert b"nothing to ship: the engine has every session" in pasted.stderr
+        session = shipped_of(SessionFiles(recording)).session
+        assert stored(server, session, user="ci", password="right").content == PLAIN.read_bytes()
+
+
+@pytest.mark.system
+def test_what_is_wrong_is_found_before_the_agent_starts(tmp_path: Path) -> None:
+    """A wrong address, option or file is one line on stderr, and no agent is started."""
+    for options, line in (
         (["--publish", "nats://127.0.0.1:1", "--no-record"], "--publish needs a recording"),
         (["--publish", "nats://127.0.0.1:1", "--no-publish"], "--publish excludes --no-publish"),
         (["--publish", "team"], "neither an address nats://HOST nor the name of an engine"),
@@ -143,21 +190,18 @@ def test_what_is_unsent_is_one_line(server: Server, home: Path) -> None:
         (["--publish", "nats://host/ci.0"], "name the engine without a session"),
         (["--publish", "nats://host", "--credentials", "/nowhere"], "cannot open /nowhere"),
         (["--credentials", "/nowhere"], "--credentials needs --publish"),
-    ],
-)
-def test_what_is_wrong_is_found_before_the_agent_starts(
-    tmp_path: Path, options: list[str], line: str
-) -> None:
-    """A wrong address, option or file is one line on stderr, and no agent is started."""
-    made = tmp_path / "made"
-    done = watch("run", "-p", *options, "--", "touch", made)
-    assert done.returncode == 2
-    (said,) = done.stderr.decode().splitlines()
-    assert line in said
-    assert not made.exists()
-    assert not saved_recordings()
+    ):
+        with case(" ".join(options)):
+            made = tmp_path / "made"
+            done = watch("run", "-p", *options, "--", "touch", made)
+            assert done.returncode == 2
+            (said,) = done.stderr.decode().splitlines()
+            assert line in said
+            assert not made.exists()
+            assert not saved_recordings()
 
 
+@pytest.mark.system
 def test_readable_credentials_are_refused(tmp_path: Path) -> None:
     """A file with credentials that others can read is refused before the agent starts."""
     file = tmp_path / "login"
@@ -168,6 +212,7 @@ def test_readable_credentials_are_refused(tmp_path: Path) -> None:
     assert b"chmod 600" in done.stderr
 
 
+@pytest.mark.system
 def test_the_settings_publish_each_run(server: Server, tmp_path: Path) -> None:
     """`[machines] publish` names an engine for each run; --no-publish and --no-record turn it off."""
     settings = tmp_path / "config.toml"
@@ -184,6 +229,7 @@ def test_the_settings_publish_each_run(server: Server, tmp_path: Path) -> None:
     assert len(cards(server)) == 1
 
 
+@pytest.mark.system
 def test_broken_settings_stop_a_run_before_the_agent_starts(tmp_path: Path) -> None:
     """What may say where to publish must be readable; with --no-publish, and for a file, it is not read."""
     settings, made = tmp_path / "config.toml", tmp_path / "made"

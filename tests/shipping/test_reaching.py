@@ -43,6 +43,7 @@ def test_no_client_is_made_again_where_nothing_listens(clients: list[str]) -> No
     assert clients == ["ci"]
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_back_is_reached(tmp_path: Path, clients: list[str]) -> None:
     """The next attempt after the return of an engine connects."""
     with nats_server(tmp_path) as server:
@@ -56,6 +57,7 @@ def test_an_engine_that_is_back_is_reached(tmp_path: Path, clients: list[str]) -
     assert clients == ["ci", "ci"]
 
 
+@pytest.mark.slow
 def test_a_renewed_password_is_used(tmp_path: Path) -> None:
     """The file with the credentials is read for each connection: a new password needs no new process."""
     file = tmp_path / "login.txt"

@@ -41,6 +41,7 @@ def test_a_refusal_is_awaited_a_minute_after_the_end(world: World, engine: Engin
     assert engine.read() == b"one\n"
 
 
+@pytest.mark.system
 def test_a_refusal_is_awaited_while_the_agent_runs(world: World, engine: Engine) -> None:
     """A login that is renewed after hours publishes the rest of a live run."""
     world.write(b"one\n")

@@ -52,12 +52,13 @@ def test_any_file_gives_headers_that_fit(tmp_path_factory: object, lines: list[b
     """Whatever the file contains, chunks advance, and their headers have at most 512 lines and 16 KiB."""
     path = tmp_path_factory.mktemp("any") / "times"  # type: ignore[attr-defined]
     path.write_bytes(b"\n".join(lines) + b"\n")
-    times, start = TimesAhead(path), 0
+    times, start, chunks = TimesAhead(path), 0, 0
     while start < 300:
         noted = times.within(start + length)
         assert start < noted.end <= start + length
         assert all(start <= offset < noted.end for offset, _ in (*noted.seen, *noted.gaps))
         assert len(noted.seen) + len(noted.gaps) <= SEEN_PER_CHUNK
         assert sum(len(f"{a} {b};") for a, b in (*noted.seen, *noted.gaps)) < HEADER_BYTES
-        start = noted.end
+        start, chunks = noted.end, chunks + 1
         times.start_at(start)
+    assert chunks >= 300 / length

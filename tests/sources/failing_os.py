@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -18,6 +19,7 @@ from agentwatch.cli.options import Options
 from agentwatch.faults import Fault
 from agentwatch.sources.open import KeepOptions
 from agentwatch.sources.source import Source
+from tests.harness.processes import until
 
 END_SECONDS = 10
 MOST_CALLS = 500
@@ -147,6 +149,12 @@ def watched(
         thread.join(END_SECONDS)
         assert ended, f"it does not end when call {failing.first} fails"
         for other in set(threading.enumerate()) - set(before):
+            until(partial(_is_started, other), END_SECONDS, f"thread {other.name} is started")
             other.join(END_SECONDS)
             assert not other.is_alive(), f"thread {other.name} does not end when call {failing.first} fails"
     return ended[0]
+
+
+def _is_started(thread: threading.Thread) -> bool:
+    """Return whether a thread is alive, or has ended."""
+    return thread.is_alive() or thread not in threading.enumerate()

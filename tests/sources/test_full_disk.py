@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -23,6 +22,7 @@ from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS, ROOT
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import saved
+from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 
@@ -35,6 +35,8 @@ disk="$2" out="$3"; shift 3
 "$@"; code=$?
 cp -r "$disk"/. "$out"; exit $code
 """
+
+pytestmark = pytest.mark.slow
 
 
 class Program:
@@ -123,7 +125,9 @@ def recorded(path: Path, limit: int, *options: str) -> Program:
     return done
 
 
-@pytest.mark.parametrize("limit", [1000, 20_000, 65_536, 70_001])
+@pytest.mark.parametrize(
+    "limit", [20_000, *(pytest.param(limit, marks=pytest.mark.system) for limit in (1000, 65_536, 70_001))]
+)
 def test_whole_lines_are_kept(tmp_path: Path, limit: int) -> None:
     """A full disk leaves the beginning of the stream, cut at the end of a line; the exit code is 74."""
     path = tmp_path / "r.ndjson"
@@ -150,6 +154,7 @@ def test_a_full_disk_is_reported_at_once(tmp_path: Path) -> None:
     assert (200 << 10) < len(kept) <= (256 << 10)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("way", "then", "code"),
     [("--direct", "", 1), ("--direct", "; exit 0", 74), ("--no-log", "", 74), ("--no-log", "; exit 3", 3)],
@@ -166,6 +171,7 @@ def test_an_agent_that_fills_the_disk_is_reported(tmp_path: Path, way: str, then
     assert (100 << 10) < len(kept) <= (256 << 10)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("way", ["--direct", "--no-log"])
 def test_reserved_space_stays_available_to_the_agent(tmp_path: Path, way: str) -> None:
     """Disk space reserved ahead of the recording stays available to the agent when others fill the disk."""
@@ -186,13 +192,16 @@ def test_recording_resumes_when_there_is_space(tmp_path: Path) -> None:
     with Program([*AGENTWATCH, "--print", "--no-log", "--record", str(path)], limit=65_536) as program:
         program.feed(DEMO)
         program.wait_for("the recording is incomplete: File too large")
-        size, deadline = path.stat().st_size, time.monotonic() + 20
+        size = path.stat().st_size
         resource.prlimit(program.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        while path.stat().st_size == size:
-            assert time.monotonic() < deadline, "it does not go on"
+
+        def has_resumed() -> bool:
+            nonlocal fed
             program.feed(lines[0])
             fed += lines[0]
-            time.sleep(0.01)
+            return path.stat().st_size != size
+
+        until(has_resumed)
         program.feed(DEMO)
         assert program.finish() == 74
     assert fits(fed + DEMO, path)
@@ -200,6 +209,7 @@ def test_recording_resumes_when_there_is_space(tmp_path: Path) -> None:
     assert set(path.read_bytes().splitlines(keepends=True)) <= set(lines)
 
 
+@pytest.mark.system
 def test_the_summary_counts_the_recorded_lines(tmp_path: Path) -> None:
     """The summary counts the lines that the recording kept."""
     path = tmp_path / "r.ndjson"
@@ -216,6 +226,7 @@ def test_the_summary_counts_the_recorded_lines(tmp_path: Path) -> None:
     assert again.returncode == 1
 
 
+@pytest.mark.system
 def test_a_full_log_device_is_reported_at_once(tmp_path: Path) -> None:
     """A full log device is reported while the agent writes; the recording is complete, the exit code 0."""
     path = tmp_path / "r.ndjson"
@@ -227,7 +238,10 @@ def test_a_full_log_device_is_reported_at_once(tmp_path: Path) -> None:
     assert path.read_bytes() == DEMO
 
 
-@pytest.mark.parametrize("form", ["text", "json", "stream-json", "summary"])
+@pytest.mark.parametrize(
+    "form",
+    ["text", *(pytest.param(form, marks=pytest.mark.system) for form in ("json", "stream-json", "summary"))],
+)
 def test_a_full_stdout_costs_no_recorded_byte(tmp_path: Path, form: str) -> None:
     """When stdout is full, the recording is complete, one line reports it, and the exit code is not 0."""
     path = tmp_path / "r.ndjson"
@@ -239,6 +253,7 @@ def test_a_full_stdout_costs_no_recorded_byte(tmp_path: Path, form: str) -> None
     assert path.read_bytes() == DEMO * 20
 
 
+@pytest.mark.system
 def test_a_full_stderr_does_not_block_the_pipe(tmp_path: Path) -> None:
     """When stderr is full as well, the pipe is still drained and the exit code still reports the loss."""
     path = tmp_path / "r.ndjson"
@@ -248,6 +263,7 @@ def test_a_full_stderr_does_not_block_the_pipe(tmp_path: Path) -> None:
     assert DEMO.startswith(path.read_bytes())
 
 
+@pytest.mark.system
 def test_a_tee_into_a_full_device_is_reported(home: Path) -> None:
     """With --tee into a full device, screen and recording continue; at the end the exit code is 74."""
     agent = command(RECORDINGS / "demo.ndjson", "--pace", "800")

@@ -16,6 +16,7 @@ from agentwatch.sources.file import FileSource
 from agentwatch.sources.open import saved_source
 from agentwatch.sources.own_files import is_still_written
 from agentwatch.sources.session_folders import session_folders
+from tests.conftest import case
 
 HOUR = 3600
 
@@ -111,27 +112,30 @@ def test_without_proc_only_the_last_change_counts(
     assert not is_still_written(transcript)
 
 
-@pytest.mark.parametrize("depth", [1, 1000])
-def test_a_start_that_is_no_text_is_no_start(transcript: Path, depth: int) -> None:
+def test_a_start_that_is_no_text_is_no_start(transcript: Path) -> None:
     """A record may have any value in the place of the start, however deeply it is nested."""
     let_age(transcript)
-    record = registered(transcript, os.getpid())
-    assert is_still_written(transcript)
-    record.write_text(f'{{"sessionId": "{transcript.stem}", "procStart": {"[" * depth}{"]" * depth}}}')
-    assert not is_still_written(transcript)
+    for depth in (1, 1000):
+        with case(f"depth {depth}"):
+            record = registered(transcript, os.getpid())
+            assert is_still_written(transcript)
+            start = "[" * depth + "]" * depth
+            record.write_text(f'{{"sessionId": "{transcript.stem}", "procStart": {start}}}')
+            assert not is_still_written(transcript)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "\x00", '{"sessionId": 5}'])
-def test_a_torn_record_is_no_record(transcript: Path, text: str) -> None:
+def test_a_torn_record_is_no_record(transcript: Path) -> None:
     """The registry is written in place, so a record may be incomplete."""
     let_age(transcript)
     folder = transcript.parent.parent.parent / "sessions"
     folder.mkdir()
-    (folder / f"{os.getpid()}.json").write_text(text)
-    (folder / "pid-1.json").write_text(text)
-    (folder / "5.key").write_text(text)
     (folder / "6.json").symlink_to(folder / "5.key")
-    assert not is_still_written(transcript)
+    for text in ("", "[]", "{", "\x00", '{"sessionId": 5}'):
+        with case(text):
+            (folder / f"{os.getpid()}.json").write_text(text)
+            (folder / "pid-1.json").write_text(text)
+            (folder / "5.key").write_text(text)
+            assert not is_still_written(transcript)
 
 
 def test_the_screen_follows_a_file_that_is_still_written(transcript: Path) -> None:
@@ -152,8 +156,13 @@ def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest
     """Each agent has a folder of its own, in the home folder."""
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    for folder in session_folders({}, tmp_path):
+    folders = session_folders({}, tmp_path)
+    assert {"claude", "codex", "copilot", "cursor", "gemini", "goose", "opencode", "pi", "qwen"} == {
+        folder.agent for folder in folders
+    }
+    for folder in folders:
         path = Path(folder.path) / "x.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}\n")
-        assert is_still_written(path)
+        with case(folder):
+            assert is_still_written(path)

@@ -19,6 +19,7 @@ from agentwatch.sources.started.disk_reserve import Reserve
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
+from tests.harness.processes import until
 
 PLAIN = RECORDINGS / "plain.ndjson"
 
@@ -90,8 +91,7 @@ def test_the_last_bytes_reach_the_disk(tmp_path: Path, monkeypatch: pytest.Monke
     sync = DiskSync(recording_fd, intake)
     os.write(agent_fd, PLAIN.read_bytes())
     os.close(agent_fd)
-    while not intake.has_ended():
-        pass
+    until(intake.has_ended)
     sync.finish()
     assert sizes[-1] == PLAIN.stat().st_size
     assert not any(thread.name == "disk sync" for thread in threading.enumerate())

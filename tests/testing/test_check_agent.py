@@ -31,6 +31,7 @@ from agentwatch.wire.agents import agent_named
 from agentwatch.wire.fields import Fields, text
 from tests.builders.formats.plugin import EXAMPLE, STREAM, TEST, install
 from tests.builders.lines import init, user
+from tests.conftest import case
 
 LINES = STREAM.splitlines()
 
@@ -73,6 +74,7 @@ def test_a_correct_format_passes() -> None:
     check_agent(tern(), LINES)
 
 
+@pytest.mark.slow
 def test_the_example_of_the_documentation_passes() -> None:
     """The complete format in `docs/plugins.md` passes."""
     names: dict[str, Any] = {}
@@ -80,6 +82,7 @@ def test_the_example_of_the_documentation_passes() -> None:
     check_agent(names["AGENT"], LINES)
 
 
+@pytest.mark.slow
 def test_the_test_of_the_documentation_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test in `docs/plugins.md` passes for the format there."""
     monkeypatch.syspath_prepend(install(tmp_path))
@@ -171,8 +174,6 @@ WRONG: list[tuple[str, Agent]] = [
         tern(foreign),
     ),
     ("raised RecursionError: too deep (line 2 with text = an array)", tern(recursive)),
-    ("its functions take ", tern(quadratic)),
-    ("more than linear time", tern(decoder=Growing)),
     ("two decoders return different events for the same lines (line 1)", tern(counting)),
     ("end returned a wrong event: str is no event", tern(end=strange_end)),
     ("end raised TypeError", tern(end=lambda: None)),
@@ -189,14 +190,34 @@ WRONG: list[tuple[str, Agent]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "agent"), WRONG, ids=[words[:40] for words, _ in WRONG])
-def test_a_wrong_format_fails(words: str, agent: Agent) -> None:
-    """Each mistake fails the check, in words that show where."""
+SLOW: list[tuple[str, Agent]] = [
+    ("its functions take ", tern(quadratic)),
+    ("more than linear time", tern(decoder=Growing)),
+]
+
+
+def check_fails(words: str, agent: Agent, lines: list[bytes]) -> None:
+    """Check that a format fails the check, in words that show where."""
     SEEN.clear()
-    with pytest.raises(AssertionError) as raised:
-        check_agent(agent, LINES * (30 if agent.decoder is Growing else 1))
-    assert str(raised.value).startswith("format tern: ")
-    assert words in str(raised.value)
+    with case(words):
+        with pytest.raises(AssertionError) as raised:
+            check_agent(agent, lines)
+        assert str(raised.value).startswith("format tern: ")
+        assert words in str(raised.value)
+
+
+@pytest.mark.slow
+def test_a_wrong_format_fails() -> None:
+    """Each mistake fails the check, in words that show where."""
+    for words, agent in WRONG:
+        check_fails(words, agent, LINES)
+
+
+@pytest.mark.costs
+def test_a_format_that_takes_long_fails() -> None:
+    """A line of quadratic time, and lines of quadratic time, fail the check."""
+    for words, agent in SLOW:
+        check_fails(words, agent, LINES * (30 if agent.decoder is Growing else 1))
 
 
 def test_a_sample_without_objects_fails() -> None:
@@ -215,28 +236,30 @@ WORDS: Any = "answer"
 NUMBERS: Any = (1,)
 
 
-@pytest.mark.parametrize(
-    ("event", "problem"),
-    [
-        (Prompt("Hi"), None),
-        (RunStarted("tern", model=None), None),
-        (Text(Channel.ANSWER, "a", times_ms=[1, 2]), None),
-        (Text(Channel.ANSWER, "a", times_ms=[WORDS]), "Text.times_ms is a list, not"),
-        (Text(WORDS, "a"), "Text.channel is 'answer', not Channel"),
-        (Text(Channel.ANSWER, "a", at_ms=True), "Text.at_ms is True, not int | None"),
-        (
-            ToolEnded("a", None, "b", ToolKind.OTHER, Outcome.FAILED, "c", more_paths=NUMBERS),
-            "more_paths is a tuple",
-        ),
-        ("a", "str is no event"),
-    ],
-)
-def test_the_types_of_an_event_are_those_of_its_class(event: Any, problem: str | None) -> None:
+TYPES: list[tuple[Any, str | None]] = [
+    (Prompt("Hi"), None),
+    (RunStarted("tern", model=None), None),
+    (Text(Channel.ANSWER, "a", times_ms=[1, 2]), None),
+    (Text(Channel.ANSWER, "a", times_ms=[WORDS]), "Text.times_ms is a list, not"),
+    (Text(WORDS, "a"), "Text.channel is 'answer', not Channel"),
+    (Text(Channel.ANSWER, "a", at_ms=True), "Text.at_ms is True, not int | None"),
+    (
+        ToolEnded("a", None, "b", ToolKind.OTHER, Outcome.FAILED, "c", more_paths=NUMBERS),
+        "more_paths is a tuple",
+    ),
+    ("a", "str is no event"),
+]
+
+
+def test_the_types_of_an_event_are_those_of_its_class() -> None:
     """A field with a value of another type than its class declares is found."""
-    found = problem_of(event)
-    assert found is None if problem is None else problem in (found or "")
+    for event, problem in TYPES:
+        with case(event):
+            found = problem_of(event)
+            assert found is None if problem is None else problem in (found or "")
 
 
+@pytest.mark.slow
 def test_a_built_in_format_passes() -> None:
     """The format of Cursor passes, with any lines of it."""
     cursor = agent_named("cursor")

@@ -1,7 +1,4 @@
-"""The summaries of foreign recordings match summaries written by hand from the recorded lines.
-
-The recordings are not ours to distribute; the tests are skipped where they are absent.
-"""
+"""The summaries of others' recordings of Cursor match summaries written by hand from the recorded lines."""
 
 from __future__ import annotations
 
@@ -13,38 +10,36 @@ import pytest
 
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
-from tests.conftest import ROOT, SHARED
+from tests.builders.captures import FOREIGN, Captures
+from tests.conftest import ROOT, case
 from tests.harness.program import watch
 
-EXPECTED = sorted((ROOT / "tests/expected/cursor").glob("*.json"))
+pytestmark = pytest.mark.shared
+EXPECTED = {path.stem: path for path in (ROOT / "tests/expected/shared/cursor").glob("*.json")}
 
 
-def recording_of(path: Path) -> Path:
-    """Return the recording that an expected summary belongs to; skip the test if it is absent."""
-    for folder in ("docs", "cursor"):
-        recording = SHARED / folder / f"{path.stem}.ndjson"
-        if recording.exists():
-            return recording
-    pytest.skip("the recordings of others are not here")
+def recordings() -> dict[str, Path]:
+    """Return the recordings of the documentation and of real runs, by their names."""
+    found = Captures(Path(FOREIGN)).find("docs/*.ndjson", "cursor/*.ndjson")
+    return {path.stem: path for path in found}
 
 
-@pytest.mark.parametrize("path", EXPECTED, ids=lambda path: path.stem)
-def test_a_recording_has_its_expected_summary(path: Path, session_of: Callable[[bytes], Session]) -> None:
+def test_a_recording_has_its_expected_summary(session_of: Callable[[bytes], Session]) -> None:
     """The summary of a real recording equals the one that was checked by hand, value for value."""
-    read = session_of(recording_of(path).read_bytes())
-    assert json.loads(b"".join(summary(read))) == json.loads(path.read_text())
+    for name, path in recordings().items():
+        with case(name):
+            read = session_of(path.read_bytes())
+            assert json.loads(b"".join(summary(read))) == json.loads(EXPECTED[name].read_text())
 
 
 def test_every_recording_has_an_expected_summary() -> None:
     """Every recording of the documentation and of a real run has an expected summary."""
-    found = {path.stem for folder in ("docs", "cursor") for path in (SHARED / folder).glob("*.ndjson")}
-    assert found <= {path.stem for path in EXPECTED}
+    assert set(recordings()) == set(EXPECTED)
     assert len(EXPECTED) == 15
 
 
 @pytest.mark.parametrize("name", ["docs-es", "docs-fr", "docs-ja", "docs-ko"])
 def test_the_documentation_is_printed_in_its_own_phrases(name: str) -> None:
     """The brief text of the documentation's examples is what the documentation prints."""
-    recording = recording_of(Path(f"{name}.json"))
-    done = watch(recording, "--print", "--output-format", "text", "--brief")
+    done = watch(recordings()[name], "--print", "--output-format", "text", "--brief")
     assert (done.returncode, done.stdout) == (0, b"Read file\nCreated new file\n")

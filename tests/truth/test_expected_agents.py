@@ -1,7 +1,8 @@
-"""The summaries of other agents' sessions match what was read from their raw lines by hand or by a script.
+"""The summaries of agents' sessions match what was read from their raw lines by hand or by a script.
 
-Each file in `tests/expected/FORMAT/` has the path of its recording below the folder of recordings, and the
+Each file in `tests/expected/FORMAT/` has the path of its recording below the folder of captures, and the
 members of the summary that the recording determines. Calls are compared by the members that are given.
+`tests/expected/shared/FORMAT/` has those of the captures of others.
 """
 
 from __future__ import annotations
@@ -12,35 +13,48 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
-from tests.conftest import ROOT, SHARED
+from tests.builders.captures import Captures
+from tests.conftest import ROOT, case
 
-EXPECTED = sorted(path for path in (ROOT / "tests/expected").glob("*/*.json") if path.parent.name != "cursor")
+_UNKNOWN = {
+    "real/droid-0.215.0/sessions/sessions/-home-dev-work-droid-h/1407ee55-af7a-42b4-8501-954a80595ac5.jsonl",
+    "real/droid-0.215.0/sessions/sessions/-home-dev-work-droid-h/56f66704-c9c4-4e4c-831f-9a5a949a183b.jsonl",
+    "real/vibe-3.0.2/full.ndjson",
+}
+"""Captures of ours in formats without a decoder. The files of Droid are taken for those of Pi."""
 
 
-@pytest.mark.parametrize("path", EXPECTED, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_sample_has_its_expected_summary(path: Path, opened_session: Callable[[Path], Session]) -> None:
+def expected(captures: Captures) -> dict[str, dict[str, Any]]:
+    """Return the expected members of the summary of each recording, by its path."""
+    folder = ROOT / ("tests/expected" if captures.is_own else "tests/expected/shared")
+    paths = sorted(path for path in folder.glob("*/*.json") if path.parent.name != "cursor")
+    found = [json.loads(path.read_text()) for path in paths]
+    assert found
+    return {each["recording"]: each["summary"] for each in found}
+
+
+def test_a_sample_has_its_expected_summary(
+    captures: Captures, opened_session: Callable[[Path], Session]
+) -> None:
     """The summary of a sample has the expected members, value for value; a long text has its digest."""
-    expected = json.loads(path.read_text())
-    recording = SHARED / expected["recording"]
-    if not (recording.exists() or recording.parent.exists()):  # a session in a database is no file
-        pytest.skip("the recordings of others are not here")
-    found = json.loads(b"".join(summary(opened_session(recording))))
-    found["text_sha256"] = hashlib.sha256(found["text"].encode()).hexdigest()
-    wanted: dict[str, Any] = expected["summary"]
-    calls = wanted.pop("calls")
-    assert {key: found[key] for key in wanted} == wanted
-    picked = [{key: call[key] for key in want} for call, want in zip(found["calls"], calls, strict=False)]
-    assert picked == calls
-    assert len(found["calls"]) == len(calls)
+    for name, wanted in expected(captures).items():
+        with case(name):
+            found = json.loads(b"".join(summary(opened_session(captures.root / name))))
+            found["text_sha256"] = hashlib.sha256(found["text"].encode()).hexdigest()
+            calls = wanted.pop("calls")
+            assert {key: found[key] for key in wanted} == wanted
+            picked = [
+                {key: call[key] for key in want} for call, want in zip(found["calls"], calls, strict=False)
+            ]
+            assert picked == calls
+            assert len(found["calls"]) == len(calls)
 
 
-def test_every_sample_has_an_expected_summary() -> None:
+def test_every_sample_has_an_expected_summary(captures: Captures) -> None:
     """Each sample has an expected summary."""
-    known = {json.loads(path.read_text())["recording"] for path in EXPECTED}
-    found = (path for folder in ("agents", "disk") for path in (SHARED / folder).rglob("*.jsonl"))
-    samples = {path.relative_to(SHARED).as_posix() for path in found}
-    assert samples - known == set()
+    found = captures.find("agents/**/*.jsonl", "disk/**/*.jsonl", "disk/gemini-chat/**/session-*.json")
+    if captures.is_own:
+        found += captures.find("real/**/*.jsonl", "real/*/full.ndjson")
+    assert {captures.name(path) for path in found} - _UNKNOWN <= set(expected(captures))

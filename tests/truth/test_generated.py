@@ -46,6 +46,7 @@ def summary_and_truth(story: Story, read: Session, data: bytes, repaired: int) -
     return found, expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_partial", [False, True], ids=["whole segments", "partial output"])
 @GENERATED
 @given(STORIES)
@@ -61,6 +62,7 @@ def test_the_summary_is_the_truth(is_partial: bool, story: Story) -> None:
     assert "".join(answers) == read.text
 
 
+@pytest.mark.system
 @settings(GENERATED, max_examples=60)
 @given(STORIES, st.booleans())
 def test_a_file_has_the_truth_of_its_lines(
@@ -81,6 +83,7 @@ def test_a_file_has_the_truth_of_its_lines(
         os.close(reader.fd)
 
 
+@pytest.mark.system
 @settings(GENERATED, max_examples=60)
 @given(STORIES)
 def test_both_modes_have_the_same_facts(story: Story) -> None:
@@ -100,6 +103,7 @@ def facts_of(read: Session) -> object:
     return facts
 
 
+@pytest.mark.system
 @settings(PROPERTY, max_examples=120)
 @given(STORIES, st.booleans(), st.randoms(use_true_random=False), st.sampled_from([1.0, 0.3]))
 def test_any_session_with_raw_line_ends_is_the_same_session(

@@ -36,6 +36,7 @@ def facts(read: Session) -> Json:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_partial", [False, True], ids=["whole blocks", "partial messages"])
 def test_the_summary_is_the_truth(is_partial: bool) -> None:
     """Text, calls, outcomes, turns, runs and tokens of any session are what happened in it."""
@@ -44,6 +45,7 @@ def test_the_summary_is_the_truth(is_partial: bool) -> None:
         assert facts(session(made.data())) == made.truth(), f"seed {seed}"
 
 
+@pytest.mark.system
 def test_a_file_has_the_truth_of_its_lines(recording: Saver, opened_session: Any) -> None:
     """A recording opened as a file, whose deltas are parsed in batches, gives the same truth."""
     for seed in range(EXAMPLES):

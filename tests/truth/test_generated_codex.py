@@ -51,6 +51,7 @@ def check(read: Session, story: Story, *, is_rollout: bool) -> None:
     assert shown == dict(plans[-1] if plans else ())
 
 
+@pytest.mark.system
 @GENERATED
 @given(STORIES)
 def test_a_stream_has_the_truth_of_its_story(story: Story) -> None:
@@ -58,6 +59,7 @@ def test_a_stream_has_the_truth_of_its_story(story: Story) -> None:
     check(session(stream(story)), story, is_rollout=False)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("is_paginated", [False, True], ids=["old history", "paginated history"])
 @GENERATED
 @given(STORIES)

@@ -10,30 +10,38 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.events import Outcome
 from agentwatch.session import Session
+from tests.builders.captures import Captures
 from tests.builders.lines import session
-from tests.conftest import RECORDINGS, SHARED
+from tests.conftest import RECORDINGS, case
 
-RECORDED = [
-    *sorted(RECORDINGS.glob("*.ndjson")),
-    *sorted((SHARED / "docs").glob("*.ndjson")),
-    *sorted((SHARED / "cursor").glob("*.ndjson")),
-]
 EVERYTHING = "AGENTWATCH_EXAMPLES" in os.environ
-every_recording = pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+by_share = pytest.mark.parametrize("share", [0.2, pytest.param(1.0, marks=pytest.mark.system)])
+"""How many of the offsets of a long recording are tried."""
 
 Outcomes = dict[str, set[Outcome]]
 
 
-def places(count: int, most: int) -> range:
+def recorded(captures: Captures) -> Iterator[tuple[str, bytes, Session]]:
+    """Yield the name, the bytes and the session of each recording of Cursor."""
+    paths = (
+        RECORDINGS.glob("*.ndjson") if captures.is_own else captures.find("docs/*.ndjson", "cursor/*.ndjson")
+    )
+    found = sorted(paths)
+    assert found
+    for path in found:
+        data = path.read_bytes()
+        yield path.stem, data, session(data)
+
+
+def places(count: int, most: float) -> range:
     """Return the offsets to mangle: all, or about `most` of them."""
-    return range(0, count, 1 if EVERYTHING else max(1, count // most))
+    return range(0, count, 1 if EVERYTHING else max(1, int(count // most)))
 
 
 def ended_in(data: bytes) -> set[str]:
@@ -76,11 +84,11 @@ def check(data: bytes, whole: Outcomes) -> Session:
     return read
 
 
-def mangled(data: bytes, kind: str) -> Iterator[bytes]:
+def mangled(data: bytes, kind: str, share: float) -> Iterator[bytes]:
     """Yield a recording with each line in turn removed, doubled or swapped with the next."""
     lines = data.splitlines(keepends=True) if b"\r" not in data else data.split(b"\n")
     lines = [line.rstrip(b"\n") for line in lines]
-    for at in places(len(lines), 24):
+    for at in places(len(lines), 24 * share):
         if kind == "removed":
             yield b"\n".join(lines[:at] + lines[at + 1 :])
         elif kind == "doubled":
@@ -89,39 +97,43 @@ def mangled(data: bytes, kind: str) -> Iterator[bytes]:
             yield b"\n".join([*lines[:at], lines[at + 1], lines[at], *lines[at + 2 :]])
 
 
-@pytest.mark.parametrize("kind", ["removed", "doubled", "swapped"])
-@every_recording
-def test_a_misplaced_line_invents_nothing(path: Path, kind: str) -> None:
+@by_share
+def test_a_misplaced_line_invents_nothing(captures: Captures, share: float) -> None:
     """When a line is lost, doubled or early, the calls are those of the lines that are there."""
-    data = path.read_bytes()
-    whole = outcomes(session(data))
-    for changed in mangled(data, kind):
-        read = check(changed, whole)
-        if kind == "doubled":
-            assert {call_id: found - {Outcome.UNFINISHED} for call_id, found in outcomes(read).items()} == {
-                call_id: found - {Outcome.UNFINISHED} for call_id, found in whole.items()
-            }
+    for name, data, read in recorded(captures):
+        whole = outcomes(read)
+        for kind in ("removed", "doubled", "swapped"):
+            with case(f"{name}, {kind}"):
+                for changed in mangled(data, kind, share):
+                    found = outcomes(check(changed, whole))
+                    if kind == "doubled":
+                        assert ended(found) == ended(whole)
 
 
-@every_recording
-def test_a_recording_cut_at_any_byte_has_the_outcomes_of_its_lines(path: Path) -> None:
+def ended(found: Outcomes) -> Outcomes:
+    """Return the outcomes of calls that lines have ended."""
+    return {call_id: each - {Outcome.UNFINISHED} for call_id, each in found.items()}
+
+
+@by_share
+def test_a_recording_cut_at_any_byte_has_the_outcomes_of_its_lines(captures: Captures, share: float) -> None:
     """No beginning of a recording raises, loses a line or shows an outcome that its lines do not contain."""
-    data = path.read_bytes()
-    whole = outcomes(session(data))
-    text = session(data).text
-    for end in places(len(data) + 1, 400 if len(data) < 3000 else 100):
-        read = check(data[:end], whole)
-        assert text.startswith(read.text)
+    for name, data, read in recorded(captures):
+        whole, text = outcomes(read), read.text
+        for end in places(len(data) + 1, share * (400 if len(data) < 3000 else 100)):
+            with case(f"{name}, {end} bytes"):
+                assert text.startswith(check(data[:end], whole).text)
 
 
-@every_recording
-def test_a_recording_without_its_head_has_the_outcomes_of_its_lines(path: Path) -> None:
+@by_share
+def test_a_recording_without_its_head_has_the_outcomes_of_its_lines(captures: Captures, share: float) -> None:
     """A recording whose head is missing, from a line start or inside a line, is read as far as possible."""
-    data = path.read_bytes()
-    whole = outcomes(session(data))
-    for begin in places(len(data) + 1, 50):
-        rest = data[begin:]
-        read = session(rest)
-        assert read.lines.total == sum(1 for line in rest.split(b"\n") if line.strip())
-        for call_id, found in outcomes(read).items():
-            assert found <= whole[call_id] | {Outcome.UNFINISHED}
+    for name, data, read in recorded(captures):
+        whole = outcomes(read)
+        for begin in places(len(data) + 1, 50 * share):
+            with case(f"{name}, from {begin}"):
+                rest = data[begin:]
+                remaining = session(rest)
+                assert remaining.lines.total == sum(1 for line in rest.split(b"\n") if line.strip())
+                for call_id, found in outcomes(remaining).items():
+                    assert found <= whole[call_id] | {Outcome.UNFINISHED}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from agentwatch.events import Outcome
 from agentwatch.session import Session
 from agentwatch.testing.variants import WRONG, paths, replaced
 from agentwatch.wire.agents import agent_named
+from tests.builders.captures import Captures
 from tests.builders.codex.rollout import rollout
 from tests.builders.codex.story import (
     Command,
@@ -27,8 +27,9 @@ from tests.builders.codex.story import (
     Turn,
 )
 from tests.builders.codex.stream import stream
+from tests.builders.formats.samples import of_a_format
 from tests.builders.lines import session
-from tests.conftest import SHARED
+from tests.conftest import case
 
 EVERYTHING = "AGENTWATCH_EXAMPLES" in os.environ
 STORY = Story(
@@ -52,11 +53,7 @@ STORIES = {
     "old rollout": rollout(STORY, is_paginated=False),
     "rollout": rollout(STORY, is_paginated=True),
 }
-SAMPLES = sorted((SHARED / "agents/codex").glob("*.jsonl")) + sorted(
-    path for folder in ("agents", "disk") for path in (SHARED / folder / "codex-rollout").rglob("*.jsonl")
-)
 every_story = pytest.mark.parametrize("data", STORIES.values(), ids=STORIES)
-every_sample = pytest.mark.parametrize("path", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 
 Outcomes = dict[str, Outcome]
 
@@ -82,13 +79,18 @@ def blocks_of(fields: Any) -> None:
             agent.time_of(fields)
 
 
+@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.system)])
 @every_story
-@pytest.mark.parametrize("wrong", WRONG, ids=range(len(WRONG)))
-def test_a_field_of_a_wrong_type_is_data(data: bytes, wrong: Any) -> None:
+def test_a_field_of_a_wrong_type_is_data(data: bytes, step: int) -> None:
     """With any field replaced by a value of another type, all lines are read and counted."""
     lines = [json.loads(line) for line in data.splitlines()]
-    for at in places(len(lines), 30):
-        for changed in (replaced(lines[at], path, wrong) for path in paths(lines[at])):
+    changes = [
+        (at, path, wrong) for at in places(len(lines), 30) for path in paths(lines[at]) for wrong in WRONG
+    ]
+    assert changes
+    for at, path, wrong in changes[::step]:
+        with case(f"{path} of line {at} is {wrong!r}"):
+            changed = replaced(lines[at], path, wrong)
             blocks_of(changed)
             given = [*lines[:at], changed, *lines[at + 1 :]]
             whole = b"".join(json.dumps(line).encode() + b"\n" for line in given[max(at - 3, 0) : at + 4])
@@ -100,6 +102,7 @@ def test_a_lost_field_is_data(data: bytes) -> None:
     """Without any one of its fields, each line is read, and the other calls keep their outcomes."""
     whole = outcomes(session(data))
     lines = [json.loads(line) for line in data.splitlines()]
+    assert lines
     for at, fields in enumerate(lines):
         for key in fields:
             part = {other: value for other, value in fields.items() if other != key}
@@ -110,29 +113,43 @@ def test_a_lost_field_is_data(data: bytes) -> None:
             assert len(found) <= 1
 
 
-@every_sample
-def test_a_rollout_or_stream_cut_at_any_line_invents_nothing(path: Path) -> None:
+def captured(captures: Captures) -> list[tuple[str, list[bytes], str]]:
+    """Return the name, the lines and the format of each capture of Codex."""
+    found = [
+        (title, data.splitlines(keepends=True), name)
+        for title, data, name in of_a_format(captures)
+        if name in ("codex", "codex-rollout")
+    ]
+    assert found
+    return found
+
+
+def test_a_rollout_or_stream_cut_at_any_line_invents_nothing(captures: Captures) -> None:
     """Each beginning has a beginning of the text, and no outcome that the whole does not have."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    whole = session(b"".join(lines))
-    expected = outcomes(whole)
-    for end in places(len(lines) + 1, 40):
-        read = session(b"".join(lines[:end]))
-        assert whole.text.startswith(read.text)
-        for call_id, outcome in outcomes(read).items():
-            assert outcome in {expected[call_id], Outcome.UNFINISHED, Outcome.RUNNING, Outcome.CANCELLED}
+    for title, lines, _ in captured(captures):
+        whole = session(b"".join(lines))
+        expected = outcomes(whole)
+        for end in places(len(lines) + 1, 40):
+            with case(f"{title}, {end} lines"):
+                read = session(b"".join(lines[:end]))
+                assert whole.text.startswith(read.text)
+                for call_id, outcome in outcomes(read).items():
+                    assert outcome in {
+                        expected[call_id],
+                        *(Outcome.UNFINISHED, Outcome.RUNNING, Outcome.CANCELLED),
+                    }
 
 
-@every_sample
-def test_a_head_that_is_missing_adds_no_calls(path: Path) -> None:
+def test_a_head_that_is_missing_adds_no_calls(captures: Captures) -> None:
     """Without its first lines, a recording has only calls that it has as a whole."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    expected = outcomes(session(b"".join(lines)))
-    for begin in (1, 3, 8):
-        read = session(b"".join(lines[begin:]))
-        assert set(outcomes(read)) <= set(expected)
-        if any(line.strip() for line in lines[begin:]) and path.stem != "schema_drift":
-            assert read.format == ("codex" if "agents/codex/" in path.as_posix() else "codex-rollout")
+    for title, lines, name in captured(captures):
+        expected = outcomes(session(b"".join(lines)))
+        for begin in (1, 3, 8):
+            with case(f"{title}, from line {begin}"):
+                read = session(b"".join(lines[begin:]))
+                assert set(outcomes(read)) <= set(expected)
+                if any(line.strip() for line in lines[begin:]) and "schema_drift" not in title:
+                    assert read.format == name
 
 
 @every_story

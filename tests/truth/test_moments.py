@@ -15,8 +15,8 @@ import pytest
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.recording import LineReader, open_saved
+from tests.builders.captures import Captures
 from tests.builders.moment.any_recording import (
-    CAPTURES,
     MOST_BYTES,
     SESSIONS,
     chosen,
@@ -24,10 +24,12 @@ from tests.builders.moment.any_recording import (
     fed_until,
     generated,
     line_ends,
+    real_recordings,
     with_history,
     written,
 )
 from tests.builders.moment.session_facts import different, facts
+from tests.conftest import case
 
 
 def differing(history: History, reader: LineReader, moments: Iterable[int]) -> list[str]:
@@ -51,25 +53,27 @@ def read_whole(path: Path) -> tuple[Feed, History, LineReader]:
     return feed, history, reader
 
 
-@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_capture_is_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.system
+def test_a_capture_is_as_it_was(captures: Captures, monkeypatch: pytest.MonkeyPatch) -> None:
     """At any moment of a real recording, the session is that of the bytes before."""
-    if path.stat().st_size > MOST_BYTES:
-        pytest.skip("comparing all of a large recording at a moment takes seconds")
     dense(monkeypatch)
-    data = path.read_bytes()
-    feed, history, reader = read_whole(path)
-    try:
-        earlier = [moment for moment in chosen(data, Random(path.stem)) if moment < feed.offset]
-        assert differing(history, reader, earlier) == []
-        assert history.at(feed.offset) is feed
-    finally:
+    for path in real_recordings(captures):
+        data = path.read_bytes()
+        if len(data) > MOST_BYTES:
+            continue  # comparing all of a large recording at a moment takes seconds
+        feed, history, reader = read_whole(path)
+        with case(path):
+            earlier = [moment for moment in chosen(data, Random(path.stem)) if moment < feed.offset]
+            assert differing(history, reader, earlier) == []
+            assert history.at(feed.offset) is feed
         os.close(reader.fd)
 
 
+@pytest.mark.slow
 def test_a_generated_session_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At any moment of a generated session, over or not, the session is that of the bytes before."""
     dense(monkeypatch)
+    assert SESSIONS
     for number, data in enumerate(generated(SESSIONS)):
         chance = Random(number)
         moments = ((end, 1_700_000_000_000 + 40 * end) for end in [0, *line_ends(data)])
@@ -79,11 +83,13 @@ def test_a_generated_session_is_as_it_was(tmp_path: Path, monkeypatch: pytest.Mo
         os.close(reader.fd)
 
 
+@pytest.mark.system
 def test_a_moment_stays_the_same_while_the_session_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While more of a session arrives, earlier moments are unchanged, and the live session is complete."""
     dense(monkeypatch)
+    assert SESSIONS
     for number, data in enumerate(generated(SESSIONS)):
         chance = Random(number)
         path = written(tmp_path / f"{number}.ndjson", b"")

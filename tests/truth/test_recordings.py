@@ -12,11 +12,11 @@ import pytest
 from agentwatch.actions import action
 from agentwatch.events import Outcome
 from agentwatch.session import Session
+from tests.builders.captures import Captures
 from tests.builders.lines import session
-from tests.conftest import RECORDINGS, SHARED
+from tests.conftest import RECORDINGS, case
 
 BUNDLED = sorted(RECORDINGS.glob("*.ndjson"))
-FOREIGN = sorted((SHARED / "docs").glob("*.ndjson")) + sorted((SHARED / "cursor").glob("*.ndjson"))
 
 CONTRADICTING = {
     *("disagreement", "docs-ja", "docs-ko"),
@@ -112,27 +112,32 @@ COUNTS = {
 """Events, malformed and unknown lines of each bundled recording."""
 
 
-@pytest.mark.parametrize("path", BUNDLED + FOREIGN, ids=lambda path: path.stem)
-def test_every_recording_is_understood(path: Path, session_of: Callable[[bytes], Session]) -> None:
+def test_every_recording_is_understood(captures: Captures, session_of: Callable[[bytes], Session]) -> None:
     """Every line counts once, every call has a name and an end, and the text equals the result, if any."""
-    data = path.read_bytes()
-    read = session_of(data)
-    assert read.lines.total == sum(1 for line in data.split(b"\n") if line.strip())
-    assert path in BUNDLED or read.lines.malformed == read.lines.unknown == 0
-    assert all(call.tool not in ("", "unknown") and call.phrase and call.target != "" for call in read.calls)
-    assert all(call.outcome is not Outcome.RUNNING for call in read.calls)
-    assert sorted(call.number for call in read.ended_calls) == [call.number for call in read.calls]
-    without = ("unfinished", "stuck", "json-format", "failed-run")
-    expected = None if path.stem in without else path.stem not in CONTRADICTING
-    assert read.run.text_matches_result is expected
+    for path in BUNDLED if captures.is_own else captures.find("docs/*.ndjson", "cursor/*.ndjson"):
+        with case(path):
+            data = path.read_bytes()
+            read = session_of(data)
+            assert read.lines.total == sum(1 for line in data.split(b"\n") if line.strip())
+            assert path in BUNDLED or read.lines.malformed == read.lines.unknown == 0
+            assert all(
+                call.tool not in ("", "unknown") and call.phrase and call.target != "" for call in read.calls
+            )
+            assert all(call.outcome is not Outcome.RUNNING for call in read.calls)
+            assert sorted(call.number for call in read.ended_calls) == [call.number for call in read.calls]
+            without = ("unfinished", "stuck", "json-format", "failed-run")
+            expected = None if path.stem in without else path.stem not in CONTRADICTING
+            assert read.run.text_matches_result is expected
 
 
-@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-def test_every_bundled_recording_has_its_actions_and_counts(path: Path) -> None:
+def test_every_bundled_recording_has_its_actions_and_counts() -> None:
     """The actions and counts of a bundled recording are those read by hand from its lines."""
-    read = session(path.read_bytes())
-    assert path.stem == "hostile" or [action(call) for call in read.calls] == ACTIONS[path.stem]
-    assert (read.lines.events, read.lines.malformed, read.lines.unknown) == COUNTS[path.stem]
+    assert {path.stem for path in BUNDLED} == set(COUNTS)
+    for path in BUNDLED:
+        with case(path):
+            read = session(path.read_bytes())
+            assert path.stem == "hostile" or [action(call) for call in read.calls] == ACTIONS[path.stem]
+            assert (read.lines.events, read.lines.malformed, read.lines.unknown) == COUNTS[path.stem]
 
 
 def test_the_hostile_recording_is_printed_safely() -> None:
@@ -194,9 +199,13 @@ def test_partial_output_is_the_text_once() -> None:
 # --- cut anywhere ----------------------------------------------------------------------------------
 
 
-def offsets(path: Path, data: bytes) -> range:
-    """Return the offsets to cut at: all in plain.ndjson, about 200 in the others."""
-    return range(0, len(data) + 1, 1 if path.stem == "plain" else max(1, len(data) // 200))
+by_cuts = pytest.mark.parametrize("cuts", [20, pytest.param(200, marks=pytest.mark.system)])
+"""How many offsets a recording is cut at."""
+
+
+def offsets(path: Path, data: bytes, cuts: int) -> range:
+    """Return the offsets to cut at: about this number, and all of `plain.ndjson` if there are many."""
+    return range(0, len(data) + 1, 1 if path.stem == "plain" and cuts > 20 else max(1, len(data) // cuts))
 
 
 def endings(data: bytes) -> list[tuple[int, str]]:
@@ -212,28 +221,32 @@ def endings(data: bytes) -> list[tuple[int, str]]:
     return found
 
 
-@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-def test_a_beginning_has_only_outcomes_of_its_lines(path: Path) -> None:
+@by_cuts
+def test_a_beginning_has_only_outcomes_of_its_lines(cuts: int) -> None:
     """A recording cut anywhere raises nothing, and no call has an outcome that no line contains."""
-    data = path.read_bytes()
-    whole = {call.call_id: call.outcome for call in session(data).calls}
-    ends = endings(data)
-    for offset in offsets(path, data):
-        read = session(data[:offset])
-        ended = {call_id for end, call_id in ends if end <= offset}
-        shown = {call.call_id: call.outcome for call in read.calls}
-        assert set(shown) <= set(whole)
-        for call_id, outcome in shown.items():
-            assert outcome is (whole[call_id] if call_id in ended else Outcome.UNFINISHED)
-        assert ended <= set(shown)
-        assert read.lines.total == sum(1 for line in data[:offset].split(b"\n") if line.strip())
+    for path in BUNDLED:
+        with case(path):
+            data = path.read_bytes()
+            whole = {call.call_id: call.outcome for call in session(data).calls}
+            ends = endings(data)
+            for offset in offsets(path, data, cuts):
+                read = session(data[:offset])
+                ended = {call_id for end, call_id in ends if end <= offset}
+                shown = {call.call_id: call.outcome for call in read.calls}
+                assert set(shown) <= set(whole)
+                for call_id, outcome in shown.items():
+                    assert outcome is (whole[call_id] if call_id in ended else Outcome.UNFINISHED)
+                assert ended <= set(shown)
+                assert read.lines.total == sum(1 for line in data[:offset].split(b"\n") if line.strip())
 
 
-@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-def test_the_text_of_a_beginning_is_a_beginning_of_the_text(path: Path) -> None:
+@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.system)])
+def test_the_text_of_a_beginning_is_a_beginning_of_the_text(step: int) -> None:
     """The text shown for a beginning of a recording is a beginning of the whole text."""
-    data = path.read_bytes()
-    whole = session(data).text
-    for end in [match.end() for match in re.finditer(rb"\n", data)]:
-        text = session(data[:end], is_over=False).text
-        assert text == whole[: len(text)]
+    for path in BUNDLED:
+        data = path.read_bytes()
+        whole = session(data).text
+        for end in [match.end() for match in re.finditer(rb"\n", data)][::step]:
+            with case(f"{path.stem}, {end} bytes"):
+                text = session(data[:end], is_over=False).text
+                assert text == whole[: len(text)]

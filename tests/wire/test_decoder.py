@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +14,8 @@ from agentwatch.events import Channel, Event, Malformed, Prompt, Repair, Text, U
 from agentwatch.session import LineCounts
 from agentwatch.wire import Decoder
 from agentwatch.wire.agents import detect
+from tests.builders.captures import Captures
+from tests.builders.formats.samples import samples
 from tests.builders.lines import (
     ANY_JSON,
     CURSOR_SHAPED,
@@ -31,9 +32,7 @@ from tests.builders.lines import (
     thought,
     user,
 )
-from tests.conftest import SHARED
-
-CLAUDE = sorted((SHARED / "agents" / "claude-code").glob("*.jsonl"))
+from tests.conftest import case
 
 
 def prompt_line(text: bytes) -> bytes:
@@ -64,19 +63,18 @@ def test_invalid_utf8_is_shown_as_replacement_characters() -> None:
     assert events(init(), prompt_line(b"a\xff\xc3(b")) == [Prompt("a\ufffd\ufffd(b"), Repair()]
 
 
-@pytest.mark.parametrize(
-    ("escaped", "text", "repairs"),
-    [
+def test_half_a_surrogate_pair_is_one_bad_character() -> None:
+    """A lone surrogate becomes U+FFFD, a surrogate pair its character; nothing else is lost."""
+    cases: list[tuple[bytes, str, list[Event]]] = [
         (rb"a\ud83d", "a\ufffd", [Repair()]),
         (rb"\ude00b", "\ufffdb", [Repair()]),
         (rb"\ud83d\ude00", "\U0001f600", []),
         (rb"\ude00\ud83d", "\ufffd\ufffd", [Repair()]),
         (rb"\ufeff\ud800", "\ufeff\ufffd", [Repair()]),
-    ],
-)
-def test_half_a_surrogate_pair_is_one_bad_character(escaped: bytes, text: str, repairs: list[Event]) -> None:
-    """A lone surrogate becomes U+FFFD, a surrogate pair its character; nothing else is lost."""
-    assert events(init(), prompt_line(escaped)) == [Prompt(text), *repairs]
+    ]
+    for escaped, text, repairs in cases:
+        with case((escaped, text)):
+            assert events(init(), prompt_line(escaped)) == [Prompt(text), *repairs]
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
@@ -88,15 +86,16 @@ def test_json_extensions_of_python_are_read(value: str) -> None:
     assert events(init(), timed) == [Text(Channel.ANSWER, "Hi", None), Repair()]
 
 
-@pytest.mark.parametrize("depth", [1_000, 100_000])
-@pytest.mark.parametrize("head", [b"", b'{"type":"user","deep":', b'{"type":"tool_call","tool_call":'])
-def test_nesting_of_any_depth_is_a_line(head: bytes, depth: int) -> None:
+def test_nesting_of_any_depth_is_a_line() -> None:
     """A deeply nested line is one event, decodable or not."""
-    tail = b"}" if head else b""
-    for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
-        inner = b"1" if opening != b"[" else b""
-        read = session(init(), head + opening * depth + inner + closing * depth + tail + b"\n")
-        assert read.lines.total == 2
+    for head in [b"", b'{"type":"user","deep":', b'{"type":"tool_call","tool_call":']:
+        for depth in [1_000, 100_000]:
+            with case((head, depth)):
+                tail = b"}" if head else b""
+                for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+                    inner = b"1" if opening != b"[" else b""
+                    read = session(init(), head + opening * depth + inner + closing * depth + tail + b"\n")
+                    assert read.lines.total == 2
 
 
 def test_nesting_inside_a_string_is_read_safely() -> None:
@@ -119,10 +118,11 @@ def test_the_last_of_two_equal_keys_counts() -> None:
     assert events(init(), line) == [Prompt("second")]
 
 
-@pytest.mark.parametrize("value", [b"[1, 2]", b'"text"', b"12", b"null", b"true", b"NaN"])
-def test_json_that_is_not_an_object_is_malformed(value: bytes) -> None:
+def test_json_that_is_not_an_object_is_malformed() -> None:
     """A line with JSON that is not an object is malformed, and its text is kept."""
-    assert events(init(), value) == [Malformed("not an object", value.decode())]
+    for value in [b"[1, 2]", b'"text"', b"12", b"null", b"true", b"NaN"]:
+        with case(value):
+            assert events(init(), value) == [Malformed("not an object", value.decode())]
 
 
 def test_a_line_that_is_not_json_is_malformed() -> None:
@@ -132,13 +132,15 @@ def test_a_line_that_is_not_json_is_malformed() -> None:
     assert found == Malformed("not JSON", "x" * 400)
 
 
-@pytest.mark.parametrize("kind", [[], ["user"], {}, {"a": 1}, 7, 1.5, True, None])
-def test_a_type_that_is_not_a_string_is_unknown(kind: Any) -> None:
+def test_a_type_that_is_not_a_string_is_unknown() -> None:
     """The type of a line may be any JSON value, even on the first line, which decides the agent."""
-    line = json.dumps({"type": kind, "session_id": "s-1", "subtype": kind}).encode()
-    for lines in ((line,), (init(), line)):
-        [found] = events(*lines)
-        assert isinstance(found, Unknown)
+    cases: list[Any] = [[], ["user"], {}, {"a": 1}, 7, 1.5, True, None]
+    for kind in cases:
+        with case(kind):
+            line = json.dumps({"type": kind, "session_id": "s-1", "subtype": kind}).encode()
+            for lines in ((line,), (init(), line)):
+                [found] = events(*lines)
+                assert isinstance(found, Unknown)
 
 
 @PROPERTY
@@ -161,6 +163,7 @@ def test_no_json_value_raises(value: Any) -> None:
         assert decoder.decode(line)
 
 
+@pytest.mark.system
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, min_size=1, max_size=3))
 def test_no_value_of_a_known_field_raises(lines: list[dict[str, Any]]) -> None:
@@ -170,6 +173,7 @@ def test_no_value_of_a_known_field_raises(lines: list[dict[str, Any]]) -> None:
     assert read.lines.total == len(lines) + 3
 
 
+@pytest.mark.system
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, min_size=1, max_size=2))
 def test_the_detail_of_any_line_can_be_shown(lines: list[dict[str, Any]]) -> None:
@@ -184,16 +188,23 @@ def test_the_detail_of_any_line_can_be_shown(lines: list[dict[str, Any]]) -> Non
 # --- which agent -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "line",
-    [init(), user(), thought("x"), delta("x"), final("x"), started("read"), answered({}), result("x")],
-    ids=["init", "user", "thinking", "delta", "final", "tool_call", "query", "result"],
-)
-def test_each_line_of_cursor_is_recognised(line: bytes) -> None:
+def test_each_line_of_cursor_is_recognised() -> None:
     """A recording may begin anywhere: each kind of Cursor's lines is recognised as Cursor's."""
-    agent = detect(json.loads(line))
-    assert agent is not None
-    assert agent.name == "cursor"
+    cases: list[tuple[str, bytes]] = [
+        ("init", init()),
+        ("user", user()),
+        ("thinking", thought("x")),
+        ("delta", delta("x")),
+        ("final", final("x")),
+        ("tool_call", started("read")),
+        ("query", answered({})),
+        ("result", result("x")),
+    ]
+    for name, line in cases:
+        with case(name):
+            agent = detect(json.loads(line))
+            assert agent is not None
+            assert agent.name == "cursor"
 
 
 @pytest.mark.parametrize("known", ["cwd", "model", "permissionMode"])
@@ -204,9 +215,9 @@ def test_an_init_without_tools_is_cursors(known: str) -> None:
     assert agent.name == "cursor"
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_a_line_of_another_agent_is_not_recognised_as_cursors() -> None:
+    """A line with another agent's fields, or with no agent's, is not recognised as Cursor's."""
+    cases: list[dict[str, Any]] = [
         {"type": "system", "subtype": "init", "session_id": "T-1", "cwd": "/work", "tools": []},
         {
             "type": "system",
@@ -220,16 +231,18 @@ def test_an_init_without_tools_is_cursors(known: str) -> None:
         {"type": "assistant", "session_id": "s", "message": {"id": "msg_1", "content": []}},
         {"type": "result", "session_id": "s", "num_turns": 3, "is_error": False},
         {"type": "step_start", "sessionID": "s"},
-    ],
-)
-def test_a_line_of_another_agent_is_not_recognised_as_cursors(fields: dict[str, Any]) -> None:
-    """A line with another agent's fields, or with no agent's, is not recognised as Cursor's."""
-    assert (found := detect(fields)) is None or found.name != "cursor"
+    ]
+    for fields in cases:
+        with case(fields):
+            assert (found := detect(fields)) is None or found.name != "cursor"
 
 
-@pytest.mark.parametrize("path", CLAUDE, ids=lambda path: path.stem)
-def test_claude_is_not_recognised_as_cursor(path: Path) -> None:
+def test_claude_is_not_recognised_as_cursor(captures: Captures) -> None:
     """No line of a Claude Code recording is recognised as Cursor's."""
-    lines = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
-    found = [detect(fields) for fields in lines]
-    assert [agent.name for agent in found if agent is not None and agent.name == "cursor"] == []
+    streams = [path for path, name in samples(captures) if name == "claude-code"]
+    assert streams
+    for path in streams:
+        with case(path):
+            lines = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+            found = [detect(fields) for fields in lines]
+            assert [agent.name for agent in found if agent is not None and agent.name == "cursor"] == []

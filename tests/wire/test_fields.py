@@ -30,7 +30,7 @@ from tests.builders.lines import (
     thought_through,
     user,
 )
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 FACTS: dict[str, Any] = {
     "path": "a",
@@ -127,21 +127,22 @@ def read_everything(path: Path) -> int:
     return feed.session.lines.total
 
 
-@pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize(("opening", "inner", "closing"), [(b"[", b"", b"]"), (b'{"a":', b"1", b"}")])
-def test_deep_nesting_in_any_field_is_read(
-    recording: Saver, depth: int, opening: bytes, inner: bytes, closing: bytes
-) -> None:
+@pytest.mark.system
+def test_deep_nesting_in_any_field_is_read(recording: Saver) -> None:
     """Every field of every line may be nested as deep as the parser allows."""
-    lines = list(lines_with(opening * depth + inner + closing * depth))
-    assert read_everything(recording(*lines[:3], init(), *lines)) == len(lines) + 4
+    for opening, inner, closing in [(b"[", b"", b"]"), (b'{"a":', b"1", b"}")]:
+        for depth in DEPTHS:
+            with case((opening, inner, depth)):
+                lines = list(lines_with(opening * depth + inner + closing * depth))
+                assert read_everything(recording(*lines[:3], init(), *lines)) == len(lines) + 4
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:12].decode())
-def test_any_type_in_any_field_is_read(recording: Saver, value: bytes) -> None:
+def test_any_type_in_any_field_is_read(recording: Saver) -> None:
     """Every field of every line may have a value of any JSON type."""
-    lines = list(lines_with(value))
-    assert read_everything(recording(*lines[:3], init(), *lines)) == len(lines) + 4
+    for value in VALUES:
+        with case(value):
+            lines = list(lines_with(value))
+            assert read_everything(recording(*lines[:3], init(), *lines)) == len(lines) + 4
 
 
 @pytest.mark.parametrize("name", ["type", "subtype"])
@@ -159,9 +160,9 @@ def test_a_nested_type_is_unknown(name: str, before: tuple[bytes, ...]) -> None:
     assert "an object" in getattr(found, "what", "") or (name, before) == ("subtype", ())
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
+def test_a_value_is_named_in_words() -> None:
+    """A string is cut to 200 characters, an object or array is only named."""
+    cases: list[tuple[object, str]] = [
         ("weather", "weather"),
         ("x" * 200, "x" * 200),
         ("x" * 201, "x" * 199 + "…"),
@@ -172,11 +173,10 @@ def test_a_nested_type_is_unknown(name: str, before: tuple[bytes, ...]) -> None:
         (None, "None"),
         ({"a": 1}, "an object"),
         ([], "an array"),
-    ],
-)
-def test_a_value_is_named_in_words(value: object, words: str) -> None:
-    """A string is cut to 200 characters, an object or array is only named."""
-    assert in_words(value) == words
+    ]
+    for value, words in cases:
+        with case(value):
+            assert in_words(value) == words
 
 
 def test_json_for_a_reader_has_a_limit_of_depth() -> None:
@@ -187,17 +187,17 @@ def test_json_for_a_reader_has_a_limit_of_depth() -> None:
     assert as_json(value) == "nested too deeply to be shown"
 
 
-@pytest.mark.parametrize(
-    ("data", "size"), [("", 0), ("=", 0), ("AA==", 1), ("AAA=", 2), ("AAAA", 3), ("AAAAAA==", 4)]
-)
-def test_the_size_of_data_is_known_without_decoding(data: str, size: int) -> None:
+def test_the_size_of_data_is_known_without_decoding() -> None:
     """Base64 has four characters for three bytes."""
-    assert decoded_size(data) == size
+    cases: list[tuple[str, int]] = [("", 0), ("=", 0), ("AA==", 1), ("AAA=", 2), ("AAAA", 3), ("AAAAAA==", 4)]
+    for data, size in cases:
+        with case(data):
+            assert decoded_size(data) == size
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
+def test_a_cost_is_a_number() -> None:
+    """A number that is no possible cost is unknown."""
+    cases: list[tuple[object, float | None]] = [
         (0, 0.0),
         (2, 2.0),
         (0.5, 0.5),
@@ -206,11 +206,10 @@ def test_the_size_of_data_is_known_without_decoding(data: str, size: int) -> Non
         (True, None),
         ("1", None),
         (float("nan"), None),
-    ],
-)
-def test_a_cost_is_a_number(value: object, expected: float | None) -> None:
-    """A number that is no possible cost is unknown."""
-    assert cost(value) == expected
+    ]
+    for value, expected in cases:
+        with case(value):
+            assert cost(value) == expected
 
 
 def test_a_sum_has_the_known_counts() -> None:

@@ -14,6 +14,7 @@ from agentwatch.events import Malformed, Unknown
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
 from tests.builders.lines import completed, delta, final, init, result, segment, session, started, user
+from tests.conftest import case
 
 
 class Case(NamedTuple):
@@ -150,43 +151,47 @@ def check(read: Session) -> None:
 def test_there_are_as_many_cases_as_in_the_suite() -> None:
     """No class of cases is missing, and names are unique."""
     assert len(CASES) >= 318
-    assert len({case.name for case in CASES}) == len(CASES)
-    assert not [case.name for case in CASES if b"\n" in case.data or not case.data.strip()]
+    assert len({each.name for each in CASES}) == len(CASES)
+    assert not [each.name for each in CASES if b"\n" in each.data or not each.data.strip()]
 
 
 @pytest.mark.parametrize("kind", ["y", "n", "i"])
 def test_a_case_is_a_line_of_its_own(kind: str) -> None:
     """An object is an unknown event, every other case is malformed, and the session around is unchanged."""
-    for case in CASES:
-        if not case.name.startswith(kind):
-            continue
-        lines = [*GOOD[:4], case.data + b"\n", *GOOD[4:]]
+    of_a_kind = [each for each in CASES if each.name.startswith(kind)]
+    assert of_a_kind
+    for each in of_a_kind:
+        lines = [*GOOD[:4], each.data + b"\n", *GOOD[4:]]
         read = session(*lines)
         check(read)
         [odd] = read.lines.odd
-        assert isinstance(odd.event, Unknown if case.is_object else Malformed), case.name
+        assert isinstance(odd.event, Unknown if each.is_object else Malformed), each.name
         counted = (read.lines.events, read.lines.malformed, read.lines.unknown)
-        assert counted == (10, int(not case.is_object), int(case.is_object)), case.name
-        assert (odd.place.offset, odd.place.length) == (sum(map(len, GOOD[:4])), len(case.data))
+        assert counted == (10, int(not each.is_object), int(each.is_object)), each.name
+        assert (odd.place.offset, odd.place.length) == (sum(map(len, GOOD[:4])), len(each.data))
 
 
 @pytest.mark.parametrize("between", [False, True], ids=["one after the other", "a good line after each"])
 def test_all_cases_are_one_stream(between: bool) -> None:
     """All cases in one recording are counted once each, and the session around them is unchanged."""
     aside = b'{"type":"connection","subtype":"reconnected","session_id":"s-1"}\n'
-    odd = b"".join(case.data + b"\n" + (aside if between else b"") for case in CASES)
+    odd = b"".join(each.data + b"\n" + (aside if between else b"") for each in CASES)
     read = session(*GOOD[:4], odd, *GOOD[4:])
     check(read)
-    objects = sum(case.is_object for case in CASES)
+    objects = sum(each.is_object for each in CASES)
     notices = len(CASES) if between else 0
     assert read.lines.total == len(CASES) + notices + len(GOOD)
     if between:
         assert (read.lines.malformed, read.lines.unknown) == (len(CASES) - objects, objects)
 
 
-@pytest.mark.parametrize("case", WHOLE, ids=lambda case: case.name)
-def test_a_case_may_come_first(case: Case) -> None:
+def test_a_case_may_come_first() -> None:
     """Before the agent is known, an object is unknown and every other case is malformed."""
-    read = session(case.data + b"\n", *GOOD)
-    check(read)
-    assert (read.lines.malformed, read.lines.unknown) == (int(not case.is_object), int(case.is_object))
+    for whole in WHOLE:
+        with case(whole.name):
+            read = session(whole.data + b"\n", *GOOD)
+            check(read)
+            assert (read.lines.malformed, read.lines.unknown) == (
+                int(not whole.is_object),
+                int(whole.is_object),
+            )

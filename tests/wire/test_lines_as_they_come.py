@@ -16,6 +16,7 @@ from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
 from agentwatch.session import LineCounts, Session
 from tests.builders.lines import completed, delta, events, final, init, result, session, started, user
+from tests.conftest import case
 
 BAD = "\ufffd"
 GOOD = (init(), user("Hi"), started("read", path="a"), completed("read", result={"success": {}}), final("ok"))
@@ -32,12 +33,13 @@ def test_carriage_returns_before_line_ends_change_nothing() -> None:
     assert list(summary(session(data.replace(b"\n", b"\r\n\r\n \r\n")))) == expected
 
 
-@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
-def test_only_a_line_feed_ends_a_line(separator: str) -> None:
+def test_only_a_line_feed_ends_a_line() -> None:
     """Characters that other programs treat as line ends are part of the text."""
-    read = session(init(), final(f"a{separator}b"), result(f"a{separator}b"))
-    assert read.text == f"a{separator}b"
-    assert read.lines == LineCounts(events=3)
+    for separator in ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"]:
+        with case(separator):
+            read = session(init(), final(f"a{separator}b"), result(f"a{separator}b"))
+            assert read.text == f"a{separator}b"
+            assert read.lines == LineCounts(events=3)
 
 
 def test_a_byte_order_mark_on_the_first_line_is_repaired() -> None:
@@ -57,40 +59,55 @@ def test_invalid_utf8_is_repaired_and_counted() -> None:
 # --- what is not quite JSON ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [b"NaN", b"Infinity", b"-Infinity", b"1" * 5000, b"-" + b"7" * 21])
-def test_a_value_that_orjson_rejects_leaves_the_line_an_event(value: bytes) -> None:
+def test_a_value_that_orjson_rejects_leaves_the_line_an_event() -> None:
     """NaN, Infinity and numbers of 5,000 digits are unknown values, and the line around them is decoded."""
-    call = started("shell", at_ms=77, timeout=77).replace(b"77", value)
-    outcome = completed("shell", result={"success": {"exitCode": 77}}, at_ms=2000).replace(b"77", value)
-    lines = (init(), user("Hi"), call, outcome, result("", duration_ms=88).replace(b"88", value))
-    read = session(*lines)
-    [found] = read.calls
-    assert (found.started_ms, found.ended_ms, found.limit_ms, found.exit_code) == (None, 2000, None, None)
-    assert (found.outcome, read.outcome, read.run.duration_ms) == (Outcome.SUCCEEDED, Outcome.SUCCEEDED, None)
-    assert read.lines.total == read.lines.events == 5
-    assert read.lines.repaired in (0, 3)
-    assert b"".join(summary(read))
+    for value in [b"NaN", b"Infinity", b"-Infinity", b"1" * 5000, b"-" + b"7" * 21]:
+        with case(value):
+            call = started("shell", at_ms=77, timeout=77).replace(b"77", value)
+            outcome = completed("shell", result={"success": {"exitCode": 77}}, at_ms=2000).replace(
+                b"77", value
+            )
+            lines = (init(), user("Hi"), call, outcome, result("", duration_ms=88).replace(b"88", value))
+            read = session(*lines)
+            [found] = read.calls
+            assert (found.started_ms, found.ended_ms, found.limit_ms, found.exit_code) == (
+                None,
+                2000,
+                None,
+                None,
+            )
+            assert (found.outcome, read.outcome, read.run.duration_ms) == (
+                Outcome.SUCCEEDED,
+                Outcome.SUCCEEDED,
+                None,
+            )
+            assert read.lines.total == read.lines.events == 5
+            assert read.lines.repaired in (0, 3)
+            assert b"".join(summary(read))
 
 
-@pytest.mark.parametrize("depth", [200, 1_000, 1_000_000])
-@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")], ids=["arrays", "objects"])
-def test_nesting_without_end_harms_nothing(
-    depth: int, opening: bytes, closing: bytes, session_of: Callable[[bytes], Session]
-) -> None:
+def test_nesting_without_end_harms_nothing(session_of: Callable[[bytes], Session]) -> None:
     """A line nested 1,000 or 1,000,000 deep is an event or malformed, and the lines around it are read."""
-    inner = b"0" if opening != b"[" else b""
-    deep = opening * depth + inner + closing * depth
-    nested = (
-        b'{"type":"user","session_id":"s-1","deep":%s}\n' % deep,
-        completed("shell", "deep", {"success": 77}).replace(b"77", deep),
-        deep + b"\n",
-        opening * depth + b"\n",
-    )
-    read = session_of(b"".join((*GOOD, *nested, result("ok"))))
-    assert read.lines.total == 10
-    assert read.run.text_matches_result
-    assert read.calls[0].outcome is Outcome.SUCCEEDED
-    assert b"".join(summary(read))
+    cases: list[tuple[str, bytes, bytes]] = [
+        ("arrays", b"[", b"]"),
+        ("objects", b'{"a":', b"}"),
+    ]
+    for name, opening, closing in cases:
+        for depth in [200, 1_000, 1_000_000]:
+            with case((name, depth)):
+                inner = b"0" if opening != b"[" else b""
+                deep = opening * depth + inner + closing * depth
+                nested = (
+                    b'{"type":"user","session_id":"s-1","deep":%s}\n' % deep,
+                    completed("shell", "deep", {"success": 77}).replace(b"77", deep),
+                    deep + b"\n",
+                    opening * depth + b"\n",
+                )
+                read = session_of(b"".join((*GOOD, *nested, result("ok"))))
+                assert read.lines.total == 10
+                assert read.run.text_matches_result
+                assert read.calls[0].outcome is Outcome.SUCCEEDED
+                assert b"".join(summary(read))
 
 
 @pytest.mark.parametrize("depth", [300, 990])
@@ -114,18 +131,19 @@ def test_the_last_of_duplicate_keys_counts() -> None:
     assert events(init(), line) == [Prompt("Hi")]
 
 
-@pytest.mark.parametrize("data", [b"[]", b"[1, {}]", b'"text"', b"7", b"-0.5e9", b"null", b"true", b"NaN"])
-def test_json_that_is_not_an_object_is_malformed_and_harms_nothing(data: bytes) -> None:
+def test_json_that_is_not_an_object_is_malformed_and_harms_nothing() -> None:
     """Arrays, strings and numbers as lines are malformed, and each is kept as written."""
-    read = session(data + b"\n", *GOOD, data + b"\n", result("ok"))
-    assert read.lines == LineCounts(events=6, malformed=2)
-    assert [odd.event for odd in read.lines.odd] == [Malformed("not an object", data.decode())] * 2
-    assert read.run.text_matches_result
+    for data in [b"[]", b"[1, {}]", b'"text"', b"7", b"-0.5e9", b"null", b"true", b"NaN"]:
+        with case(data):
+            read = session(data + b"\n", *GOOD, data + b"\n", result("ok"))
+            assert read.lines == LineCounts(events=6, malformed=2)
+            assert [odd.event for odd in read.lines.odd] == [Malformed("not an object", data.decode())] * 2
+            assert read.run.text_matches_result
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_lines_of_stderr_are_malformed_and_harm_nothing() -> None:
+    """Text between the events is counted, kept and shown, and the events are unaffected."""
+    cases: list[bytes] = [
         b"Error: ENOENT: no such file",
         b"    at Object.open (node:fs:1:2) {",
         b"  errno: -2,",
@@ -136,15 +154,14 @@ def test_json_that_is_not_an_object_is_malformed_and_harms_nothing(data: bytes) 
         b"\x00\x00\x00",
         b"data: {}",
         b"\xff\xfe{\x00}\x00",
-    ],
-)
-def test_lines_of_stderr_are_malformed_and_harm_nothing(data: bytes) -> None:
-    """Text between the events is counted, kept and shown, and the events are unaffected."""
-    lines = [piece for line in (*GOOD, result("ok")) for piece in (data + b"\n", line)]
-    read = session(*lines, data)
-    assert read.lines == LineCounts(events=6, malformed=7)
-    assert read.run.text_matches_result
-    assert [call.outcome for call in read.calls] == [Outcome.SUCCEEDED]
+    ]
+    for data in cases:
+        with case(data):
+            lines = [piece for line in (*GOOD, result("ok")) for piece in (data + b"\n", line)]
+            read = session(*lines, data)
+            assert read.lines == LineCounts(events=6, malformed=7)
+            assert read.run.text_matches_result
+            assert [call.outcome for call in read.calls] == [Outcome.SUCCEEDED]
 
 
 # --- long lines, last lines ------------------------------------------------------------------------------

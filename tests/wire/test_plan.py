@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.events import PlanEntry, PlanStatus
 from agentwatch.wire.plan import MOST_ENTRIES, entry_in, listed_entries, plan_entry
+from tests.conftest import case
 
 
 def test_a_list_has_entries() -> None:
@@ -18,10 +17,12 @@ def test_a_list_has_entries() -> None:
     )
 
 
-@pytest.mark.parametrize("value", [None, 7, "a", {"content": "a"}, []])
-def test_another_value_is_no_list(value: object) -> None:
+def test_another_value_is_no_list() -> None:
     """A value that is no list has no entries."""
-    assert listed_entries(value, "content") == ()
+    cases: list[object] = [None, 7, "a", {"content": "a"}, []]
+    for value in cases:
+        with case(value):
+            assert listed_entries(value, "content") == ()
 
 
 def test_a_list_is_bounded() -> None:

@@ -8,30 +8,29 @@ from agentwatch.events import FormatDetected, Prompt, RunStarted, Traits, Unknow
 from agentwatch.wire import Decoder, LineRole
 from tests.builders.late_agent import ASKED, LATE_START, add_late_agent
 from tests.builders.lines import completed, delta, event, init, line, result, started, user
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("data", "role"),
-    [
-        (init(), LineRole.START),
-        (user(), LineRole.START),
-        (started("read"), LineRole.CALL),
-        (completed("read"), LineRole.CALL),
-        (delta("x"), LineRole.OTHER),
-        (result(), LineRole.OTHER),
-        (line({"type": "hello"}), LineRole.OTHER),
-        (b"not JSON\n", LineRole.OTHER),
-        (b"[1]\n", LineRole.OTHER),
-        (started("edit", streamContent="x" * (1 << 20)), LineRole.OTHER),
-    ],
-    ids=["init", "prompt", "start", "end", "delta", "result", "unknown", "noise", "array", "over 1 MiB"],
-)
-def test_a_line_has_a_role_of_its_own(data: bytes, role: LineRole) -> None:
+def test_a_line_has_a_role_of_its_own() -> None:
     """A decoder that has decoded nothing, or other lines, gives the same role."""
-    assert Decoder().role(data) is role
-    decoder = Decoder()
-    decoder.decode(init())
-    assert decoder.role(data) is role
+    cases: list[tuple[str, bytes, LineRole]] = [
+        ("init", init(), LineRole.START),
+        ("prompt", user(), LineRole.START),
+        ("start", started("read"), LineRole.CALL),
+        ("end", completed("read"), LineRole.CALL),
+        ("delta", delta("x"), LineRole.OTHER),
+        ("result", result(), LineRole.OTHER),
+        ("unknown", line({"type": "hello"}), LineRole.OTHER),
+        ("noise", b"not JSON\n", LineRole.OTHER),
+        ("array", b"[1]\n", LineRole.OTHER),
+        ("over 1 MiB", started("edit", streamContent="x" * (1 << 20)), LineRole.OTHER),
+    ]
+    for name, data, role in cases:
+        with case(name):
+            assert Decoder().role(data) is role
+            decoder = Decoder()
+            decoder.decode(init())
+            assert decoder.role(data) is role
 
 
 def test_a_start_line_of_another_agent_changes_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:

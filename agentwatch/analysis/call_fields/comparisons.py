@@ -6,8 +6,8 @@ paths, this takes a third of the time.
 
 from __future__ import annotations
 
+from agentwatch.analysis.call_facts import CallFacts
 from agentwatch.analysis.call_fields.commands import read_command
-from agentwatch.analysis.call_fields.facts import CallFacts
 from agentwatch.analysis.call_fields.paths import paths_of, words_of
 from agentwatch.events import ToolKind
 from agentwatch.rules import Test

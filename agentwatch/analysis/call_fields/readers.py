@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from agentwatch.analysis.call_facts import CallFacts
 from agentwatch.analysis.call_fields.commands import read_command
 from agentwatch.analysis.call_fields.comparisons import agent_test, path_test, program_test
-from agentwatch.analysis.call_fields.facts import CallFacts
 from agentwatch.analysis.call_fields.fields import CREATES, NAMES_OF_KINDS
 from agentwatch.analysis.call_fields.paths import is_outside, paths_of
 from agentwatch.analysis.episodes import Episodes

@@ -29,7 +29,7 @@ def command_key(command: str, cwd: str | None) -> str:
         >>> command_key("cd web && npm test || true", "/home/me/app")
         'cd web && npm test'
     """
-    segments = segments_of(command)
+    segments = [*segments_of(command)]
     while len(segments) > 1 and segments[-1].program in READERS:
         segments.pop()
     folder = ""

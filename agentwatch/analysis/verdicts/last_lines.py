@@ -32,7 +32,13 @@ def last_lines(output: str) -> list[str]:
         tail = tail.replace("\r\n", "\n").replace("\r", "\n")
     # Cut first, so that the escape sequences of earlier lines are not searched. The pieces are as long as
     # 4,000 characters here, because escape sequences do not count as columns.
-    lines = [line[: 10 * MOST_COLUMNS] for line in tail.rsplit("\n", MOST_LINES)[-MOST_LINES:]]
-    if any("\x1b" in line for line in lines):
+    lines = tail.rsplit("\n", MOST_LINES)[-MOST_LINES:]
+    if "\x1b" in tail:
+        lines = [line[: 10 * MOST_COLUMNS] for line in lines]
         lines = _ESCAPES.sub("", "\n".join(lines)).split("\n")
-    return [cut for line in lines if (cut := line.strip()[:MOST_COLUMNS].rstrip())]
+    elif max(map(len, lines)) > 10 * MOST_COLUMNS:
+        lines = [line[: 10 * MOST_COLUMNS] for line in lines]
+    found = [*filter(None, map(str.strip, lines))]
+    if max(map(len, found), default=0) > MOST_COLUMNS:
+        found = [line[:MOST_COLUMNS].rstrip() for line in found]
+    return found

@@ -21,9 +21,15 @@ class Rule(NamedTuple):
     first: str
     """The characters with which the line may begin. A line is matched only with the rules of its first
     character: 40 patterns for each of 400 lines would take 5 ms."""
-    pattern: re.Pattern[str]
+    source: str
+    """The pattern, with marks for the pieces that many rules share."""
     read: Callable[[Tally, re.Match[str]], None]
     """Adds what the line reports to the tally of the tool."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The compiled pattern."""
+        return re.compile(_MARKED.sub(lambda found: _PIECES[found[1]], self.source))
 
 
 def rule(
@@ -43,8 +49,7 @@ def rule(
         read: Adds what the line reports to the tally of the tool.
         noun: What the tool counts.
     """
-    expanded = _MARKED.sub(lambda found: _PIECES[found[1]], pattern)
-    return Rule(tool, noun, first.replace("0", _DIGITS), re.compile(expanded), read)
+    return Rule(tool, noun, first.replace("0", _DIGITS), pattern, read)
 
 
 def listed(text: str, separator: str) -> dict[str, int]:

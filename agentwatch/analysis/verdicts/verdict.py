@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -59,7 +60,9 @@ _RULES: dict[str, tuple[Rule, ...]] = {}
 for _each in (*runners.RULES, *checkers.RULES):
     for _first in _each.first:
         _RULES[_first] = (*_RULES.get(_first, ()), _each)
-_NO_RULES: tuple[Rule, ...] = ()
+_Matcher = tuple[Callable[[str], re.Match[str] | None], Rule]
+_MATCHERS: dict[str, tuple[_Matcher, ...]] = {}
+"""The rules with their compiled patterns, by the first character of a line: compiling all takes 5 ms."""
 
 
 def verdict(command: str, output: str | Sequence[str], exit_code: int | None) -> Verdict | None:
@@ -96,23 +99,37 @@ def verdict(command: str, output: str | Sequence[str], exit_code: int | None) ->
     return Verdict(shown.tool, is_red, shown.is_green and not is_red, source, shown.counts, words)
 
 
-def _tallies(lines: Iterable[str], parts: list[Part]) -> list[Tally]:
+def _compile(first: str) -> tuple[_Matcher, ...]:
+    """Return the matchers of lines that begin with a character, and keep them."""
+    matchers = tuple((rule.pattern.match, rule) for rule in _RULES.get(first, ()))
+    if matchers or first.isascii():
+        _MATCHERS[first] = matchers
+    return matchers
+
+
+def _tallies(lines: list[str], parts: Sequence[Part]) -> list[Tally]:
     """Return the result of each tool that closed its output, the last tool first."""
     tallies: dict[str, Tally] = {}
+    matchers_of, may_be_type_error = _MATCHERS.get, checkers.TYPE_ERROR in "\n".join(lines)
     for line in lines:
-        for rule in _RULES.get(line[0], _NO_RULES):
-            if (found := rule.pattern.match(line)) is not None:
+        matchers = matchers_of(line[0])
+        if matchers is None:
+            matchers = _compile(line[0])
+        if not matchers and not may_be_type_error:
+            continue
+        for match, rule in matchers:
+            if (found := match(line)) is not None:
                 tool = _tied(rule.tool, line, tallies, parts)
                 tally = tallies.pop(tool, None) or Tally(tool, rule.noun)
                 tallies[tool] = tally
                 rule.read(tally, found)
                 break
-        if checkers.TYPE_ERROR in line and checkers.is_type_error(line):
+        if may_be_type_error and checkers.TYPE_ERROR in line and checkers.is_type_error(line):
             tallies.setdefault("tsc", Tally("tsc", Noun.PROBLEMS)).add(Counts(errors=1))
     return [tally for tally in reversed(tallies.values()) if tally.has_closed]
 
 
-def _tied(tool: str, line: str, tallies: dict[str, Tally], parts: list[Part]) -> str:
+def _tied(tool: str, line: str, tallies: dict[str, Tally], parts: Sequence[Part]) -> str:
     """Return the tool that wrote a line: `Found 2 errors.` is written by ruff and by tsc."""
     if tool != "ruff" or not line.endswith(("error.", "errors.")):
         return tool
@@ -121,7 +138,7 @@ def _tied(tool: str, line: str, tallies: dict[str, Tally], parts: list[Part]) ->
     return "tsc" if is_tsc else tool
 
 
-def _by_exit(parts: list[Part], exit_code: int | None) -> Verdict | None:
+def _by_exit(parts: Sequence[Part], exit_code: int | None) -> Verdict | None:
     tool = decides_exit(parts, checkers.SILENT) if exit_code == 0 else None
     if tool is None:
         return None

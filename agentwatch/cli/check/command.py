@@ -16,7 +16,7 @@ from agentwatch.cli.check.reading import check
 from agentwatch.cli.ci_runner import in_runner, xml_without_commands
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import printable, say
-from agentwatch.cli.printing import print_json, print_lines
+from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, Fault
 from agentwatch.rules import RuleError
 from agentwatch.wire import Agent

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import together
+from agentwatch.cli.parameters import forced, together
+from agentwatch.cli.parameters.addresses import AddressType
 from agentwatch.cli.parameters.ages import since
 from agentwatch.cli.parameters.format import reading
 
@@ -63,13 +64,14 @@ _starting = together(
         "output",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="With --init: write FILE, which must not exist; default: stdout.",
+        help="With --init: write FILE; default: stdout.",
     ),
+    forced,
 )
 
 
 @click.command(cls=HelpfulCommand)
-@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...", type=click.Path(path_type=str))
+@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...", type=AddressType())
 @_rules
 @_printing
 @click.option(
@@ -85,7 +87,7 @@ _starting = together(
 @_starting
 @reading
 def check(addresses: tuple[str, ...], **given: Any) -> int:
-    """Check recordings by rules: exit 0 if all hold, 1 if one is broken."""
+    """Check recordings by rules: exit 1 if one is broken, else 0."""
     from agentwatch.cli.check.command import Given, run_check
     from agentwatch.cli.options import Options
 
@@ -97,9 +99,12 @@ def check(addresses: tuple[str, ...], **given: Any) -> int:
 
         if any(rules) or len(addresses) > 1 or given["since_ms"] is not None:
             raise click.UsageError("--init takes one ADDRESS or none, -o and --format")
-        return write_starter(addresses[0] if addresses else "", given["output"], agent)
-    if given["output"] is not None:
-        raise click.UsageError("-o needs --init")
+        if given["is_forced"] and given["output"] is None:
+            raise click.UsageError("--force needs -o")
+        words = addresses[0] if addresses else ""
+        return write_starter(words, given["output"], agent, is_forced=given["is_forced"])
+    if given["output"] is not None or given["is_forced"]:
+        raise click.UsageError("-o and --force need --init")
     if given["explains"] and output_format != "text":
         raise click.UsageError("--explain needs --output-format text; the other formats always contain it")
     checked_rules = rules.rules()

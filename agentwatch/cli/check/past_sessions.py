@@ -15,11 +15,12 @@ from agentwatch.checking.trial import Trial
 from agentwatch.cli.check.command import BROKEN
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import say
-from agentwatch.cli.printing import print_json, print_lines
-from agentwatch.faults import USAGE, Fault
+from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.faults import USAGE, Fault, reading
 from agentwatch.feed import Feed
 from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.places import Places
+from agentwatch.machine.problems import notes_of
 from agentwatch.plurals import plural
 from agentwatch.safe_text import safe_line
 from agentwatch.sources.open import saved_source
@@ -47,7 +48,8 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
     for index, found in enumerate(every[:_MOST_SESSIONS]):
         progress(index, min(len(every), _MOST_SESSIONS))
         try:
-            checked = _check(found, rules, since_ms, seen)
+            with reading(found.path):
+                checked = _check(found, rules, since_ms, seen)
         except (Fault, OSError):
             unreadable += 1
             continue
@@ -77,6 +79,8 @@ def _changed_since(since_ms: int) -> list[Found]:
     """Return the sessions that changed since a time: recordings of agentwatch first, then the newest."""
     places = Places(os.environ, Path.home(), os.geteuid())
     every = {each.key: each for batch in places.first() for each in batch}
+    for note in notes_of(places.problems.values()):
+        say(note)
     wanted = (
         each for each in every.values() if each.reach is not Reach.LISTED and _changed_ms(each) >= since_ms
     )

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from agentwatch.cli.address import STDIN, Address, parse_address
 from agentwatch.cli.export.command import open_session
-from agentwatch.cli.export.output import STDOUT, write_file
+from agentwatch.cli.export.output import STDOUT, check_output, write_file
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
-from agentwatch.cli.printing import print_json, print_lines
+from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.comparing import Side, compare, compare_several, side_of
 from agentwatch.comparing.reports.members import json_pieces
 from agentwatch.comparing.reports.report import Report
@@ -42,6 +42,8 @@ class Request(NamedTuple):
     """`text`, `json`, `markdown`, `html`, or `SCREEN`."""
     output: Path | None
     """The file; `-` or None for stdout."""
+    is_forced: bool
+    """Whether the file may replace another one."""
     every: bool
     """Whether equal calls are listed too."""
     is_raw: bool
@@ -121,7 +123,7 @@ def _write(request: Request, pieces: Iterable[bytes]) -> int:
 
 def _write_file(request: Request, pieces: Iterable[bytes]) -> int:
     try:
-        write_file(request.output or STDOUT, pieces, replaces=True)
+        write_file(request.output or STDOUT, pieces, replaces=request.is_forced)
     except BrokenPipeError:
         return _BROKEN_PIPE
     return 0
@@ -129,7 +131,10 @@ def _write_file(request: Request, pieces: Iterable[bytes]) -> int:
 
 def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Opened | int:
     """Open all sessions; of a stream of no known agent, return the exit code."""
+    check_output(request.output, (*request.a, *request.b), is_forced=request.is_forced)
     addresses = [[_parsed(words) for words in side] for side in (request.a, request.b)]
+    paths = [str(address.path) for side in addresses for address in side]
+    check_output(request.output, paths, is_forced=request.is_forced)
     if sum(address.path == STDIN for side in addresses for address in side) > 1:
         raise Fault("only one session can be read from stdin", USAGE)
     is_raw = request.is_raw or request.output_format not in _REDACTED

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.parameters import forced
+from agentwatch.cli.parameters.addresses import AddressType
 from agentwatch.cli.parameters.format import reading
 
 FORMATS = ("text", "json", "markdown", "html")
@@ -44,7 +46,7 @@ def repeated(args: list[str]) -> list[str]:
 
 
 @click.command(cls=_CompareCommand)
-@click.argument("addresses", metavar="A B", type=click.Path(path_type=str), nargs=-1, required=True)
+@click.argument("addresses", metavar="A B", type=AddressType(), nargs=-1, required=True)
 @click.option(
     _WITH, "others", multiple=True, metavar="B…", help="Several runs a side: compare A1 A2 --with B1 B2."
 )
@@ -55,6 +57,7 @@ def repeated(args: list[str]) -> list[str]:
 @click.option(
     "-o", "output", type=click.Path(path_type=Path), metavar="FILE", help="Write FILE; - is stdout."
 )
+@forced
 @click.option("--raw", "is_raw", is_flag=True, help="markdown, html: leave secrets and personal data in.")
 @click.option("--no-color", is_flag=True, help="Use no colours on the screen (same as NO_COLOR).")
 @reading
@@ -69,6 +72,8 @@ def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -
     if given["as_json"] and given["output_format"] not in (None, "json"):
         raise click.UsageError("--json excludes another --output-format")
     output_format = "json" if given["as_json"] else given["output_format"]
+    if given["is_forced"] and given["output"] is None:
+        raise click.UsageError("--force needs -o")
     is_report = output_format or any(given[name] for name in ("printing", "output", "every", "is_raw"))
     options = Options(printing=bool(is_report or others), format=given["format"], no_color=given["no_color"])
     if draws_screen(options):
@@ -77,5 +82,6 @@ def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -
         output_format, options = SCREEN, options._replace(config=read_config())
     output_format = output_format or "text"
     a, b = (addresses, others) if others else (addresses[:1], addresses[1:])
-    request = Request(a, b, output_format, given["output"], every=given["every"], is_raw=given["is_raw"])
+    chosen = {name: given[name] for name in ("output", "is_forced", "every", "is_raw")}
+    request = Request(a, b, output_format, **chosen)
     return run_compare(request, options)

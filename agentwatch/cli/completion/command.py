@@ -14,7 +14,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.pass_context
 def completion(ctx: click.Context, name: str) -> int:
     """Print the completion script of a shell."""
-    from agentwatch.cli.printing import print_lines
+    from agentwatch.cli.stdout import print_lines
 
     return print_lines(script(ctx.find_root().command, name).splitlines())
 

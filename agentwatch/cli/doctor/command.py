@@ -12,9 +12,12 @@ from agentwatch.cli.default_command import HelpfulCommand
 @click.command(cls=HelpfulCommand)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def doctor(*, as_json: bool) -> int:
-    """Print versions, terminal, folders and agents for a bug report, without secrets and names."""
+    """Print versions, folders and agents for a bug report.
+
+    The terminal and the settings are in it too, secrets and names are not.
+    """
     from agentwatch.cli.doctor.facts import facts
-    from agentwatch.cli.printing import print_json, print_lines
+    from agentwatch.cli.stdout import print_json, print_lines
 
     found = facts()
     if not as_json:

@@ -12,14 +12,15 @@ import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from agentwatch import __version__
 from agentwatch.byte_size import byte_size
-from agentwatch.faults import Fault
+from agentwatch.faults import Fault, reading
 from agentwatch.plurals import plural
+from agentwatch.safe_text import safe_line
 
 PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click", "platformdirs")
 EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py")
@@ -42,15 +43,25 @@ def facts(environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, object
     """Return the facts by section and name. A value is a text, a number or a boolean; None is unknown."""
     from agentwatch.cli.doctor.machines import machines
 
-    return {
-        "versions": _versions(),
-        "terminal": _terminal(environ),
-        "folders": _folders(environ),
-        "agents": _agents(environ),
-        "plugins": _plugins(),
-        "other machines": machines(environ),
-        "environment": _environment(environ),
+    sections: dict[str, Callable[[], dict[str, object]]] = {
+        "versions": _versions,
+        "terminal": lambda: _terminal(environ),
+        "folders": lambda: _folders(environ),
+        "agents": lambda: _agents(environ),
+        "plugins": _plugins,
+        "other machines": lambda: machines(environ),
+        "environment": lambda: _environment(environ),
     }
+    return {name: _survived(name, section) for name, section in sections.items()}
+
+
+def _survived(name: str, section: Callable[[], dict[str, object]]) -> dict[str, object]:
+    """Return the facts of a section; one that cannot be found out is a fact itself."""
+    try:
+        with reading(name):
+            return section()
+    except (OSError, Fault) as error:
+        return {"unknown": _reason(error) if isinstance(error, OSError) else "invalid"}
 
 
 def _versions() -> dict[str, object]:
@@ -162,7 +173,16 @@ def _agents(environ: Mapping[str, str]) -> dict[str, object]:
     found: dict[str, object] = {name: plural(count, "session") for name, count in sorted(counts.items())}
     for name in AGENTS:
         found[name] = f"{found.get(name, '0 sessions')}, hooks {_hooks(name, environ)}"
-    return found
+    return found | _unreadable(machine.problems)
+
+
+def _unreadable(problems: Iterable[OSError]) -> dict[str, object]:
+    """Return why files of agents cannot be read. Their folders may have the names of projects."""
+    files = {f"{each.filename}": each for each in problems}
+    return {
+        f"unreadable {number}": f"{safe_line(Path(path).name)}: {_reason(files[path])}"
+        for number, path in enumerate(sorted(files), 1)
+    }
 
 
 def _hooks(name: str, environ: Mapping[str, str]) -> str:

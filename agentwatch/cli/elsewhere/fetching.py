@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.config_file import read_machines
+from agentwatch.cli.default_command import note_incomplete
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.machines.login import log_in
 from agentwatch.cli.messages import printable, say
@@ -24,6 +25,8 @@ _AWAY_SECONDS = 5.0
 def fetched(words: str) -> Path:
     """Return the local copy of a session once it has all that there is now.
 
+    If bytes are missing, one line on stderr says so, and the exit code of the command is not 0.
+
     Args:
         words: The address of the session, without a moment.
 
@@ -37,6 +40,8 @@ def fetched(words: str) -> Path:
         if copying.size == 0 and not copying.is_complete:  # an empty copy is removed when it is closed
             raise Fault(f"{words}: {copying.problem or 'there are no bytes of it yet'}", USAGE)
         report(copying)
+        if copying.is_cut_short:
+            note_incomplete()
     finally:
         copying.close()
     return copying.path

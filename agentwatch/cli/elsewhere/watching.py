@@ -40,9 +40,9 @@ def watch_elsewhere(words: str, moment: Moment | None, options: Options) -> int:
     log_in([words])
     copying = open_copy(words, read_machines(), os.environ)
     try:
-        if moment is not None:
+        if moment is not None and (asked := options.asked()) is not None:
             wait_for(copying)
-            check_part(copying.path, options.asked(), options.agent(), words)
+            check_part(copying.path, asked, options.agent(), words)
         elif options.prints():
             copying.wait_until_read(_FIRST_SECONDS)
         log_fd = None if options.log is None else create_log(options.log)

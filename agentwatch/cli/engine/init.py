@@ -12,7 +12,7 @@ from agentwatch.byte_size import byte_size
 from agentwatch.cli.engine.limits import TOO_MUCH, age_words, check_limits, check_size
 from agentwatch.cli.engine.opening import NO_JETSTREAM, Asked, administrator, login, warnings
 from agentwatch.cli.messages import say
-from agentwatch.cli.printing import print_lines
+from agentwatch.cli.stdout import print_lines
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.names import is_publisher
 from agentwatch.faults import USAGE, Fault

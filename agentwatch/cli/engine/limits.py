@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.engine.opening import Asked, administrator, login
-from agentwatch.cli.printing import print_lines
+from agentwatch.cli.stdout import print_lines
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.limits import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
 from agentwatch.engine.names import CARD_STREAM, STREAM

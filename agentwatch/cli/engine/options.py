@@ -72,7 +72,7 @@ def init(
     publishers: tuple[str, ...],
     watchers: tuple[str, ...],
 ) -> int:
-    """Make the streams, and print the permissions of publishers and watchers."""
+    """Make the streams, and print the permissions for all users."""
     from agentwatch.cli.engine.init import Users, run_init
 
     wanted = None if replicas is None else int(replicas)

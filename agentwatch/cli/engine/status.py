@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.engine.limits import age_words
 from agentwatch.cli.engine.opening import Asked, administrator, login, warnings
-from agentwatch.cli.printing import print_json, print_lines
+from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.names import SessionName
 from agentwatch.engine.opening import Login, open_archive

@@ -10,7 +10,7 @@ from agentwatch.analysis.moments import CallEnd, Problem, parse
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import Address, parse_address
 from agentwatch.cli.export.command import open_session
-from agentwatch.cli.export.output import STDOUT, write_file
+from agentwatch.cli.export.output import check_output, descriptor, write_file
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.export.written_times import write_times
 from agentwatch.cli.messages import say
@@ -25,7 +25,7 @@ _PIECE_BYTES = 1 << 20
 _BROKEN_PIPE = 141
 
 
-def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool) -> int:
+def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool, is_forced: bool) -> int:
     """Write the clip and its times, report on stderr what was written, and return the exit code.
 
     Args:
@@ -33,13 +33,14 @@ def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool) -> 
         output: The file that is written; `-` for stdout. Its arrival times are written beside it.
         agent: The agent that wrote the recording; None to detect it.
         is_raw: Whether secrets and personal data stay in.
+        is_forced: Whether an existing file may be replaced.
 
     Raises:
         Fault: The recording cannot be opened, does not have the part, or the clip cannot be written.
     """
+    check_output(output, [words], is_forced=is_forced, has_times=True)
     address, wanted = parse_range(words)
-    if output != STDOUT and output.exists() and address.path.exists() and output.samefile(address.path):
-        raise Fault(f"{output}: the clip needs another name than the recording", USAGE)
+    check_output(output, [str(address.path)], is_forced=is_forced, has_times=True)
     progress = ShownProgress()
     session = open_session(address, Wanted(wanted.asked(), is_raw=is_raw), agent, progress)
     if isinstance(session, int):
@@ -52,13 +53,13 @@ def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool) -> 
     except OSError as error:
         raise cannot_create(output, error) from None
     try:
-        write_file(output, _pieces(made), replaces=True)
+        write_file(output, _pieces(made), replaces=is_forced)
     except BrokenPipeError:
         return _BROKEN_PIPE
     masked = session.report and f"{session.report.words()}, in the whole recording"
     report = [masked or "nothing was redacted (--raw)"]
-    if output != STDOUT:
-        write_times(output, made.times)
+    if descriptor(output) is None:
+        write_times(output, made.times, replaces=is_forced)
         calls = plural(len(part.calls), "call")
         report.insert(0, f"wrote {output} ({byte_size(made.size)}, {calls})")
     if made.is_whole:

@@ -12,7 +12,7 @@ from agentwatch.analysis.moments import Problem
 from agentwatch.analysis.status.reasons import unknown_agent
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import STDIN, Address, opened
-from agentwatch.cli.export.output import STDOUT, write_file
+from agentwatch.cli.export.output import STDOUT, check_output, owner_of, write_file
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import say
 from agentwatch.exports.exported import Exported
@@ -40,6 +40,8 @@ class Request(NamedTuple):
     choices: Choices
     output: Path | None
     """The file; `-` for stdout; None for a new file in the working directory."""
+    is_forced: bool = False
+    """Whether the file may replace another one."""
 
 
 def run_export(request: Request, agent: Agent | None) -> int:
@@ -52,6 +54,7 @@ def run_export(request: Request, agent: Agent | None) -> int:
     progress, exporter = ShownProgress(), request.exporter
     if isinstance(exporter, Sender):
         return _send(request, exporter, agent, progress)
+    check_output(request.output, [str(request.address.path)], is_forced=request.is_forced)
     session = open_session(request.address, request.wanted, agent, progress)
     if isinstance(session, int):
         return session
@@ -59,7 +62,7 @@ def run_export(request: Request, agent: Agent | None) -> int:
     choices = request.choices._replace(progress=progress.step("writing"))
     try:
         pieces = _pieces(exporter, session, choices)
-        size = write_file(path, pieces, replaces=request.output is not None)
+        size = write_file(path, pieces, replaces=request.is_forced)
     except BrokenPipeError:
         return _BROKEN_PIPE
     finally:
@@ -120,7 +123,7 @@ def open_session(
     if isinstance(session, Problem):
         raise Fault(f"{address.words}: {session.words}", USAGE)
     if session.session.format is None:
-        say(unknown_agent(session.session))
+        say(f"{address.words}: {unknown_agent(session.session)}")
         return USAGE
     return session
 
@@ -129,12 +132,15 @@ def _new_file(name: str, suffix: str) -> Path:
     """Return the path of a new file for the export of a recording: `demo.html`, then `demo-2.html`."""
     stem = _UNFIT.sub("_", name.removesuffix(".gz").rsplit(".", 1)[0] or "session")[:100]
     names = [f"{stem}{suffix}", *(f"{stem}-{number}{suffix}" for number in range(2, _MOST_COPIES))]
-    return Path(next((name for name in names if not os.path.lexists(name)), names[0]))
+    return next(
+        (path for path in map(Path, names) if not os.path.lexists(path) and not owner_of(path)),
+        Path(names[0]),
+    )
 
 
 def _report(session: Exported, path: Path | None, size: int, *, is_limited: bool = False) -> Iterator[str]:
     """Yield what was written, and what was masked. With a limited size, some calls may be left out."""
     if path is not None:
-        calls = plural(sum(1 for _ in session.calls()), "call")
+        calls = plural(sum(session.outcomes().values()), "call")
         yield f"wrote {path} ({byte_size(size)}, {f'as many of {calls} as fit' if is_limited else calls})"
     yield "nothing was redacted (--raw)" if session.masked is None else session.masked

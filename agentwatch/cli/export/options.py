@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import together
+from agentwatch.cli.parameters import forced, together
+from agentwatch.cli.parameters.addresses import AddressType
 from agentwatch.cli.parameters.format import reading
 from agentwatch.cli.parameters.pacing import as_moment
 
@@ -91,7 +92,7 @@ class _ExporterOption(click.Option):
 
 
 @click.command(cls=HelpfulCommand)
-@click.argument("address", type=click.Path(path_type=str))
+@click.argument("address", type=AddressType())
 @click.option(
     "--to",
     "exporter",
@@ -105,6 +106,7 @@ class _ExporterOption(click.Option):
 @click.option(
     "-o", "output", type=click.Path(path_type=Path), metavar="FILE", help="Write FILE; - is stdout."
 )
+@forced
 @cutting
 @_of_formats
 @_raw
@@ -114,21 +116,26 @@ def export(address: str, **given: Any) -> int:
     from agentwatch.analysis.moments import Asked
     from agentwatch.cli.address import parse_address
     from agentwatch.cli.export.command import Request, run_export
+    from agentwatch.cli.export.output import check_output
     from agentwatch.cli.options import Options
     from agentwatch.exports.exporter import Choices
     from agentwatch.exports.opening import Wanted
 
+    output, is_forced = given["output"], given["is_forced"]
+    if output is None and is_forced:
+        raise click.UsageError("--force needs -o: without it, the file is always new")
+    check_output(output, [address], is_forced=is_forced)
     parsed = parse_address(address)
     if parsed.moment is not None:
         raise click.UsageError("export takes a whole recording; --from and --until choose a part of it")
     wanted = Wanted(Asked(given["begin"], given["until"]), given["only"], given["is_raw"])
     chosen = {name: given[name] for name in ("max_bytes", "max_idle", "screen", "content")}
-    request = Request(parsed, given["exporter"], wanted, Choices(**chosen), given["output"])
+    request = Request(parsed, given["exporter"], wanted, Choices(**chosen), output, is_forced)
     return run_export(request, Options(format=given["format"]).agent())
 
 
 @click.command(cls=HelpfulCommand)
-@click.argument("part", metavar="ADDRESS#3..#5", type=click.Path(path_type=str))
+@click.argument("part", metavar="ADDRESS#3..#5", type=AddressType())
 @click.option(
     "-o",
     "output",
@@ -137,11 +144,16 @@ def export(address: str, **given: Any) -> int:
     metavar="FILE",
     help="Write FILE and its times; - is stdout.",
 )
+@forced
 @_raw
 @reading
-def clip(part: str, output: Path, is_raw: bool, **given: Any) -> int:
-    """Write a part of a session as a recording of its own, redacted: FILE#3..#5, FILE@+10s..+95s."""
+def clip(part: str, output: Path, **given: Any) -> int:
+    """Write a part of a session as a new recording, redacted.
+
+    The part is FILE#3..#5 or FILE@+10s..+95s.
+    """
     from agentwatch.cli.export.clip import run_clip
     from agentwatch.cli.options import Options
 
-    return run_clip(part, output, Options(format=given["format"]).agent(), is_raw=is_raw)
+    agent = Options(format=given["format"]).agent()
+    return run_clip(part, output, agent, is_raw=given["is_raw"], is_forced=given["is_forced"])

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentwatch.byte_size import byte_size
-from agentwatch.cli.address import opened
-from agentwatch.cli.export.output import STDOUT, write_file
+from agentwatch.cli.address import opened, whole
+from agentwatch.cli.export.output import check_output, descriptor, write_file
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.export.written_times import write_times
 from agentwatch.cli.messages import say
-from agentwatch.faults import USAGE, Fault, cannot_create
+from agentwatch.faults import cannot_create
 from agentwatch.plurals import plural
 from agentwatch.redaction.recording import Redacted, redacted
 
@@ -21,18 +21,20 @@ _BROKEN_PIPE = 141
 _PIECE_BYTES = 1 << 20
 
 
-def run_redact(path: Path, output: Path) -> int:
+def run_redact(words: str, output: Path, *, is_forced: bool) -> int:
     """Write the redacted recording and its times, report on stderr what was masked, and return the exit code.
 
     Args:
-        path: The recording, or a session in a store; `-` for stdin.
+        words: The address of the recording or the session.
         output: The file that is written; `-` for stdout. Its arrival times are written beside it.
+        is_forced: Whether an existing file may be replaced.
 
     Raises:
         Fault: The recording cannot be opened, or the file cannot be written.
     """
-    if output != STDOUT and output.exists() and path.exists() and output.samefile(path):
-        raise Fault(f"{output}: the redacted recording needs another name than the recording", USAGE)
+    check_output(output, [words], is_forced=is_forced, has_times=True)
+    path = whole(words, "redact")
+    check_output(output, [str(path)], is_forced=is_forced, has_times=True)
     reader = opened(path)
     progress = ShownProgress()
     try:
@@ -42,12 +44,12 @@ def run_redact(path: Path, output: Path) -> int:
     finally:
         progress.clear()
     try:
-        size = write_file(output, _pieces(copy), replaces=True)
+        size = write_file(output, _pieces(copy), replaces=is_forced)
     except BrokenPipeError:
         return _BROKEN_PIPE
     words = str(copy.report.words())
-    if output != STDOUT:
-        write_times(output, _times(copy))
+    if descriptor(output) is None:
+        write_times(output, _times(copy), replaces=is_forced)
         words = f"wrote {output} ({byte_size(size)}, {plural(len(copy.after), 'line')}); {words}"
     say(words)
     return 0

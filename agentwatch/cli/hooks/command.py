@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agentwatch.cli.messages import confirmed, say
-from agentwatch.cli.printing import print_lines
+from agentwatch.cli.stdout import print_lines
 from agentwatch.faults import CANNOT_CREATE, USAGE, Fault
 from agentwatch.hooks.agents import AGENTS
 from agentwatch.hooks.change import Change

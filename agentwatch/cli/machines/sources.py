@@ -63,7 +63,7 @@ def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str]
 
     Raises:
         Fault: An address or the credentials of an engine are wrong, or a list without this machine
-            needs an extra that is not installed.
+            needs a package that is not installed.
     """
     from agentwatch.machine.machine import Machine
     from agentwatch.recording import sessions_folder

@@ -21,6 +21,9 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return apply
 
 
+forced = click.option("--force", "is_forced", is_flag=True, help="Replace FILE if it exists.")
+
+
 def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
     """Return the callback of an option whose words stand for a number.
 

@@ -9,10 +9,10 @@ _NAME_COLUMNS = 44
 
 
 def _format_names() -> list[str]:
-    from agentwatch.wire.agents import known_agents  # only for help, and when a name is given or completed
-    from agentwatch.wire.plugins import plugin_names
+    from agentwatch.wire.agents import FORMATS  # only for help, and when a name is given or completed
+    from agentwatch.wire.plugins.group import GROUP
 
-    return [*dict.fromkeys((*(agent.name for agent in known_agents()), *plugin_names()))]
+    return [*dict.fromkeys((*FORMATS, *GROUP.names()))]
 
 
 def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | None) -> str | None:

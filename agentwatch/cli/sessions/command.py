@@ -12,9 +12,9 @@ from agentwatch.byte_size import byte_size
 from agentwatch.cli.machines.login import log_in
 from agentwatch.cli.machines.sources import HERE, check_sources, several
 from agentwatch.cli.messages import say
-from agentwatch.cli.printing import print_json, print_lines
 from agentwatch.cli.sessions.table import WIDTH, table
 from agentwatch.cli.sessions.wanted import Wanted, chosen
+from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, cannot_open
 from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
@@ -58,6 +58,10 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
             say(str(cannot_open(sessions_folder(), error)))
             code = code or USAGE
     totals = [] if as_json else _totals(len(found.rows), size)
+    if not found.rows and not as_json and not code:
+        totals.insert(
+            0, "no sessions found" if rows else "no agent has a session here (see agentwatch doctor)"
+        )
     if notes := [*totals, *([hidden] if hidden else [])]:
         say(" · ".join(notes))
     return code
@@ -68,6 +72,8 @@ def _of_this_one(wants_all: bool) -> Mapping[Key, Row]:
     machine = Machine(os.environ, Path.home())
     machine.wants_all = wants_all
     machine.settle(now_ms())
+    for note in machine.notes:
+        say(note)
     return machine.rows
 
 

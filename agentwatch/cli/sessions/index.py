@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.messages import say
-from agentwatch.cli.printing import print_lines
 from agentwatch.cli.sessions.up_to_date import with_index
+from agentwatch.cli.stdout import print_lines
 from agentwatch.plurals import plural
 from agentwatch.safe_text import safe_line
 

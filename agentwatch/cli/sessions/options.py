@@ -38,7 +38,9 @@ def _known_states(_ctx: click.Context, option: click.Parameter, names: tuple[str
         return frozenset()
     from agentwatch.outputs.session_rows import state_names
 
-    return _known(option, tuple(name.replace("-", " ") for name in names), state_names())
+    typed = [name.replace(" ", "-") for name in state_names()]
+    found = _known(option, tuple(name.replace(" ", "-") for name in names), typed)
+    return frozenset(name.replace("-", " ") for name in found)
 
 
 def _known(option: click.Parameter, names: tuple[str, ...], known: list[str]) -> frozenset[str]:
@@ -108,9 +110,6 @@ _indexing = click.option(
 @click.argument("machines", nargs=-1, metavar="[MACHINE]...")
 @_choosing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-@click.option(
-    "--once", is_flag=True, expose_value=False, help="Print the list and exit, which it always does."
-)
 @_pruning
 @_indexing
 def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.messages import confirmed, say
-from agentwatch.cli.printing import print_lines
 from agentwatch.cli.sessions.options import Pruning
+from agentwatch.cli.stdout import print_lines
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
 from agentwatch.plurals import plural
 from agentwatch.recording import sessions_folder

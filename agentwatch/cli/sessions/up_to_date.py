@@ -14,6 +14,7 @@ from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import say
 from agentwatch.faults import CANNOT_CREATE, INCOMPLETE_RECORDING, Fault, cannot_create
 from agentwatch.machine.places import Places
+from agentwatch.machine.problems import notes_of
 
 if TYPE_CHECKING:
     from agentwatch.session_index.index import SessionIndex
@@ -68,6 +69,8 @@ def _used(path: Path, use: Callable[[SessionIndex, Updated], _Result]) -> _Resul
             _say_damaged(path)
         places = Places(os.environ, Path.home(), os.geteuid())
         every = {each.key: each for batch in places.first() for each in batch}
+        for note in notes_of(places.problems.values()):
+            say(note)
         try:
             done = update(index, every.values(), progress)
         finally:

@@ -16,13 +16,16 @@ from agentwatch.cli.address import whole
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.config import EngineSettings
+from agentwatch.engine.address import EngineAddress
 from agentwatch.engine.opening import check_extra
 from agentwatch.faults import USAGE, Fault, cannot_open
 from agentwatch.recording import SessionFiles, saved_recordings
 from agentwatch.recording.saved_sessions.deletion import is_recorded
+from agentwatch.remote.warned import is_news
 from agentwatch.shipping.jobs import Job, ship, ship_all
 from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
 from agentwatch.shipping.target import Given, Target, target_of
+from agentwatch.shipping.unsent import forget, is_saved, unsent
 from agentwatch.sources.stores.known import store_for
 
 _INTERRUPTED = 130
@@ -74,11 +77,11 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
     check_extra()
     machines = read_machines()
     request = Request(to or "", given, machines.engines, machines.publish)
-    jobs = list(_unfinished(request)) if ships_all else [_job(words, request) for words in sessions]
-    if not jobs:
+    shown = _Shown()
+    jobs = list(_unfinished(request, shown)) if ships_all else [_job(words, request) for words in sessions]
+    if not jobs and shown.is_complete:
         say("nothing to ship: the engine has every session that was published")
         return 0
-    shown = _Shown()
     threads = ship_all(jobs, shown.stop, shown.ship)
     try:
         for thread in threads:
@@ -98,31 +101,42 @@ def _job(words: str, request: Request) -> Job:
         is_foreign = store_for(path) is not None
     except OSError as error:
         raise cannot_open(path, error) from None
-    if is_foreign or path.suffix == ".jsonl":
+    before = read_shipped(SessionFiles(path).shipped)
+    if is_foreign or (path.suffix == ".jsonl" and before is None):
         raise Fault(f"{path}: only recordings of agentwatch are shipped", USAGE)
-    return Job(path, request.target(read_shipped(SessionFiles(path).shipped)))
+    return Job(path, request.target(before))
 
 
-def _unfinished(request: Request) -> Iterator[Job]:
+def _unfinished(request: Request, shown: _Shown) -> Iterator[Job]:
     """Yield the recordings that were begun and are not complete, and with an engine given those that run."""
     try:
-        recordings = saved_recordings()
+        saved, others = saved_recordings(), unsent()
     except OSError as error:
         raise cannot_open(Path(error.filename or "the sessions folder"), error) from None
-    for path in recordings:
+    for path in others:
+        if not path.exists():
+            shown.fail(f"{path}: not published, and it is not there any more")
+            forget(path)
+    for path in (*saved, *filter(Path.exists, others)):
         files = SessionFiles(path)
         before = read_shipped(files.shipped)
         if before is not None and before.state is ShipState.DONE:
+            forget(path)
             continue
         try:
             if before is not None:
                 yield Job(path, request._replace(to="").target(before))
-            elif request.to and is_recorded(files):
+            elif path in others or (request.to and is_recorded(files)):
                 yield Job(path, request.target(None))
         except Fault as fault:
-            say(f"{path.stem}: {fault}")
+            shown.fail(f"{_name(path)}: {fault}")
         except FileNotFoundError:  # it was deleted meanwhile
             continue
+
+
+def _name(recording: Path) -> str:
+    """Return what names a recording on the command line."""
+    return recording.stem if is_saved(recording) else str(recording)
 
 
 class _Shown:
@@ -133,29 +147,32 @@ class _Shown:
         self.is_complete = True
         """Whether the engine has every session that has ended."""
         self._has_terminal = os.isatty(2)
-        self._warned: set[str] = set()
-        """The engines of which a warning was printed."""
+        self._warned: dict[str, str] = {}
+        """The warning of each engine."""
         self._lock = threading.Lock()
+
+    def fail(self, words: str) -> None:
+        """Report why the engine does not have a session."""
+        say(words)
+        self.is_complete = False
 
     def ship(self, job: Job) -> None:
         """Ship one session."""
-        name = job.recording.stem
+        name = _name(job.recording)
         reported = _Reported()
 
         def report(shipped: Shipped) -> None:
-            self._warn(shipped)
+            self._warn(shipped, job.target.login.address)
             if words := reported.words(shipped, has_terminal=self._has_terminal):
                 say(f"{name}: {words}")
 
         try:
             shipped = ship(job, self.stop.wait, report)
         except OSError as error:
-            say(str(cannot_open(job.recording, error)))
-            self.is_complete = False
+            self.fail(str(cannot_open(job.recording, error)))
             return
         except Exception as error:  # noqa: BLE001 - the edge of a thread: the other sessions go on
-            say(internal_error(error))
-            self.is_complete = False
+            self.fail(internal_error(error))
             return
         if shipped is None:
             say(f"{name}: another process ships it")
@@ -165,15 +182,14 @@ class _Shown:
         elif not self.stop.is_set():
             self.is_complete = False
 
-    def _warn(self, shipped: Shipped) -> None:
+    def _warn(self, shipped: Shipped, engine: EngineAddress) -> None:
         """Print what the user should know about an engine, once for all its sessions."""
-        if not shipped.warning:
-            return
         with self._lock:
-            is_new = shipped.to not in self._warned
-            self._warned.add(shipped.to)
-        if is_new:
-            say(f"{shipped.to}: {shipped.warning}")
+            if shipped.warning == self._warned.get(shipped.to, ""):
+                return
+            self._warned[shipped.to] = shipped.warning
+            if is_news(engine, shipped.warning):
+                say(f"{shipped.to}: {shipped.warning}")
 
 
 class _Reported:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource
 
 _LOGGING_IN = ("publish_as", "publish_ca", "publish_plaintext", "credentials")
+_UNRECORDED = "not published: no recording is kept"
 _NAMES = ("publish", "no_publish", "publish_wait", *_LOGGING_IN)
 
 
@@ -55,14 +56,15 @@ def publication_of(
             raise click.UsageError(f"--{used[0].replace('_', '-')} needs --publish")
         return None
     if options.no_record:
-        say("not published: no recording is kept")
+        say(_UNRECORDED)
         return None
     from agentwatch.engine.opening import check_extra
     from agentwatch.shipping.publication import Publication
     from agentwatch.shipping.target import target_of
 
     check_extra()
-    return Publication(target_of(words, machines.engines, environ, given_in(asked)), asked["publish_wait"])
+    given = given_in(asked)
+    return Publication(target_of(words, machines.engines, environ, given), asked["publish_wait"], given)
 
 
 def given_in(asked: Mapping[str, Any]) -> Given:
@@ -77,11 +79,12 @@ def given_in(asked: Mapping[str, Any]) -> Given:
 def begin(publication: Publication, source: AgentSource, options: Options) -> None:
     """Begin to publish the recording of an agent that was started; a failure is one line on stderr."""
     if source.path is None:
+        say(_UNRECORDED)
         return
     try:
         publication.start(source.path)
     except OSError as error:
-        say(f"not published: {(error.strerror or str(error)).lower()}")
+        say(f"not published: {(error.strerror or str(error)).lower()}; run: {publication.command()}")
         return
     if options.prints():
         say(f"publishing to {publication.host}")
@@ -102,7 +105,9 @@ def end(publication: Publication, source: AgentSource, most_seconds: float = flo
         is_done = publication.wait(most_seconds)
     except KeyboardInterrupt:
         is_done = False
-    if warning := publication.warning():
+    from agentwatch.remote.warned import is_news
+
+    if is_news(publication.engine, warning := publication.warning()):
         say(warning)
     if not is_done:
         say(publication.unsent())

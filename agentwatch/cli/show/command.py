@@ -6,7 +6,7 @@ from agentwatch.analysis.moments import CallEnd, End, Moment, Problem, addressed
 from agentwatch.analysis.status.reasons import unknown_agent
 from agentwatch.cli.address import STDIN, Address, opened
 from agentwatch.cli.messages import say
-from agentwatch.cli.printing import print_json, print_lines
+from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, Fault
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentwatch.cli.messages import say
-from agentwatch.cli.printing import print_lines
+from agentwatch.cli.stdout import print_lines
 from agentwatch.faults import USAGE
 from agentwatch.feed import Feed
 from agentwatch.outputs.action_log import follow_log

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from agentwatch.cli.printing import print_json, print_lines
-from agentwatch.cli.sessions.options import agent_names
 from agentwatch.cli.sessions.up_to_date import with_index
 from agentwatch.cli.stats.records import csv_lines, json_record
 from agentwatch.cli.stats.report import report
+from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, Fault
 from agentwatch.outputs.safe_json import safe_json
 from agentwatch.rules.errors import nearest
@@ -46,10 +45,9 @@ def print_statistics(chosen: Chosen, output_format: str) -> int:
 
     def use(index: SessionIndex, _done: Updated) -> Statistics:
         known = names(index.connection)
-        agents = sorted({*known.agents, *agent_names()} - {_OWN})
         for agent in sorted(chosen.agents):
-            _check("--agent", agent, agents)
-        if chosen.repository and known.repositories:
+            _check("--agent", agent, sorted({*known.agents} - {_OWN}))
+        if chosen.repository:
             _check("--repo", chosen.repository, known.repositories)
         return statistics(index.connection, chosen)
 
@@ -74,5 +72,6 @@ def _check(option: str, name: str, known: Sequence[str]) -> None:
         return
     near = nearest(name, folded)
     more = " …" if len(known) > _MOST_NAMED else ""
-    hint = f"did you mean {folded[near]}?" if near else f"known: {', '.join(known[:_MOST_NAMED])}{more}"
-    raise Fault(f"{option}: no session has {name!r}; {hint}", USAGE)
+    hint = f"; known: {', '.join(known[:_MOST_NAMED])}{more}" if known else ""
+    hint = f"; did you mean {folded[near]}?" if near else hint
+    raise Fault(f"{option}: no session has {name!r}{hint}", USAGE)

@@ -29,7 +29,10 @@ from agentwatch.cli.parameters.ages import since
 def stats(
     since_ms: int | None, agents: tuple[str, ...], repo: str, output_format: str | None, *, as_json: bool
 ) -> int:
-    """Print statistics over all sessions: time, cost, failures, slow commands, edited files, tests."""
+    """Print statistics over all sessions on this machine.
+
+    They are about time, cost, failures, slow commands, edited files and tests.
+    """
     if as_json and output_format not in (None, "json"):
         raise click.UsageError(f"--json excludes --output-format {output_format}")
     from agentwatch.cli.stats.command import print_statistics

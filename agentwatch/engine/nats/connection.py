@@ -134,8 +134,14 @@ class Connection:
         return inbox
 
     def forget(self, inbox: Inbox) -> None:
-        """Close an inbox."""
+        """Close an inbox.
+
+        Raises:
+            EngineError: The connection was lost, and its inboxes with it.
+        """
         self._inboxes.pop(inbox.number, None)
+        if self.lost.is_set():  # the loop may end before it begins what is asked of it now
+            raise self.problem
         self._run_soon(self._client.leave(inbox.number))
 
     def close(self) -> None:
@@ -148,6 +154,8 @@ class Connection:
             self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CLOSE_SECONDS)
         if not self._thread.is_alive():
+            self._client.transport.close()  # if `_end` had no time
+            self._loop.run_until_complete(asyncio.sleep(0))
             self._loop.close()
 
     def _run(self, coroutine: Coroutine[Any, Any, Any], seconds: float = ANSWER_SECONDS) -> Any:
@@ -262,6 +270,8 @@ class Connection:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # A lost connection is closed in a task of the client, which may just have been cancelled halfway.
+        self._client.transport.close()
 
 
 def answer_in(message: Message) -> dict[str, Any]:

@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 from agentwatch.events import Event, Tokens, Usage, UsageScope
 from agentwatch.feed import Feed
-from agentwatch.feed.checkpoints import Checkpoint
 from agentwatch.recording import LineReader, Until
-from agentwatch.session import Entry, Kind, Pieces, Place, Session
+from agentwatch.session import Entry, Kind, Pieces, Place, Session, apply_line, keep_few
 from agentwatch.session.usage_counts import added
-from agentwatch.wire import Decoder
 
 _MOST_MODELS = 1000
 _MOST_REQUESTS = 100_000
@@ -62,33 +60,32 @@ def noted(feed: Feed) -> Noted:
     """Return what is known of the entries of the session of a feed, which has read what is exported."""
     reader = feed.reader
     assert isinstance(reader, LineReader)
-    session = _NotingSession()
-    session.keep_few()
     growth = reader.growth if feed.is_over else Until(feed.offset)
-    again = LineReader(reader.fd, growth, reader.times)
-    Feed(again, feed.agent, Checkpoint(0, session, Decoder(feed.agent))).advance()
-    return session.noted
+    again = Feed(LineReader(reader.fd, growth, reader.times), feed.agent)
+    keep_few(again.session)
+    notes = _Notes(again.session)
+    for events, place, count, pieces in again.decoded():
+        notes.apply(events, place, count, pieces)
+    if again.is_decoded:
+        notes.apply(again.last_events(), Place(again.offset, 0, None), 0)
+    return notes.noted
 
 
-class _NotingSession(Session):
-    """A session that notes what its entries do not keep."""
+class _Notes:
+    """Notes what the entries of a session do not keep, line by line."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, session: Session) -> None:
         self.noted = Noted(array("Q"), array("H"), [None], {})
+        self._session = session
         self._last_request: int | None = None
 
     def apply(
-        self,
-        events: Sequence[Event],
-        place: Place,
-        physical_lines: int = 1,
-        pieces: Pieces | None = None,
+        self, events: Sequence[Event], place: Place, physical_lines: int, pieces: Pieces | None = None
     ) -> None:
         """Apply the events of one line, and note what is known of the entries that begin with it."""
-        begin = len(self.transcript)
-        super().apply(events, place, physical_lines, pieces)
-        if (end := len(self.transcript)) > begin:
+        begin = len(self._session.transcript)
+        apply_line(self._session, events, place, physical_lines, pieces)
+        if (end := len(self._session.transcript)) > begin:
             self.noted.seen_ms.extend([max(place.seen_ms or 0, 0)] * (end - begin))
             self.noted.model.extend([self._model()] * (end - begin))
         for event in events:
@@ -97,7 +94,7 @@ class _NotingSession(Session):
 
     def _model(self) -> int:
         """Return the index of the model of the run."""
-        models, model = self.noted.models, self.run.model
+        models, model = self.noted.models, self._session.run.model
         if model != models[-1] and len(models) < _MOST_MODELS:
             models.append(model)
         return len(models) - 1 if model == models[-1] else 0
@@ -110,7 +107,7 @@ class _NotingSession(Session):
         of_the_model = [
             number
             for number in range(begin, end)
-            if (entry := self.transcript[number]).kind in _OF_THE_MODEL and entry.parent is None
+            if (entry := self._session.transcript[number]).kind in _OF_THE_MODEL and entry.parent is None
         ]
         if not of_the_model:
             if self._last_request is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from agentwatch.actions import count_words
@@ -57,8 +56,8 @@ def _facts(exported: Exported) -> Iterator[str]:
 
 
 def _counts(exported: Exported) -> Iterator[str]:
-    found = Counter(call.outcome for call in exported.calls())
-    by_outcome = {outcome: found[outcome] for outcome in Outcome if found[outcome]}
+    found = exported.outcomes()
+    by_outcome = {outcome: found[outcome] for outcome in Outcome if outcome in found}
     total, *_ = count_words(by_outcome)
     if (turn := turn_words(exported.session.run)) is not None:
         yield escaped(turn)

@@ -92,4 +92,4 @@ def _part(exported: Exported) -> Iterator[str]:
         yield f"until {moment(timeline.ms_at(exported.feed.offset))}"
     if exported.filter_words:
         yield f"only {exported.filter_words}"
-    yield plural(sum(1 for _ in exported.calls()), "call")
+    yield plural(sum(exported.outcomes().values()), "call")

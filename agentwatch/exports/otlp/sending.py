@@ -54,7 +54,9 @@ def _backend_class() -> type[Backend]:
     try:
         from agentwatch.exports.otlp.backend import Backend
     except ImportError:
-        raise Fault("--to otlp needs an extra: pip install 'agentwatch-tui[otlp]'", USAGE) from None
+        raise Fault(
+            "--to otlp needs a package: pip install opentelemetry-exporter-otlp-proto-http", USAGE
+        ) from None
     return Backend
 
 

@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
+from agentwatch.faults import reading
 from agentwatch.machine.contents.lines import pieces
 from agentwatch.machine.contents.needle import Needle
 from agentwatch.machine.found import Key
@@ -87,8 +88,8 @@ class ContentsSearch:
 
     def _search_one(self, needle: Needle, row: Row) -> Generator[list[Hit]]:
         snippets: set[str] = set()
-        with closing(pieces(row.path)) as found:
-            try:
+        try:
+            with reading(row.path), closing(pieces(row.path)) as found:
                 for piece in found:
                     self.skipped += piece.is_left
                     hits = []
@@ -102,8 +103,8 @@ class ContentsSearch:
                             yield hits
                             return
                     yield hits
-            except OSError:
-                self.skipped += 1
+        except OSError:
+            self.skipped += 1
 
 
 def _age(row: Row) -> int:

@@ -24,6 +24,8 @@ class StoredLines:
     def __init__(self) -> None:
         self._read: tuple[int, int, int | None] | None = None
         """The size and the times of the session when it was read last."""
+        self.problem: OSError | None = None
+        """Why it could not be read when that was tried last."""
         self._due = 0.0
         """When it may be read again, in seconds of the monotonic clock."""
 
@@ -36,10 +38,11 @@ class StoredLines:
         if present == self._read or found.size > _MOST_FILE_BYTES or time.monotonic() < self._due:
             return None
         began = time.monotonic()
+        read = self.problem = None
         try:
             read = _read(found)
-        except OSError:
-            read = None
+        except OSError as error:
+            self.problem = error
         self._read = present
         took = time.monotonic() - began
         self._due = began + took / _LARGEST_SHARE

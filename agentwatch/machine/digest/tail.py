@@ -8,6 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from agentwatch.events import Event, LineTime, Outcome, TurnEnded
+from agentwatch.faults import reading
 from agentwatch.machine.digest.course import Course
 from agentwatch.machine.digest.decoding import OWN, apply_lines, digest_of, format_of
 from agentwatch.machine.digest.digest import Digest
@@ -79,8 +80,14 @@ class Tail:
         """The offset of the first line that was not read."""
         self._before = b""
         """The bytes before that offset."""
+        self._problem: OSError | None = None
         self._held: list[Event] | None = None
         """What follows if nothing more is written, and was not applied yet; None if it was not asked for."""
+
+    @property
+    def problem(self) -> OSError | None:
+        """Why the session could not be read when that was tried last."""
+        return self._problem if self._stored is None else self._stored.problem
 
     def update(self) -> bool:
         """Read what is new, and return whether the digest may have changed."""
@@ -92,15 +99,16 @@ class Tail:
             version = _Version.of(os.stat(self.found.path, follow_symlinks=False))
             if version == self._seen:
                 return self._is_silent(version.changed_ms)
+            self._problem = None
             fd = open_own(self.found.path)
-        except OSError:
+            try:
+                with reading(self.found.path):
+                    return self._read(fd)
+            finally:
+                os.close(fd)
+        except OSError as error:
+            self._problem = error
             return False
-        try:
-            return self._read(fd)
-        except OSError:
-            return False
-        finally:
-            os.close(fd)
 
     def settle(self) -> bool:
         """Apply what follows if nothing more is written, and return whether that is anything.

@@ -82,7 +82,7 @@ class Arrangement:
         self._tops.sort(key=self._order.at_first, reverse=True)
         repos: dict[FoldId, list[Row]] = {}
         for row in self._tops:
-            repos.setdefault(("repository", row.host, row.repo), []).append(row)
+            repos.setdefault(("repository", row.place, row.repo), []).append(row)
         for fold in self._in_order(repos):
             rows = repos[fold]
             is_open = self._shows(fold, rows)

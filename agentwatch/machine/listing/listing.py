@@ -174,7 +174,7 @@ class Listing:
             row.standing.state is State.UNKNOWN,
             row.parent,
             row.is_one_liner,
-            (row.cwd, row.repo, row.worktree, row.host),
+            (row.cwd, row.repo, row.worktree, row.place),
             is_hidden(row, self._now_ms),
             began_ms,
             self._matches(row),

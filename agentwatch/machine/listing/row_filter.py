@@ -27,7 +27,9 @@ ROW_FIELDS: Final = (
     Field("repo", Measure.TEXT, "a part of the repository's name", example="repo:api"),
     Field("branch", Measure.TEXT, "a part of the branch", example="branch:fix*"),
     Field("worktree", Measure.TEXT, "a part of the worktree's name", example="worktree:lows"),
-    Field("host", Measure.TEXT, "a part of the machine's name", example="host:buildbox"),
+    Field(
+        "host", Measure.TEXT, "a part of the machine's name, or of its publisher's", example="host:buildbox"
+    ),
     Field("state", Measure.TEXT, "a part of the state or group", _STATES, example="state:ended"),
     Field("title", Measure.TEXT, "a part of the title", example='title:"settings page"'),
     Field("model", Measure.TEXT, "a part of the model's name", example="model:opus"),
@@ -111,7 +113,7 @@ _TEXTS: dict[str, Callable[[Row], str]] = {
     "repo": lambda row: row.repo,
     "branch": lambda row: row.branch,
     "worktree": lambda row: row.worktree,
-    "host": lambda row: row.host,
+    "host": lambda row: row.place,
     "title": lambda row: row.title,
     "model": lambda row: row.model,
 }
@@ -165,7 +167,7 @@ def _word_test(word: str) -> Test[Row]:
     matches = word_matcher(word)
 
     def test(row: Row) -> bool:
-        texts = (row.title, row.standing.now, row.agent, row.host, row.repo, row.branch, row.worktree)
+        texts = (row.title, row.standing.now, row.agent, row.place, row.repo, row.branch, row.worktree)
         if any(map(matches, texts)):
             return True
         return len(word) >= _LEAST_OF_A_STATE and row.standing.state.startswith(word)

@@ -12,14 +12,13 @@ import orjson
 
 from agentwatch.machine.own_file import own_object
 from agentwatch.recording import open_regular
+from agentwatch.recording.store import is_foreign_id
 
 MOST_BYTES = 1 << 20
 """A description that is larger counts as none. The largest known one is the `projects.json` of Gemini, with
 some 50 bytes for each folder in which it ran."""
 _HEAD_BYTES = 1 << 12
 _MOST_TEXT = 1000
-_MOST_ID = 255
-"""The longest name of a file on Linux."""
 _MOST_PATH = 4096
 """The longest path on Linux."""
 _MOST_LINES = 1000
@@ -109,8 +108,8 @@ def text_in(value: object) -> str:
 
 
 def is_id(value: object) -> TypeGuard[str]:
-    """Return whether a value can be the id of a session: the name of a file that can be shown."""
-    return isinstance(value, str) and 0 < len(value) <= _MOST_ID and value.isprintable() and "/" not in value
+    """Return whether a value can be the id of a session, which becomes a part of an address."""
+    return isinstance(value, str) and is_foreign_id(value)
 
 
 def id_in(value: object) -> str | None:

@@ -11,15 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from agentwatch.machine.found import Found, Metadata, Reach
 from agentwatch.machine.places.beside import folder_in, id_in, is_id, name_in, text_in, time_in
 from agentwatch.machine.places.folder import Kind, Spot, Stamp
-from agentwatch.sources.stores.sqlite_file import opened
+from agentwatch.sources.stores.sqlite_file import queried, stored_columns
 from agentwatch.wire.on_disk.iso_time import iso_ms
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _MOST_ROWS = 100_000
 _LOG = "-wal"
@@ -48,17 +51,20 @@ class Rows:
         """The rows and their sessions, by the id, for each database."""
 
     def read(self, spot: Spot) -> Sequence[Found]:
-        """Return the sessions in a database; those so far if it cannot be read now."""
+        """Return the sessions in a database.
+
+        Raises:
+            OSError: It cannot be read now.
+        """
         path, stamp = spot.path, spot.stamp
         if stamp is None:
             self._known.pop(path, None)
             return []
         known = self._known.get(path, {})
+        spot.folder.files[spot.name] = stamp._replace(changed_ns=-1)  # it is read again if this fails
         rows = self._rows(Path(path))
-        if rows is None or abs(time.time_ns() - stamp.changed_ns) < _FRESH_NS:
-            spot.folder.files[spot.name] = stamp._replace(changed_ns=-1)
-        if rows is None:
-            return spot.previous
+        if abs(time.time_ns() - stamp.changed_ns) >= _FRESH_NS:
+            spot.folder.files[spot.name] = stamp
         now = self._known[path] = {}
         for row in rows:
             session_id = row[0]
@@ -76,23 +82,23 @@ class Rows:
         changed_ns = stamp.changed_ns if changed_ms is None else changed_ms * 10**6
         return found._replace(changed_ns=changed_ns, inode=stamp.inode)
 
-    def _rows(self, path: Path) -> list[tuple[object, ...]] | None:
-        """Return the rows of the table; None if they cannot be read."""
-        if find_spec("_sqlite3") is None:
-            return None
-        import sqlite3
+    def _rows(self, path: Path) -> list[tuple[object, ...]]:
+        """Return the rows of the table; none if it has not got the table, or Python has no SQLite.
 
-        with suppress(OSError, sqlite3.Error), opened(path, (self._table,)) as (connection, _):
-            kind = "SELECT type FROM sqlite_master WHERE name = ?"
-            if connection.execute(kind, (self._table,)).fetchone() != ("table",):
-                return []
-            there = {row[1] for row in connection.execute(f"PRAGMA table_info({self._table})")}
-            if self._columns[0] not in there:
-                return []
-            chosen = ", ".join(name if name in there else f"NULL AS {name}" for name in self._columns)
-            select = f"SELECT {chosen} FROM {self._table} LIMIT {_MOST_ROWS}"  # noqa: S608 - constants
-            return connection.execute(select).fetchall()
-        return None
+        Raises:
+            OSError: They cannot be read.
+        """
+        if find_spec("_sqlite3") is None:
+            return []
+        return queried(path, (self._table,), self._select)
+
+    def _select(self, connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+        there = stored_columns(connection, self._table)
+        if self._columns[0] not in there:
+            return []
+        chosen = ", ".join(name if name in there else f"NULL AS {name}" for name in self._columns)
+        select = f"SELECT {chosen} FROM {self._table} LIMIT {_MOST_ROWS}"  # noqa: S608 - constants
+        return connection.execute(select).fetchall()
 
 
 def _opencode(path: Path, row: Row) -> Found:

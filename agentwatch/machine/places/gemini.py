@@ -6,7 +6,6 @@ slug of each working directory. In older versions the slug is the SHA-256 of the
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import suppress
 
@@ -71,7 +70,9 @@ class Gemini:
             projects = json_object(path).get("projects") if changed is not None else None
             pairs = list(projects.items())[:_MOST_PROJECTS] if isinstance(projects, dict) else []
             known = {slug: cwd for cwd, slug in pairs if isinstance(slug, str) and folder_in(cwd)}
-            hashed = {hashlib.sha256(cwd.encode()).hexdigest(): cwd for cwd in known.values()}
+            from hashlib import sha256  # takes 2 ms to import
+
+            hashed = {sha256(cwd.encode()).hexdigest(): cwd for cwd in known.values()}
             self._projects = (path, changed, hashed | known)
         return self._projects[2]
 

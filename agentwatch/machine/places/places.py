@@ -35,6 +35,8 @@ class Places:
         """
         self._candidates = Candidates()
         self._tree = Tree(Layouts(environ, home).roots, self._candidates, uid)
+        self.problems: Mapping[str, OSError] = self._tree.problems
+        """Why a file cannot be read, by its path."""
         self._passed_at = -math.inf
         """The time of the last look at the folders, in seconds of the caller's clock."""
         self._roots_at = -math.inf

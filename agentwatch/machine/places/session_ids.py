@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.events import Event, RunInfo, RunStarted
-from agentwatch.faults import USAGE, Fault
+from agentwatch.faults import USAGE, Fault, reading
 from agentwatch.machine.found import Reach
 from agentwatch.recording import first_lines, open_regular, saved_recordings
 from agentwatch.wire import Decoder
@@ -46,10 +46,8 @@ class SessionIds:
         """
         if len(name) < LEAST_CHARACTERS or os.sep in name:
             return None
-        if self._known is None:
-            self._known = list(_known())
         found: dict[str, Named] = {}
-        for each in self._known:
+        for each in self._all():
             if each.id == name:
                 return _opened(each)
             if each.id.startswith(name):
@@ -59,6 +57,15 @@ class SessionIds:
             more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
             raise Fault(f"several sessions begin with {name}: {named}{more}", USAGE)
         return _opened(next(iter(found.values()))) if found else None
+
+    def beginning_with(self, words: str) -> list[str]:
+        """Return the ids and stems that begin so, each once, recordings of our own first."""
+        return list(dict.fromkeys(each.id for each in self._all() if each.id.startswith(words)))
+
+    def _all(self) -> list[Named]:
+        if self._known is None:
+            self._known = list(_known())
+        return self._known
 
 
 def _opened(named: Named) -> Path:
@@ -96,9 +103,10 @@ def _id_in(path: Path) -> str:
     except OSError:
         return ""
     try:
-        for event in _events(first_lines(fd, _HEAD_BYTES)):
-            if isinstance(event, RunStarted | RunInfo) and event.session_id:
-                return event.session_id
+        with reading(path):
+            for event in _events(first_lines(fd, _HEAD_BYTES)):
+                if isinstance(event, RunStarted | RunInfo) and event.session_id:
+                    return event.session_id
     except OSError:
         return ""
     finally:

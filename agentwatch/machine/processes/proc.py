@@ -16,6 +16,8 @@ from agentwatch.capture.clock import EPOCH_NS
 ROOT = Path("/proc")
 _ENDED = frozenset({"Z", "X", "x"})
 _MOST_STAT = 2048
+_LAST_FIELD = 20
+"""The fields after this one are not needed."""
 _MOST_COMMAND = 16 << 10
 """A command line may contain a whole prompt."""
 _MOST_ARGUMENTS = 64
@@ -48,6 +50,8 @@ class Proc:
 
     def __init__(self, root: Path = ROOT) -> None:
         self._root = os.fspath(root)
+        self._stats: dict[int, Stat | None] | None = None
+        """The states read since `read_once`; None before it is called."""
 
     def exists(self) -> bool:
         """Return whether the system has a /proc with processes."""
@@ -60,17 +64,21 @@ class Proc:
         except OSError:
             return set()
 
+    def read_once(self) -> None:
+        """Read the state of each process once at most from now on, until the next call.
+
+        The records of 300 sessions and the table of processes ask for the same states.
+        """
+        self._stats = {}
+
     def stat(self, pid: int) -> Stat | None:
         """Return the state of a process; None if there is none, or it has ended and was not reaped."""
-        before, _, after = self._read(f"{pid}/stat", _MOST_STAT).rpartition(b")")
-        fields = after.split()
-        try:
-            if fields[0].decode("ascii", "replace") in _ENDED:
-                return None
-            name = before.partition(b"(")[2].decode("utf-8", "replace")
-            return Stat(name, int(fields[1]), int(fields[19]), sum(map(int, fields[11:15])))
-        except (IndexError, ValueError):
-            return None
+        stats = self._stats
+        if stats is None:
+            return self._stat(pid)
+        if pid not in stats:
+            stats[pid] = self._stat(pid)
+        return stats[pid]
 
     def uid(self, pid: int) -> int | None:
         """Return the user that a process belongs to; None if there is no such process.
@@ -140,6 +148,17 @@ class Proc:
             return os.readlink(f"{self._root}/self/ns/pid")
         except OSError:
             return ""
+
+    def _stat(self, pid: int) -> Stat | None:
+        before, _, after = self._read(f"{pid}/stat", _MOST_STAT).rpartition(b")")
+        fields = after.split(maxsplit=_LAST_FIELD)
+        try:
+            if fields[0].decode("ascii", "replace") in _ENDED:
+                return None
+            name = before.partition(b"(")[2].decode("utf-8", "replace")
+            return Stat(name, int(fields[1]), int(fields[19]), sum(map(int, fields[11:15])))
+        except (IndexError, ValueError):
+            return None
 
     def _read(self, name: str, most_bytes: int) -> bytes:
         """Return the first bytes of a file; none if it cannot be read."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from agentwatch.machine.found import Key
 from agentwatch.machine.process import Life, Said
 from agentwatch.machine.said.small_files import FileState, file_state, own_files
-from agentwatch.recording import SessionFiles, is_being_written, open_regular, read_process
+from agentwatch.recording import SessionFiles, is_being_written, is_locked, open_regular, read_process
 
 AGENT = "agentwatch"
 _ENDING = ".ndjson"
@@ -97,8 +97,9 @@ def _writer(files: SessionFiles, stem: str) -> Said | None:
     try:
         if not is_being_written(fd, process):
             return None
+        has_locks = is_locked(fd) is not None
     finally:
         os.close(fd)
     if process is None:
-        return Said(AGENT, stem, Life.LIVE)
+        return Said(AGENT, stem, Life.LIVE if has_locks else Life.UNKNOWN)
     return Said(AGENT, stem, Life.LIVE, process.pid, began_ms=process.started_ms)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from agentwatch.faults import reading
 from agentwatch.machine.found import Key
 from agentwatch.machine.process import Said
 from agentwatch.machine.processes.proc import Proc
@@ -37,11 +38,18 @@ class Registries:
         own_home = environ.get("AGENTWATCH_HOME")
         own = Path(own_home) if own_home else sessions_folder().parent
         folders = session_folders(environ, home)
-        self._claude = ClaudeRecords(_beside(folders, "claude", "projects", "sessions"), uid, proc)
-        self._codex = CodexLocks(_beside(folders, "codex", "sessions", "thread-writer-locks"), uid, proc)
-        self._copilot = CopilotLocks(_beside(folders, "copilot", "session-state", "session-state"), uid, proc)
+        claude = _beside(folders, "claude", "projects", "sessions")
+        codex = _beside(folders, "codex", "sessions", "thread-writer-locks")
+        copilot = _beside(folders, "copilot", "session-state", "session-state")
+        self._claude = ClaudeRecords(claude, uid, proc)
+        self._codex = CodexLocks(codex, uid, proc)
+        self._copilot = CopilotLocks(copilot, uid, proc)
         self._own = OwnRecordings(own / "sessions", uid)
         self._hooks = HookLogs(own / "hooks", uid)
+        self._folders = (claude[0], codex[0], copilot[0], own / "sessions", own / "hooks")
+        """The folder that is named if the files of one of the five cannot be read."""
+        self.problems: list[OSError] = []
+        """Why something could not be read by the last `refresh`; what was said before holds."""
         self.said: dict[Key, Said] = {}
 
     @property
@@ -56,8 +64,15 @@ class Registries:
             now: The time, in seconds since the epoch.
         """
         agents = (self._claude, self._codex, self._copilot, self._own)
-        changes = [each.refresh(now) for each in (*agents, self._hooks)]
-        if not any(changes):
+        has_changed, self.problems = False, []
+        refreshes = [*(each.refresh for each in agents), self._hooks.refresh]
+        for refresh, folder in zip(refreshes, self._folders, strict=True):
+            try:
+                with reading(folder):
+                    has_changed = refresh(now) or has_changed
+            except OSError as error:
+                self.problems.append(error)
+        if not has_changed:
             return False
         said: dict[Key, Said] = {}
         for each in agents:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows
-from agentwatch.machine.row import Row
+from agentwatch.machine.row import Row, changed_rows
 from agentwatch.machine.status.counts import Counts, counts_of
 from agentwatch.machine.status.file import FRESH_MS, write_status
 
@@ -20,7 +20,7 @@ class Publisher:
     """Writes the counts of rows when they have changed, and otherwise before they are too old."""
 
     def __init__(self) -> None:
-        self._rows: Mapping[Key, Row] | None = None
+        self._rows: Mapping[Key, Row] = {}
         self._counts = Counts()
         self._counted = CountedRows(counts_of)
         self._written_ms: int | None = None
@@ -42,7 +42,8 @@ class Publisher:
         if self._written_ms is not None and 0 <= now_ms - self._written_ms < due_ms:
             return False
         if is_changed:
-            self._rows, self._counts = rows, self._counted.update(rows, now_ms)
+            changed, self._rows = changed_rows(self._rows, rows), rows
+            self._counts = self._counted.update(rows, changed, now_ms)
         self._written_ms = now_ms
         write_status(self._counts, now_ms)
         return True

@@ -2,5 +2,6 @@
 
 from agentwatch.redaction.found import Found
 from agentwatch.redaction.secrets.scanner import find
+from agentwatch.redaction.secrets.wrapped import OPEN_KINDS
 
-__all__ = ["Found", "find"]
+__all__ = ["OPEN_KINDS", "Found", "find"]

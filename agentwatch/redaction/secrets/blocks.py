@@ -10,8 +10,12 @@ from agentwatch.redaction.found import Found
 _BEGIN = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-{4,5}|Private-Lines:[ ]{0,2}[0-9]{1,4}"
 )
-_BODY = re.compile(r"[A-Za-z0-9+/=,:.\s\\\"'>|_-]{0,1000}")
-_LINE = re.compile(r"[\s\\\"'>+|,]{0,80}[A-Za-z0-9+/=]{16,1000}")
+_BODY = re.compile(r"[A-Za-z0-9+/=,:.?\s\\\"'>|_-]{0,1000}")
+_LINE = re.compile(r"[\s\\\"'>+|,]{0,80}(?:[0-9]{1,6}[?:|\t][ ]?)?[A-Za-z0-9+/=]{16,1000}")
+_TAIL_LINE = re.compile(
+    r"[\s\\\"'>+|,]{0,80}(?:[0-9]{1,6}[?:|\t ][ ]?)?([A-Za-z0-9+/]{1,1000}={0,2})[\s\\\"'+,]{0,80}"
+)
+_RUN_OF_KEY = re.compile("[A-Za-z0-9+/]{16}")
 _END_LINE = re.compile(r"-----END [A-Z0-9 ]{0,60}-{4,5}")
 _BEGIN_LITERALS = ("PRIVATE KEY", "Private-Lines:")
 _END_LITERAL = "-----END"
@@ -40,6 +44,35 @@ def key_blocks(text: str) -> Iterator[Found]:
         if end > start:
             yield Found(begin.start(), end, "private key")
         begin = _BEGIN.search(text, max(start, end))
+    yield from _key_tails(text)
+
+
+def _key_tails(text: str) -> Iterator[Found]:
+    """Yield the last lines of private keys whose first line is missing in a plain text."""
+    at = text.find(_END_LITERAL)
+    while at >= 0:
+        match = _END_LINE.match(text, at)
+        if match is not None and "PRIVATE KEY" in match[0]:
+            start = _start_of_tail(text, at)
+            if start < at:
+                yield Found(start, match.end(), "private key")
+        at = text.find(_END_LITERAL, at + 1)
+
+
+def _start_of_tail(text: str, end: int) -> int:
+    """Return where the lines of base64 begin that end at a place."""
+    start, at = end, max(text.rfind("\n", 0, end), 0)
+    while at > 0 and end - at < _LONGEST:
+        before = text.rfind("\n", 0, at) + 1
+        line = text[before:at]
+        match = _TAIL_LINE.fullmatch(line)
+        if match is None and line.strip(" \t\r\\\"',"):
+            break
+        if match is not None:
+            start = before + match.start(1)
+        at = before - 1
+    has_line = start < end and _RUN_OF_KEY.search(text, start, end) is not None
+    return start if has_line else end
 
 
 def _end_of_body(text: str, start: int) -> int:

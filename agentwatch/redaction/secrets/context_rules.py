@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, NamedTuple
 
 Judgement = Literal["any", "filled", "random", "generated", "bearer", "base64", "password", "cookie"]
@@ -75,6 +76,59 @@ HEADERS = (
 )
 _PIPED = r"(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|$]{3,300})[\"']?[ \t]{0,4}\|[^\n|]{0,100}"
 _PAIR = r"\([\"'][^\"'\n]{1,80}[\"'],[ ]{0,2}[\"']([^\"'\n ]{3,200})[\"']"
+_PROGRAMS: tuple[tuple[Judgement, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "filled",
+        (
+            ("zip", "-P[ \\t]{0,4}"),
+            ("rar ", "-h?p"),
+            ("keytool", "-[a-z]{0,10}pass[ \\t]{1,4}"),
+            ("jarsigner", "-[a-z]{0,10}pass[ \\t]{1,4}"),
+            ("openssl enc", "-k[ \\t]{1,4}"),
+            ("openssl aes", "-k[ \\t]{1,4}"),
+            ("ssh-keygen", "-[NP][ \\t]{1,4}"),
+            ("useradd", "(?:-p|--password)[ \\t=]{1,4}"),
+            ("usermod", "(?:-p|--password)[ \\t=]{1,4}"),
+            ("ipmitool", "-P[ \\t]{1,4}"),
+            ("mosquitto_", "-P[ \\t]{1,4}"),
+            ("bcp ", "-P[ \\t]{0,4}"),
+            ("snmp", "-[AX][ \\t]{1,4}"),
+            ("xfreerdp", "/p:"),
+            ("wlfreerdp", "/p:"),
+            ("unzip", "-P[ \\t]{0,4}"),
+            ("rdesktop", "-p[ \\t]{1,4}"),
+            ("mstsc", "/p:"),
+            ("evil-winrm", "-p[ \\t]{1,4}"),
+            ("crackmapexec", "-p[ \\t]{1,4}"),
+            ("netexec", "-p[ \\t]{1,4}"),
+            ("smbmap", "-p[ \\t]{1,4}"),
+            ("twine", "-p[ \\t]{1,4}"),
+            ("ncftp", "-p[ \\t]{1,4}"),
+            ("beeline", "-p[ \\t]{1,4}"),
+            ("cqlsh", "-p[ \\t]{1,4}"),
+            ("influx ", "-p(?:assword)?[ \\t]{1,4}"),
+            ("psexec", "-p[ \\t]{1,4}"),
+            ("rabbitmqadmin", "-p[ \\t]{1,4}"),
+            ("couchbase-cli", "-p[ \\t]{1,4}"),
+            ("plink", "-pw[ \\t]{1,4}"),
+            ("pscp", "-pw[ \\t]{1,4}"),
+            ("psftp", "-pw[ \\t]{1,4}"),
+            ("jenkins-cli", "-auth[ \\t]{1,4}[^\\s:]{1,60}:"),
+            ("rclone obscure", ""),
+            ("wpa_passphrase", "[\"']?[^\\s\"']{1,40}[\"']?[ \\t]{1,4}"),
+            ("bw unlock", ""),
+            ("rabbitmqctl add_user", "[^\\s]{1,60}[ \\t]{1,4}"),
+            ("rabbitmqctl change_password", "[^\\s]{1,60}[ \\t]{1,4}"),
+            ("samba-tool user create", "[^\\s]{1,60}[ \\t]{1,4}"),
+            ("smbpasswd", "-w[ \\t]{1,4}"),
+        ),
+    ),
+    (
+        "password",
+        (("bw login", "[^\\s]{1,80}[ \\t]{1,4}"), ("redis-cli", "(?:AUTH|auth)[ \\t]{1,4}")),
+    ),
+)
+"""The options of programs that take a password, and what a password must be there."""
 OPTIONS = (
     Context("password", "-p", rf"-u[ \t]{{0,2}}[^\s]{{1,60}}[ \t]{{1,4}}-p[ \t]{{0,2}}{_OPTION}", "password"),
     Context("password", "lftp", r"lftp[^\n]{0,80}?-u[ \t]{1,2}[^\s,]{1,60},([^\s\"']{3,200})"),
@@ -88,6 +142,12 @@ OPTIONS = (
         r"(?i)cookie[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[\"']?([A-Za-z0-9_.-]{1,64}=[^\s\"'][^\n\"'\\]{8,900})",
         "cookie",
     ),
+    *(
+        Context("cookie", literal, rf"(?i){literal}[\"']?([A-Za-z0-9%._~+/:=-]{{16,900}})", "random")
+        for literal in ("phpsessid=", "jsessionid=", "sessionid=", "session=", "xsrf-token=")
+    ),
+    Context("cookie", "s:", r"\bs:([A-Za-z0-9_-]{20,64}\.[A-Za-z0-9+/]{40,46}={0,2})", "random"),
+    Context("cookie", "s%3a", r"s%3[Aa]([A-Za-z0-9_-]{20,64}\.[A-Za-z0-9%+/]{40,66}={0,2})", "random"),
     Context(
         "password",
         "machine",
@@ -96,7 +156,101 @@ OPTIONS = (
     Context("curl", "curl", rf"curl\b[^|;]{{0,300}}?[ \t](?:-u[ \t]{{0,4}}|--user[ \t=]{{1,4}}){_USER}"),
     Context("curl", "--proxy-user", rf"--proxy-user[ \t=]{{1,4}}{_USER}"),
     Context("http", "http", rf"\bhttps?[ \t](?:[^\n|;]{{0,200}}?[ \t])?(?:-a|--auth)[ \t=]{{1,4}}{_USER}"),
-    Context("smb", "smb", r"-U[ \t]{0,4}[\"']?[A-Za-z0-9_.\\/-]{1,60}%([^\s\"']{3,200})"),
+    *(
+        Context(
+            "smb",
+            literal,
+            rf"{option}[ \t=]{{0,4}}[\"']?[A-Za-z0-9_.\\/-]{{1,60}}%([^\s\"']{{3,200}})",
+        )
+        for literal, option in (("-u", "-U"), ("--user", "--user(?:name)?"))
+    ),
+    *(
+        Context(
+            "password",
+            program,
+            rf"{re.escape(program)}[a-z0-9_.-]{{0,20}}(?:{_LINE}|[ \t]){options}{_OPTION}",
+            judgement,
+        )
+        for judgement, lines in _PROGRAMS
+        for program, options in lines
+    ),
+    Context(
+        "password",
+        "net use",
+        r"(?i)net use[^\n]{0,100}?\\[^\s]{1,100}[ \t]{1,4}([^\s\"'/]{3,200})[ \t]{1,4}/u(?:ser)?:",
+    ),
+    Context(
+        "password",
+        "net user",
+        r"(?i)net user[ \t]{1,4}[^\s/]{1,40}[ \t]{1,4}([^\s\"'/*][^\s\"']{2,100})",
+        "password",
+    ),
+    Context(
+        "password",
+        "<<<",
+        r"(?:sudo|kinit|cryptsetup|passwd|login|gpg|openssl|chpasswd|sshpass|secret|restic|borg)"
+        rf"[^\n|;]{{0,160}}?<<<[ \t]{{0,4}}{_OPTION}",
+    ),
+    Context(
+        "password",
+        "echo ",
+        r"echo[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?[\"']?([^\s\"'|]{3,200})[\"']?"
+        r"[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?(?:cryptsetup|passwd|kinit|smbpasswd|vncpasswd"
+        r"|ldappasswd|saslpasswd2|gpg|su|gh auth|wrangler|bw|security)\b",
+    ),
+    Context(
+        "password",
+        "password '",
+        r"(?i)(?:role|user|login|encrypted|with)[ \t][^\n;]{0,80}?password[ \t]{1,4}'([^'\s]{3,200})'",
+    ),
+    Context(
+        "password",
+        "send ",
+        r"send[ \t]{1,4}(?:--[ \t]{1,4})?\"([^\s\"\\$]{3,100})(?:\\r|\\n|\s)",
+        "password",
+    ),
+    Context("secret", "--from-literal", rf"--from-literal[= \t][\"']?[^\s=\"']{{1,80}}={_OPTION}"),
+    Context(
+        "secret",
+        "secret",
+        rf"secrets? set[ \t]{{1,4}}[^\n|;]{{0,120}}?(?:[A-Z][A-Z0-9_]{{1,60}}=|--body[ =]|-b[ ]){_OPTION}",
+    ),
+    Context(
+        "secret",
+        "vault ",
+        rf"vault (?:kv put|write)[ \t]{{1,4}}[^\s]{{1,100}}[ \t]{{1,4}}[^\s=]{{1,60}}={_OPTION}",
+    ),
+    Context("bearer token", "--oauth2-bearer", rf"--oauth2-bearer[ \t=]{{1,4}}{_OPTION}"),
+    Context("password", "--cert", r"--cert[ \t=]{1,4}[\"']?[^\s:\"']{1,200}:([^\s\"']{3,100})", "password"),
+    Context(
+        "password",
+        "--encrypt",
+        r"--encrypt[ \t]{1,4}[\"']?([^\s\"'-]{3,60})[\"']?[ \t]{1,4}"
+        r"[^\s]{1,60}[ \t]{1,4}(?:40|128|256)\b",
+    ),
+    Context(
+        "minio",
+        "mc ",
+        r"mc (?:alias set|config host add)(?:[ \t]{1,4}[^\s]{1,200}){3}[ \t]{1,4}[\"']?([^\s\"']{3,200})",
+    ),
+    Context(
+        "cookie",
+        "curl",
+        r"curl\b[^|;]{0,300}?[ \t](?:-b|--cookie)[ \t=]{0,4}[\"']?"
+        r"([A-Za-z0-9_.-]{1,64}=[^\s\"'][^\n\"'\\ ]{8,900})",
+        "cookie",
+    ),
+    Context(
+        "password",
+        "impacket",
+        r"impacket-?[a-z]{0,20}[ \t][^\n|;]{0,100}?"
+        r"[A-Za-z0-9_.-]{1,60}/[A-Za-z0-9_.-]{1,60}:([^\s\"']{3,100})@",
+    ),
+    Context(
+        "password",
+        ".py ",
+        r"(?:psexec|secretsdump|wmiexec|smbexec|atexec|dcomexec)\.py [^\n|;]{0,100}?:([^\s\"']{3,100})@",
+    ),
     Context("password", "mysql", rf"mysql(?:dump|admin|import)?{_LINE}-p{_OPTION}"),
     Context("password", "mariadb", rf"mariadb(?:-dump|-admin)?{_LINE}-p{_OPTION}"),
     Context("password", "sshpass", rf"sshpass[ \t]{{1,4}}-p[ \t]{{0,4}}{_OPTION}"),

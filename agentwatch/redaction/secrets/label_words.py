@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
 Category = Literal["password", "secret", "token", "key", "credential", "weak"]
 """What a label labels. After a `weak` one the value must show by itself that it is generated."""
 
-STEMS = ("pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "salt", "api", "access")
+STEMS = ("pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "api", "access")
 """What each label of a secret has, in lower case."""
 _WORDS_AFTER = """
 arn board checksum code count date digest error expir field file fingerprint frame hash id index len
@@ -35,6 +38,81 @@ _NOT_BEFORE = tuple(_WORDS_BEFORE.split())
 _KEYS = tuple(_WORDS_OF_KEYS.split())
 """What stands before `key` in the label of a secret."""
 
+_OF_LANGUAGES: tuple[tuple[Category, str], ...] = (
+    (
+        "password",
+        (
+            "mot de passe|mot_de_passe|mot-de-passe|motdepasse|mdp|kennwort|losungswort|"
+            "zugangscode|contraseña|contrasena|clave de acceso|clave|senha|palavra-passe|"
+            "palavra passe|parola d'ordine|parola|parolă|hasło|haslo|wachtwoord|lösenord|losenord|"
+            "adgangskode|adgangsord|kodeord|passord|salasana|lykilorð|heslo|jelszó|jelszo|geslo|"
+            "lozinka|zaporka|parool|parole|slaptažodis|slaptazodis|şifre|sifre|mật khẩu|mat khau|"
+            "kata sandi|katasandi|kata laluan|fjalëkalim|nenosiri|пароль|пароля|паролем|пароли|"
+            "парола|лозинка|құпия сөз|нууц үг|գաղտնաբառ|პაროლი|κωδικός πρόσβασης|κωδικός|κωδικο|"
+            "συνθηματικό|סיסמה|סיסמא|كلمة المرور|كلمة السر|كلمة سر|رمز عبور|گذرواژه|کلمه عبور|"
+            "पासवर्ड|कूटशब्द|পাসওয়ার্ড|கடவுச்சொல்|పాస్వర్డ్|രഹസ്യവാക്ക്|รหัสผ่าน|密码|密碼|口令|通行码|"
+            "通關密語|パスワード|パスフレーズ|合言葉|暗証番号|パスコード|비밀번호|패스워드|암호|"
+            "비번"
+        ),
+    ),
+    (
+        "secret",
+        (
+            "clé secrète|cle secrete|geheimnis|clave secreta|segredo|секрет|секретный ключ|密钥|"
+            "密鑰|秘钥|机密|シークレット|秘密鍵|비밀 키|비밀키|시크릿|مفتاح سري"
+        ),
+    ),
+    (
+        "token",
+        (
+            "jeton|jeton d'accès|clé api|cle api|clé d'api|zugriffsschlüssel|zugangsschlüssel|"
+            "api-schlüssel|schlüssel|zugriffstoken|clave api|clave de api|chave api|chave de api|"
+            "ficha|токен|ключ|ключ api|жетон|令牌|凭证|憑證|访问密钥|トークン|アクセスキー|"
+            "apiキー|토큰|액세스 키|api 키|رمز|אסימון|टोकन|κλειδί"
+        ),
+    ),
+)
+
+
+def _by_head() -> dict[str, list[tuple[str, Category]]]:
+    """Return the labels by the first four characters of their first word, or by a letter outside ASCII."""
+    found: dict[str, list[tuple[str, Category]]] = {}
+    for category, words in _OF_LANGUAGES:
+        for word in words.split("|"):
+            for form in sorted({word, unicodedata.normalize("NFD", word)}):
+                split = "".join(char if char.isalnum() else " " for char in form).split()
+                head = split[0][:4] if form.isascii() else max(form)
+                found.setdefault(head, []).append((form, category))
+    return found
+
+
+_FOREIGN = _by_head()
+_LETTERS = "".join(sorted(head for head in _FOREIGN if not head.isascii()))
+_LETTER = re.compile(f"[{_LETTERS}{_LETTERS.upper()}]")
+
+
+def foreign_labels(text: str, heads: set[str]) -> Iterator[tuple[int, Category]]:
+    """Yield the end and the category of each label in a language other than English.
+
+    Args:
+        text: The text.
+        heads: The first four characters of each of its words in ASCII, in lower case.
+    """
+    found = heads & _FOREIGN.keys()
+    if not text.isascii():
+        found |= {letter.lower() for letter in set(_LETTER.findall(text))}
+    lower = text.lower() if found else ""
+    if len(lower) == len(text):  # a letter of few languages is two in lower case
+        text = lower
+    for head in found & _FOREIGN.keys():
+        for word, category in _FOREIGN[head]:
+            at = text.find(word)
+            while at >= 0:
+                end = at + len(word)
+                if not (text[at - 1 : at].isalpha() and word[0].isascii()):
+                    yield end, category
+                at = text.find(word, end)
+
 
 @lru_cache(maxsize=4096)
 def category_of(stem: str, before: str, after: str, *, begins: bool, is_query: bool) -> Category | None:
@@ -60,6 +138,8 @@ def category_of(stem: str, before: str, after: str, *, begins: bool, is_query: b
         return "password" if whole or after.startswith(("w", "phrase", "code")) else None
     if stem in {"pwd", "psk"}:
         return "password"
+    if stem == "pw":
+        return "password" if begins and ends else None
     if stem == "cred":
         return "credential" if begins and (ends or after.startswith(("s", "ential"))) else None
     return _of_generated(stem, before, after, whole=begins and ends, begins=begins, is_query=is_query)

@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.redaction.found import Found
-from agentwatch.redaction.secrets.label_words import STEMS, Category, category_of
-from agentwatch.redaction.secrets.values import is_password, is_random
+from agentwatch.redaction.secrets.label_words import STEMS, Category, category_of, foreign_labels
+from agentwatch.redaction.secrets.values import (
+    is_chosen_word,
+    is_expression,
+    is_name,
+    is_password,
+    is_phrase,
+    is_random,
+    is_spaced,
+)
 
 _REST = re.compile("[A-Za-z0-9_-]{0,40}")
 """What an identifier has after the stem of its label."""
@@ -16,7 +24,7 @@ _CLOSE = r"[\\\"'`\])* \t]{0,12}"
 _WRAP = r"[A-Za-z_.:@$&-]{0,40}\(?[ ]{0,2}"
 """What may stand before a quote: the prefix of a string, or a call."""
 _QUOTED = rf"(?:{_WRAP}\"([^\"\n]{{3,600}})|{_WRAP}'([^'\n]{{3,600}})|{_WRAP}`([^`\n]{{3,600}}))"
-_BARE = r"([^\s\"'`,;<>]{3,300})"
+_BARE = r"([^\s\"'`,;<>]{3,300}(?:[,;][^\s\"'`,;<>=:()\[\]{}]{2,100}){0,4})"
 _QUOTES = 3
 """The number of groups of quoted values, which come first."""
 _SIGN = r"(?:[:?.+|~*!]{0,2}={1,3}>?|:{1,2}|->|\|\|)"
@@ -33,11 +41,13 @@ _PASSED = re.compile(
     rf"(?:[\"'`\])]{{0,3}}[ \t]{{0,4}},\s{{0,40}}|[\"'][ \t]{{1,8}}|\([ \t]{{0,4}}|[ \t]{{1,8}}){_QUOTED}"
 )
 _ELEMENT = re.compile(
-    r"(?:[ \t][^<>\n]{0,60})?>\s{0,40}(?:<!\[CDATA\[)?"
+    r"(?:[ \t\"'][^<>\n]{0,60})?>\s{0,40}(?:<!\[CDATA\[)?"
     r"([^<>\s\[\]]{3,600})(?:\]\]>)?\s{0,40}</"
 )
 _VALUE = re.compile(
-    rf"[\"']?(?:(?:,|[ ]{{0,2}}\{{)?\s{{1,60}}[\"']?(?:value|Value|VALUE|content|default)"
+    rf"[\"']?(?:(?:,\s{{0,60}}|[ ]{{0,2}}\{{\s{{0,60}}|\s{{1,60}})"
+    rf"(?:[\"']?[A-Za-z]{{2,12}}[\"']?[ ]?[:=][ ]?[\"']?[A-Za-z0-9_-]{{1,20}}[\"']?,?\s{{0,20}}){{0,2}}"
+    rf"[\"']?(?:value|Value|VALUE|content|default)"
     rf"[\"']?[ ]{{0,2}}[:=][ ]{{0,4}}"
     rf"|</key>\s{{0,60}}<string>)(?:{_QUOTED}|{_BARE})"
 )
@@ -46,6 +56,20 @@ _BELOW = re.compile(
     rf"{_CLOSE}[:=]{{0,2}}[ \t]{{0,4}}\n\s{{0,40}}[`]{{0,3}}\n?"
     r"([A-Za-z0-9+/_.~-]{14,300}={0,2})[`]{0,3}[ \t]{0,4}(?:\n|$)"
 )
+_SPACED = re.compile(
+    rf"(?:{_CLOSE}{_SIGN}|[ \t])[ \t]{{0,16}}[\"'`]?"
+    r"([A-Za-z0-9]{4}(?:(?: [A-Za-z0-9]{4}){5}|(?: [A-Za-z0-9]{4}){3}|(?:-[A-Za-z0-9]{4}){3}))"
+    r"[\"'`]?(?:[,;}\])]{0,3}[ \t]{0,4}(?:[\n#]|$))"
+)
+"""A password in groups, such as a vendor makes for an app."""
+_PAIRED = re.compile(r"[ ]{0,2},[ ]{1,2}([^\s\"'`,;<>\[\]]{3,300})\]")
+_NAMED_AFTER = re.compile(
+    r"[\"']?(?:value|Value|VALUE)[\"']?[ ]?[:=][ ]?[\"']([^\"'\n]{3,200})[\"'],?\s{1,40}"
+    r"[\"']?(?:name|Name|NAME|key|Key|id|label)[\"']?[ ]?[:=][ ]?[\"'][A-Za-z0-9_. -]{0,40}$"
+)
+_CELL = re.compile(r"(.{3,600})")
+_PARTICLES = tuple("はがをの의은는이가是为為")
+"""What may be between a label and its value instead of a sign."""
 _MEMBER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,40}\.[A-Za-z_$][A-Za-z0-9_$]{0,40}[?:!|&=+*-]")
 """A member of an object in code without spaces, with an operator after it."""
 
@@ -55,8 +79,8 @@ _WAYS = (
     (
         (
             (_PASSED, "\"'`]), \t("),
-            (_ELEMENT, " \t>"),
-            (_VALUE, "\"', \t\n<"),
+            (_ELEMENT, " \t>\"'"),
+            (_VALUE, "\"', \t\n<{"),
             (_BESIDE, " \t*`|"),
             (_BELOW, _CLOSING + ":=\n"),
         ),
@@ -66,16 +90,23 @@ _WAYS = (
 """The syntax between a label and its value, with the characters that may begin it; whether it is loose."""
 _FOLLOWING = re.compile(
     r"[\"'`\])]{0,3}(?:[ \t]{1,16}(?:is[ \t:=]|[^\sA-Za-z})\];]"
-    r"|[A-Za-z_]{1,40}(?:[^A-Za-z_\s,;.)(]|[ ]{1,2}[=|<]))|[:=|*(,>\\\n]|[?.+~!-]{1,2}[=>]|</key>)"
+    r"|[A-Za-z_]{1,40}(?:[^A-Za-z_\s,;.)(]|[ ]{1,2}[=|<]))"
+    r"|[:=|*(,>\\\n]|[\"'][ ]{0,2}\}|[?.+~!-]{1,2}[=>]|</key>)"
 )
 """What follows a label that has a value, in short: most labels of code have none."""
 _IDENTIFIER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _SEPARATORS = str.maketrans("", "", "_-")
 _LONGEST = 40
+_BEFORE = 360
+"""The characters before a label that its value may have, if it is there."""
 _REACH = 12
 _NAMES = ("pass", "pwd", "secret", "token", "auth", "key", "cred")
 _SHORTEST_LETTERS = 10
 _LEAST_LOOSE = 20
+_LEAST_PLAIN, _LEAST_FOREIGN = 7, 12
+_NEAR = 24
+_WINDOW = 800
+"""The characters after a label that its value and the syntax before it may have."""
 _LEAST_WEAK, _LEAST_BESIDE, _LEAST_GENERATED, _LEAST_CHOSEN = 14, 14, 12, 8
 
 
@@ -83,10 +114,16 @@ class _Label(NamedTuple):
     """The label of a value."""
 
     category: Category
-    is_option: bool
+    is_option: bool = False
     """Whether it is an option of a command, such as `--token`."""
-    is_query: bool
+    is_query: bool = False
     """Whether it is a parameter in an address."""
+    is_constant: bool = False
+    """Whether it is in upper case, such as a variable of the environment."""
+    is_foreign: bool = False
+    """Whether it is in a language other than English, so that more words may be messages."""
+    before: str = ""
+    """What is before it in the text."""
 
 
 def labelled(piece: str, lower: str) -> Iterator[Found]:
@@ -98,20 +135,69 @@ def labelled(piece: str, lower: str) -> Iterator[Found]:
     """
     for stem in STEMS:
         at = lower.find(stem)
+        last, near, found = (0, ""), "", None
         while at >= 0:
             after = at + len(stem)
-            rest = _REST.match(piece, after)
-            end = after if rest is None else rest.end()
-            if _FOLLOWING.match(piece, end):
-                label = _label(piece, lower, stem, at)
-                found = None if label is None else _value(piece, label, end)
+            if (near and piece.startswith(near, at)) or _may_have_value(piece, at, after):
+                first = max(0, at - _BEFORE)
+                window = piece[first : after + _WINDOW]
+                if (at - first, window) != last:  # a text that repeats a label is searched once
+                    last, near = (at - first, window), piece[at : at + _NEAR]
+                    found = _in_window(window, stem, at - first)
                 if found is not None:
-                    yield found
-                    after = max(after, found.start)
+                    yield Found(first + found.start, first + found.end, found.kind)
+                    after = max(after, first + found.start)
             at = lower.find(stem, after)
 
 
-def _label(piece: str, lower: str, stem: str, at: int) -> _Label | None:
+def _may_have_value(piece: str, at: int, after: int) -> bool:
+    """Return whether a value may follow the label with a stem that begins and ends at two places."""
+    rest = _REST.match(piece, after)
+    end = after if rest is None else rest.end()
+    if _FOLLOWING.match(piece, end):
+        return True
+    if not piece.startswith(" ", end):
+        return False
+    _, dashes, head = piece[max(0, at - _LONGEST) : at].rpartition("--")
+    return bool(dashes) and not head.strip(_IDENTIFIER)
+
+
+def _in_window(window: str, stem: str, at: int) -> Found | None:
+    """Return the value of the label that has a stem at a place."""
+    rest = _REST.match(window, at + len(stem))
+    end = at + len(stem) if rest is None else rest.end()
+    label = _label(window, stem, at)
+    return None if label is None else _value(window, label, end)
+
+
+def labelled_abroad(piece: str, text: str, heads: set[str]) -> Iterator[Found]:
+    """Yield the values of a piece that have a label in a language other than English.
+
+    Args:
+        piece: A piece of a plain text.
+        text: The same piece of the text itself.
+        heads: The first four characters of each of its words in ASCII, in lower case.
+    """
+    last, found = "", None
+    for end, category in foreign_labels(text, heads):
+        window = piece[end : end + _WINDOW]
+        if text.startswith(_PARTICLES, end):
+            window = f":{window[1:]}"
+        if window != last:
+            last, found = window, _value(window, _Label(category, is_foreign=True), 0)
+        if found is not None:
+            yield Found(end + found.start, end + found.end, found.kind)
+
+
+def value_of(text: str, category: Category) -> bool:
+    """Return whether a text without quotes is the value of a label of a category."""
+    match = _CELL.fullmatch(text)
+    if match is None or (" " in text and not is_spaced(text)):
+        return False
+    return _judged(match, _Label(category), loose=False) is not None
+
+
+def _label(piece: str, stem: str, at: int) -> _Label | None:
     """Return the label that has a stem at a place; None if it labels no secret."""
     end = at + len(stem)
     before = piece[max(0, at - _LONGEST) : at]
@@ -123,24 +209,42 @@ def _label(piece: str, lower: str, stem: str, at: int) -> _Label | None:
     category = category_of(
         stem,
         head.lower().translate(_SEPARATORS),
-        lower[end : end + _REACH].translate(_SEPARATORS),
+        piece[end : end + _REACH].lower().translate(_SEPARATORS),
         begins=not head[-1:].isalpha() or (head[-1].islower() and piece[at].isupper()),
         is_query=is_query,
     )
-    return None if category is None else _Label(category, head.startswith("-"), is_query)
+    if category is None:
+        return None
+    is_constant = (head + piece[at:end]).isupper() and not head.startswith("-")
+    return _Label(category, head.startswith("-"), is_query, is_constant, before=piece[:first])
 
 
-def _value(piece: str, label: _Label, at: int) -> Found | None:
-    """Return the secret that follows a label whose identifier ends at a place."""
-    after = piece[at : at + 1]
+def _value(text: str, label: _Label, at: int) -> Found | None:
+    """Return the secret that follows a label whose identifier ends at a place, or is before its label."""
+    after = text[at : at + 1]
+    if label.category == "password":
+        spaced = _SPACED.match(text, at)
+        if spaced is not None and is_spaced(spaced[1]):
+            return Found(*spaced.span(1), label.category)
     for patterns, loose in _WAYS:
         for pattern, beginnings in patterns:
-            match = pattern.match(piece, at) if after in beginnings else None
-            if match is not None:
-                beside = pattern is _BESIDE or pattern is _BELOW
-                found = _judged(match, label, loose=loose and not (beside and label.is_option), beside=beside)
-                if found is not None and (pattern is not _BELOW or _has_digit(match[1])):
-                    return found
+            match = pattern.match(text, at) if after in beginnings else None
+            if match is None:
+                continue
+            beside = pattern is _BESIDE or pattern is _BELOW
+            is_loose = loose and not (label.is_option and (beside or pattern is _PASSED))
+            if pattern is _ELEMENT:
+                closing = text[match.end() : match.end() + _LONGEST].lower()
+                is_loose = not any(name in closing for name in _NAMES)
+            found = _judged(match, label, loose=is_loose, beside=beside)
+            if found is not None and (pattern is not _BELOW or _has_digit(match[1])):
+                return found
+    if label.before.endswith("[") and (match := _PAIRED.match(text, at)) is not None:
+        return _judged(match, label, loose=True)
+    if label.before[-1:] in {'"', "'"} and after in {'"', "'"}:
+        before = _NAMED_AFTER.search(label.before[-_WINDOW:])
+        if before is not None:
+            return _judged(before, label, loose=False)
     return None
 
 
@@ -150,17 +254,54 @@ def _judged(match: re.Match[str], label: _Label, *, loose: bool, beside: bool = 
     value, start = match[group], match.start(group)
     is_quoted = match.re.groups >= _QUOTES and group <= _QUOTES
     if not is_quoted:
-        value = _cut(value, label)
+        value = _cut(_head(value, match.string[match.end() : match.end() + 1]), label)
     start += len(value) - len(value.lstrip())
     value = value.strip()
-    if not _is_secret(value, label.category, loose=loose, beside=beside, quoted=is_quoted):
+    if value.isalpha() and label.category == "password":
+        is_secret = not loose and _is_chosen(value, label, match, is_quoted=is_quoted)
+    else:
+        is_secret = _is_secret(value, label.category, loose=loose, beside=beside, quoted=is_quoted)
+    if not is_secret:
         return None
     return Found(start, start + len(value), "key" if label.category == "weak" else label.category)
 
 
+def _is_chosen(value: str, label: _Label, match: re.Match[str], *, is_quoted: bool) -> bool:
+    """Return whether a value of letters alone is a password that a person chose."""
+    is_plain = not (is_quoted or label.is_constant or label.is_option)
+    if is_plain:
+        following = match.string[match.start(match.lastindex or 1) + len(value) :][:2]
+        if (
+            len(value) < (_LEAST_FOREIGN if label.is_foreign else _LEAST_PLAIN)
+            or following[:1] in (")", ".", "(", "[")
+            or following.strip() in (",", ";")
+        ):
+            return False
+    return is_chosen_word(value, plain=is_plain)
+
+
+def _head(value: str, following: str) -> str:
+    """Return a value that is not quoted without the words that commas separate from it.
+
+    Args:
+        value: The value, with what commas and semicolons separate from its beginning.
+        following: The character after it.
+    """
+    at = max(value.rfind(","), value.rfind(";"))
+    while at > 0 and (
+        (following and following in "=:([{\"'`")
+        or (value[at + 1 :].isalpha() and following not in {"", "\n"})
+    ):
+        value, following = value[:at], value[at]
+        at = max(value.rfind(","), value.rfind(";"))
+    return value
+
+
 def _cut(value: str, label: _Label) -> str:
     """Return a value that is not quoted without what follows it; empty if it is code or another label."""
-    if "(" in value or value.startswith(("[", "{")) or _MEMBER.match(value):
+    if ("(" in value or value[:1] in {"[", "{"}) and is_expression(value):
+        return ""
+    if _MEMBER.match(value):
         return ""
     head, _, tail = value.partition("=")
     if head.isalpha() and tail.strip("="):
@@ -190,6 +331,8 @@ def _is_secret(value: str, category: Category, *, loose: bool, beside: bool, quo
             return False
         return _has_digit(value) and is_random(value, _LEAST_LOOSE if loose else _LEAST_WEAK)
     if category == "password":
+        if quoted and not loose and is_phrase(value):
+            return True
         if not is_password(value) or (not quoted and _names_a_secret(value)):
             return False
         if not loose:
@@ -222,4 +365,5 @@ def _is_strong(value: str) -> bool:
     """Return whether a value beside a label is a password rather than the next word."""
     symbols = any(not char.isalnum() and char not in "._-/:=" for char in value)
     cases = any(map(str.isupper, value)) and any(map(str.islower, value))
-    return len(value) >= _LEAST_CHOSEN - 1 and (symbols or cases)
+    digits = _has_digit(value) and value.isalnum() and not is_name(value)
+    return len(value) >= _LEAST_CHOSEN - 1 and (symbols or cases or digits)

@@ -14,6 +14,9 @@ LONG_WORD = 14
 """Only words that are longer than this are given to the searches."""
 _HEAD = 4
 """The characters of a word by which the prefixes that may be in a text are chosen."""
+_WORD_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+SPLITTING = bytes(char if char in _WORD_CHARACTERS else 32 for char in range(256))
+"""A table that leaves only the words of letters and digits."""
 _LONG = 240
 """Tokens that are longer have no length of their own: all that follows belongs to them."""
 _LEADING = re.compile("[A-Za-z0-9]{0,99}")
@@ -80,6 +83,12 @@ def tokens(piece: str, words: set[str], heads: set[str]) -> Iterator[Found]:
     for at, prefix in sorted(rules):
         if longest >= _LEAST_RUNS[at] and prefix in piece:
             yield from _of_rule(piece, prefix, at)
+
+
+def may_begin(run: str) -> bool:
+    """Return whether some characters of tokens may begin with the letters of a vendor."""
+    words = run.encode("ascii").translate(SPLITTING).decode("ascii").split()
+    return any(word[:_HEAD] in _WHOLE or any(word[:size] in _PARTS for size in (2, 3)) for word in words)
 
 
 def _of_rule(piece: str, prefix: str, at: int) -> Iterator[Found]:

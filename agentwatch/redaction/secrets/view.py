@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import re
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]{0,24}[A-Za-z]")
+from agentwatch.redaction.decoding import colours
+
 _UNICODE_ESCAPE = re.compile(r"\\u00([0-7][0-9a-fA-F])")
-_PERCENT_ESCAPE = re.compile(r"%([2-7][0-9A-Fa-f])")
 _ESCAPES = (("\\n", "\n\n"), ("\\r", "\n\n"), ("\\t", "\t\t"), ('\\"', ' "'), ("\\'", " '"), ("\\/", " /"))
+_QUOTES = (
+    "\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f",
+    "\u2018\u2019\u201a\u201b\u2039\u203a",
+)
+_SIGNS = {
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
+    **{ord(sign): ord('"') for sign in _QUOTES[0]},
+    **{ord(sign): ord("'") for sign in _QUOTES[1]},
+    **dict.fromkeys((0xA0, 0x2007, 0x202F, 0x3000), ord(" ")),
+    **dict.fromkeys((0xFE55, 0xFE13, 0x2236, 0xA789), ord(":")),
+    0xFE66: ord("="),
+}
+"""Signs, letters and quotes outside ASCII that mean the same as those in it."""
+_SIGN = re.compile(f"[{''.join(map(chr, _SIGNS))}]")
 
 
 def plain(text: str) -> str:
     r"""Return a text with one ASCII character for each character of the given one.
 
     A colour becomes spaces. An escape such as `\n`, which texts of JSON in JSON have, becomes what it stands
-    for, with spaces before it. Characters outside ASCII become `?`.
+    for, with spaces before it. Full-width signs become those of ASCII, other characters outside it `?`.
     """
     if not text.isascii():
+        text = _SIGN.sub(lambda match: chr(_SIGNS[ord(match[0])]), text)
         text = text.encode("ascii", "replace").decode("ascii")
-    if "\x1b" in text:
-        text = _COLOUR.sub(_blank, text)
+    for pattern in colours(text):
+        text = pattern.sub(_blank, text)
     if "\\" in text:
         for escape, meaning in _ESCAPES:
             text = text.replace(escape, meaning)
         if "\\u00" in text:
             text = _UNICODE_ESCAPE.sub(_meaning, text)
-    if "%" in text:
-        text = _PERCENT_ESCAPE.sub(_punctuation, text)
     return text
 
 
@@ -38,8 +51,3 @@ def _blank(match: re.Match[str]) -> str:
 def _meaning(match: re.Match[str]) -> str:
     """Return the character of a hexadecimal escape, with spaces before it."""
     return chr(int(match[1], 16)).rjust(len(match[0]))
-
-
-def _punctuation(match: re.Match[str]) -> str:
-    """Return an escape of an address: its character after spaces if that ends a word, else as it is."""
-    return _meaning(match) if match[1].upper() in {"20", "22", "26", "27", "2F", "3A", "3D"} else match[0]

@@ -21,6 +21,8 @@ _OPEN = 1 << 9
 """What ends this close to the end of a window may go on: it is searched again with the next one."""
 _MOST_CHARACTERS = 1 << 19
 _HEAD = 64
+_LEAST_ALONE = 10
+"""No secret that needs no text before it has fewer characters."""
 _LEAST_REPEATED = 8
 """Deltas of fewer bytes may well begin as the one before."""
 _MOST_PIECES = 40_000
@@ -30,12 +32,14 @@ _MOST_PIECES = 40_000
 class Block:
     """The text of one channel and block that was not searched yet."""
 
-    __slots__ = ("gaps", "head", "last_line", "text_bytes", "unit", "window")
+    __slots__ = ("gaps", "head", "last_line", "starts", "text_bytes", "unit", "window")
 
     def __init__(self, *, is_escaped: bool) -> None:
         self.unit = Unit(is_escaped=is_escaped)
         self.gaps: list[int] = []
         """The numbers of the pieces before which other lines are: a new block may begin there."""
+        self.starts: list[int] = []
+        """The numbers of the pieces with which a text begins."""
         self.last_line = -1
         self.head = b""
         """The first bytes of the last text."""
@@ -49,10 +53,12 @@ class Blocks:
 
     Args:
         search: Searches their texts.
+        alone: Whether each text is searched alone too.
     """
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, *, alone: bool) -> None:
         self._search = search
+        self._alone = alone
         self._blocks: dict[object, Block] = {}
         """The blocks by shape; the one that has grown last is the last one."""
         self._characters = 0
@@ -84,7 +90,7 @@ class Blocks:
         elif self._characters > _MOST_CHARACTERS or self._pieces > _MOST_PIECES:
             self._end_oldest(len(self._blocks) // 2 + 1)
 
-    def add_text(self, key: object, line: int, offset: int, data: bytes) -> None:
+    def add_text(self, key: object, line: int, offset: int, data: bytes, *, is_guessed: bool = False) -> None:
         """Append the text of a line to a block, unless it repeats the text before and goes on.
 
         Args:
@@ -92,18 +98,25 @@ class Blocks:
             line: The number of the line.
             offset: The offset of the text in the recording.
             data: The bytes of the text, in a JSON string.
+            is_guessed: Whether its format is unknown.
         """
         before = self._blocks.get(key)
         repeats = before is not None and _repeats(before, data)
         if before is not None and repeats:
             before.unit.is_cut = True
             self.end(key)
+        is_first = True
         for piece in pieces(data):
             self.add(key, line, offset, piece)
             offset += len(piece)
+            block = self._blocks.get(key)
+            if is_first and block is not None:
+                block.starts.append(len(block.unit.texts) - 1)
+            is_first = False
         block = self._blocks.get(key)
         if block is not None:
             block.head, block.text_bytes = data[:_HEAD], len(data)
+            block.unit.is_guessed = is_guessed
             block.unit.is_cut = repeats
 
     def end(self, key: object) -> None:
@@ -125,6 +138,7 @@ class Blocks:
         self._pieces -= len(block.unit.texts)
         self._search.add(block.unit)
         self._search_parts(block, len(block.unit.texts))
+        self._search_texts(block, len(block.unit.texts))
 
     def _search_window(self, block: Block) -> None:
         """Search a long block, and keep the end of it for the next window."""
@@ -141,9 +155,11 @@ class Blocks:
         self._search.take(unit, done)
         first = next(number for number, end in enumerate(unit.ends()) if end > kept_from)
         self._search_parts(block, first)
+        self._search_texts(block, first)
         block.unit, block.window = unit.part(first, len(unit.texts)), _WINDOW
         block.window = max(_WINDOW, 2 * block.unit.size)
         block.gaps = [gap - first for gap in block.gaps if gap > first]
+        block.starts = [max(0, start - first) for start in block.starts if start >= first]
         self._characters -= unit.size - block.unit.size
         self._pieces -= first
 
@@ -156,6 +172,36 @@ class Blocks:
         if gaps:
             for first, end in pairwise([0, *gaps, len(block.unit.texts)]):
                 self._search.add(block.unit.part(first, end))
+
+    def _search_texts(self, block: Block, last: int) -> None:
+        """Search each text of a block alone that touches the text of another line, to before a piece.
+
+        What looks like a delta may be a text of its own, and the letters around it would hide a value.
+        """
+        texts = block.unit.texts
+        if len(block.starts) < 2 or not self._alone:
+            return
+        for first, end in pairwise([*block.starts, len(texts)]):
+            if first >= last:
+                break
+            begins, ends = texts[first], texts[end - 1]
+            if len(begins) < _LEAST_ALONE and first == end - 1:
+                continue
+            touches = (first > 0 and _touch(texts[first - 1], begins)) or (
+                end < len(texts) and _touch(ends, texts[end])
+            )
+            if touches:
+                self._search.add(block.unit.part(first, end))
+
+
+def _touch(before: str, after: str) -> bool:
+    """Return whether the letters and signs of a token are on both sides of the place between two texts."""
+    return bool(before and after) and _is_of_token(before[-1]) and _is_of_token(after[0])
+
+
+def _is_of_token(character: str) -> bool:
+    """Return whether a token may have a character."""
+    return character.isalnum() or character in "_-+/="
 
 
 def _repeats(block: Block, data: bytes) -> bool:

@@ -22,11 +22,13 @@ class Unit:
         shape: The hash of the shape of a line; None if the text is not that of one line.
     """
 
-    __slots__ = ("is_cut", "is_escaped", "lengths", "offsets", "shape", "size", "texts")
+    __slots__ = ("is_cut", "is_escaped", "is_guessed", "lengths", "offsets", "shape", "size", "texts")
 
     def __init__(self, *, is_escaped: bool = True, shape: int | None = None) -> None:
         self.is_escaped = is_escaped
         self.shape = shape
+        self.is_guessed = False
+        """Whether its pieces are those of lines of an unknown format, which may have nothing in common."""
         self.is_cut = False
         """Whether the text may end within a value, because the next line repeats it and goes on."""
         self.texts: list[str] = []
@@ -53,11 +55,17 @@ class Unit:
     def part(self, first: int, last: int) -> Unit:
         """Return the pieces from one number to before another."""
         part = Unit(is_escaped=self.is_escaped)
+        part.is_guessed = self.is_guessed
         part.texts = self.texts[first:last]
         part.offsets = self.offsets[first:last]
         part.lengths = self.lengths[first:last]
         part.size = sum(map(len, part.texts))
         return part
+
+    def pieces_of(self, start: int, end: int) -> range:
+        """Return the numbers of the pieces that a span of the text touches."""
+        ends = self.ends()
+        return range(bisect_right(ends, start), bisect_right(ends, end - 1) + 1)
 
     def ends(self) -> list[int]:
         """Return where each piece ends in the text."""

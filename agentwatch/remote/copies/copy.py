@@ -34,10 +34,10 @@ class LocalCopy:
             origin: What the file contains.
         """
         self.path = path
-        self.origin = origin
         self._origin_fd = origin_fd
         self._fd: int | None = None
         self._times: CopiedTimes | None = None
+        self.origin = self._borne_out(origin)
 
     @property
     def size(self) -> int:
@@ -52,6 +52,11 @@ class LocalCopy:
     def have(self) -> int:
         """The offset in the recording of the first byte that the copy does not have."""
         return (self.origin.base or 0) + self.size
+
+    @property
+    def lost(self) -> int:
+        """How many bytes the copy had once, and does not have now: its file was cut."""
+        return max(self.origin.size - self.size, 0)
 
     @property
     def is_held(self) -> bool:
@@ -85,8 +90,16 @@ class LocalCopy:
     def refresh(self) -> Origin:
         """Read the origin again, which another process may have changed, and return it."""
         with suppress(OSError):
-            self.origin = read_origin(self._origin_fd) or self.origin
+            self.origin = self._borne_out(read_origin(self._origin_fd) or self.origin)
         return self.origin
+
+    def is_altered(self) -> bool:
+        """Return whether a complete copy has other bytes than when it was completed.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        return self.origin.is_complete and self.digest().hexdigest() != self.origin.sha256
 
     def begin_at(self, offset: int) -> None:
         """Note that the first byte of the copy is the one at an offset of the recording.
@@ -125,12 +138,24 @@ class LocalCopy:
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256")
 
+    def sync(self) -> None:
+        """Wait until the disk has the bytes and the times.
+
+        Raises:
+            OSError: The disk cannot write them.
+        """
+        assert self._fd is not None
+        assert self._times is not None
+        os.fsync(self._fd)
+        self._times.sync()
+
     def note(self, origin: Origin) -> None:
-        """Write what is known about the copy.
+        """Write what is known about the copy, and its size.
 
         Raises:
             OSError: It cannot be written.
         """
+        origin = origin._replace(size=max(origin.size, self.size))
         write_origin(self._origin_fd, origin)
         self.origin = origin
 
@@ -151,6 +176,12 @@ class LocalCopy:
             if not self.origin.is_complete and self.size == 0:
                 remove(self.path, self._origin_fd)
         os.close(self._origin_fd)
+
+    def _borne_out(self, origin: Origin) -> Origin:
+        """Return an origin as far as it is true: a copy that was cut is read on from its end."""
+        if self.size >= origin.size:
+            return origin
+        return origin._replace(is_complete=False, sequence=0)
 
 
 def new_copy(folder: Path, address: str, session: str, host: str = "") -> LocalCopy:

@@ -65,6 +65,8 @@ class Copies:
     def find(self, address: str, session: str) -> LocalCopy | None:
         """Open the copy of a session, a complete one before the largest; return None without a copy.
 
+        A complete copy is read for it: one that was altered since is not used any more.
+
         Args:
             address: The engine or the host.
             session: The session there.
@@ -75,7 +77,7 @@ class Copies:
             if origin.is_of(address, session)
         ]
         for _, _, path in sorted(found, reverse=True):
-            if (copy := used_copy(path)) is not None:
+            if (copy := used_copy(path)) is not None and not _is_given_up(copy):
                 return copy
         return None
 
@@ -133,6 +135,18 @@ class Copies:
                     yield self.folder / f"{stem}.ndjson"
         finally:
             os.close(fd)
+
+
+def _is_given_up(copy: LocalCopy) -> bool:
+    """Return whether a copy was altered or cannot be read; it is closed then, and another one is made."""
+    try:
+        if not copy.is_altered():
+            return False
+        copy.note(copy.origin._replace(is_complete=False, differs=True))
+    except OSError:
+        pass
+    copy.close()
+    return True
 
 
 def _removed(path: Path) -> bool:

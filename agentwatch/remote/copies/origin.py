@@ -9,7 +9,8 @@
 | `differs` | whether the bytes are not those of the recording, by its digest |
 | `is_left` | whether a newer copy has the rest of the session: what lies between is not kept any more |
 | `missing` | how many bytes are missing that are not expected any more; 0 if none are |
-| `sha256`, `exit_code` | the digest of the ended recording, and the agent's exit code |
+| `size` | the bytes that the copy had; a file that is shorter was cut since |
+| `sha256`, `exit_code` | the digest of a complete copy, and the agent's exit code |
 | `host` | the name of the machine |
 | `sequence` | the sequence of the last piece on the engine, from which reading may go on |
 | `seen_ms` | when the copy last had all that was there for it |
@@ -45,6 +46,8 @@ class Origin(NamedTuple):
     """Whether a newer copy has the rest of the session."""
     missing: int = 0
     """How many bytes before the next piece are not expected any more."""
+    size: int = 0
+    """The bytes that the copy had; it was cut if it has fewer."""
     sha256: str = ""
     exit_code: int | None = None
     host: str = ""
@@ -89,6 +92,7 @@ def read_origin(fd: int) -> Origin | None:
         differs=given.get("differs") is True,
         is_left=given.get("is_left") is True,
         missing=_number(given.get("missing")) or 0,
+        size=_number(given.get("size")) or 0,
         exit_code=exit_code if type(exit_code) is int and 0 <= exit_code < 256 else None,
         seen_ms=_number(given.get("seen_ms")) or 0,
         sequence=_number(given.get("sequence")) or 0,

@@ -78,7 +78,7 @@ class Rule:
         """Compare the copy with the recording that has ended.
 
         Raises:
-            OSError: The copy cannot be read, or its end cannot be noted.
+            OSError: The copy cannot be read or synced, or its end cannot be noted.
         """
         copy, have = self._copy, self._copy.have
         if ended.size > have:
@@ -86,11 +86,12 @@ class Rule:
             return Step.AHEAD
         if copy.origin.base is None:
             copy.begin_at(0)
-        is_whole = not copy.origin.base
-        known = copy.origin._replace(sha256=ended.sha256, exit_code=ended.exit_code)
-        if ended.size < have or (is_whole and copy.digest().hexdigest() != ended.sha256):
+        digest, is_whole = copy.digest().hexdigest(), not copy.origin.base
+        known = copy.origin._replace(sha256=digest, exit_code=ended.exit_code)
+        if ended.size < have or (is_whole and digest != ended.sha256):
             copy.note(known._replace(differs=True))
             return Step.DIFFERENT
+        copy.sync()  # after a power loss, a complete copy must have its bytes
         copy.note(known._replace(is_complete=True))
         return Step.COMPLETE
 

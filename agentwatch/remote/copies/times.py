@@ -61,6 +61,14 @@ class CopiedTimes:
             os.ftruncate(self._fd, line_start(self._fd, size, max(size - _TAIL_BYTES, 0)))
         self._last = last
 
+    def sync(self) -> None:
+        """Wait until the disk has what was written.
+
+        Raises:
+            OSError: The disk cannot write it.
+        """
+        os.fsync(self._fd)
+
     def close(self) -> None:
         """Close the file."""
         os.close(self._fd)

@@ -7,10 +7,11 @@ our clock, and not before there were agents.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from agentwatch.engine.card import Card
-from agentwatch.engine.names import SessionName
+from agentwatch.engine.names import SessionName, publisher_of
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, UNKNOWN, Ground, Standing, State
 
@@ -47,6 +48,7 @@ def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before
         path=_NO_PATH,
         address=f"{address}/{session}",
         host=card.host or session.publisher,
+        publisher=session.publisher if _is_other(card.host, session.publisher) else "",
         standing=standing,
         title=card.title or card.prompt,
         prompts=card.prompt,
@@ -74,6 +76,12 @@ def lost(row: Row, heard_ms: int) -> Row:
         heard_ms: When that card was written, by our clock, in milliseconds since the epoch.
     """
     return replace(row, lost_ms=heard_ms, standing=UNKNOWN._replace(since_ms=heard_ms, now=row.standing.now))
+
+
+@lru_cache(1024)  # 10 % of the time for the cards of 20,000 sessions
+def _is_other(host: str, publisher: str) -> bool:
+    """Return whether a publisher has another name than its machine, which it may claim to be any other."""
+    return bool(host) and ("@" in host or publisher_of(host) != publisher)
 
 
 def _standing(card: Card, heard_ms: int) -> Standing:

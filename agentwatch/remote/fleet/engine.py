@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
@@ -17,7 +17,8 @@ from agentwatch.faults import Fault
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms as clock_ms
-from agentwatch.remote.fleet.card_rows import CardRows
+from agentwatch.remote.fleet.card_rows import CardRows, beyond_shares
+from agentwatch.remote.warned import is_news
 from agentwatch.safe_text import SafeText, safe_line
 
 _STEP_SECONDS = 0.01
@@ -28,6 +29,7 @@ _GATHER_SECONDS = 0.2
 """After the first list, cards are read this often, so that those of a busy fleet come together."""
 _MOST_WAITING = 5_000
 """Cards that wait for `step` after the first list; the engine keeps the others."""
+_MOST_NAMED = 3
 _FIRST_ROWS_SECONDS = 0.1
 """While the first list is read, rows are made this often: all of them come sooner if reading has the time."""
 _LEAST_PAUSE, _MOST_PAUSE = 1.0, 30.0
@@ -70,12 +72,14 @@ class EngineFleet:
         self._lock = threading.Lock()
         self._waiting = OrderedDict[SessionName, tuple[bytes, int]]()
         """The newest card of each session that has arrived and is no row yet, and when it was written."""
-        self._passed_over: list[int] = []
-        """The marks of sessions of the first list that are beyond the limit."""
+        self._passed_over: list[SessionName] = []
+        """The sessions of the first list that are beyond the limit."""
         self._is_listed = False
         """Whether the thread has read all cards once."""
         self._has_failed = False
+        self._warned = ""
         self._warning = SafeText("")
+        """A warning that was not given before; empty without one."""
         self._began = self._published = self._taken = 0.0
         self._answered_ms = 0
         """When the engine has answered last; 0 if it never has."""
@@ -86,12 +90,7 @@ class EngineFleet:
     @property
     def notes(self) -> tuple[SafeText, ...]:
         """What the list says about this engine besides its rows, a line each."""
-        left_out = self._cards.left_out
-        words = (
-            self.problem,
-            self._warning,
-            f"{left_out:,} older sessions are not listed" if left_out else "",
-        )
+        words = (self.problem, self._warning, self._left_out_words())
         return tuple(SafeText(f"{self._name}: {each}") for each in words if each)
 
     def step(self, now_ms: int) -> bool:
@@ -161,7 +160,7 @@ class EngineFleet:
                 pause = min(pause * 2, _MOST_PAUSE)
                 continue
             pause, self._answered_ms, self.problem = _LEAST_PAUSE, at_ms, SafeText("")
-            self._warning = safe_line(archive.warning[:_MOST_WORDS])
+            self._warn(archive.warning[:_MOST_WORDS])
             self._put(found, at_ms)
             if not self._is_listed:
                 self._is_listed = cards.is_complete
@@ -176,13 +175,31 @@ class EngineFleet:
             for each in found:
                 age = min(max(each.age, 0.0), _MOST_AGE_SECONDS)
                 self._waiting[each.session] = (each.data, at_ms - int(age * 1000))
-            while not self._is_listed and len(self._waiting) > CARDS:  # a first list has the oldest first
-                session, _ = self._waiting.popitem(last=False)
-                self._passed_over.append(self._cards.mark_of(session))
+            if not self._is_listed and len(self._waiting) > CARDS + CARDS // 4:  # the oldest come first
+                counts = Counter(session.publisher for session in self._waiting)
+                passed_over = beyond_shares(self._waiting, counts, CARDS)
+                for session in passed_over:
+                    del self._waiting[session]
+                self._passed_over += passed_over
         if not self._is_listed:
             return
         while len(self._waiting) > _MOST_WAITING and not self._closed.wait(0.005):
             pass
+
+    def _left_out_words(self) -> str:
+        """Return how many sessions are not listed, and whose; empty if all are."""
+        left_out, crowds = self._cards.left_out, self._cards.crowds()
+        if not left_out:
+            return ""
+        named = ", ".join(f"{publisher} has {number:,}" for publisher, number in crowds[:_MOST_NAMED])
+        more = f" and {len(crowds) - _MOST_NAMED} more" if len(crowds) > _MOST_NAMED else ""
+        return f"{left_out:,} older sessions are not listed: {named}{more}"
+
+    def _warn(self, warning: str) -> None:
+        """Keep a warning of the engine for as long as this list is open, unless it was given before."""
+        if warning != self._warned:
+            self._warning = safe_line(warning) if is_news(self.address, warning) else SafeText("")
+            self._warned = warning
 
     def _note(self, error: EngineError | Fault, pause: float) -> float:
         """Keep in words why the engine does not answer, and return after how many seconds to try again."""

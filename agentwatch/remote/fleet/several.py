@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Protocol
 
@@ -80,6 +81,11 @@ class Several:
         return is_here and all(each.is_found or each.notes for each in self.elsewhere)
 
     @property
+    def has_problem(self) -> bool:
+        """Whether a machine does not answer, so that nobody knows what runs there."""
+        return any(each.problem for each in self.elsewhere)
+
+    @property
     def wants_all(self) -> bool:
         """Whether old sessions are wanted too."""
         return any(each.wants_all for each in self._sources())
@@ -90,10 +96,20 @@ class Several:
             each.wants_all = wants_all
 
     @property
+    def in_view(self) -> AbstractSet[Key] | None:
+        """The sessions in view, of which this machine reads its own more often; None for all that run."""
+        return None if self.here is None else self.here.in_view
+
+    @in_view.setter
+    def in_view(self, keys: AbstractSet[Key] | None) -> None:
+        if self.here is not None:
+            self.here.in_view = keys
+
+    @property
     def notes(self) -> tuple[SafeText, ...]:
         """What is to be known besides the rows, a line each; problems stand before all else."""
         problems: list[SafeText] = []
-        others: list[SafeText] = []
+        others: list[SafeText] = [] if self.here is None else [*self.here.notes]
         for each in self.elsewhere:
             problem, notes = each.problem, each.notes
             problems += notes[:1] if problem else ()

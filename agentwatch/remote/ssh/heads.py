@@ -1,6 +1,6 @@
 """The beginnings of files on a host without agentwatch: the first prompt, the folder, the model.
 
-The host is asked for each of them once, and again while it is shorter than what is read of it.
+The host is asked for each of them once, and again when the list shows another size of a short one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Head(NamedTuple):
     """What the first lines of a session show."""
 
     size: int
-    """The bytes that were read."""
+    """The size of the file in the list for which it was read: of a file that was removed nothing arrives."""
     title: str = ""
     cwd: str = ""
     model: str = ""
@@ -108,7 +108,7 @@ def _head_of(agent: str, row: Row, data: bytes) -> Head:
     apply_lines(digest, decoder_for(digest), whole.split(b"\n"))
     title = digest.title or digest.first_prompt
     return Head(
-        len(data),
+        row.size,
         title[: TEXTS["title"]],
         digest.cwd[: TEXTS["cwd"]],
         digest.model[: TEXTS["model"]],

@@ -82,7 +82,7 @@ class ChannelLines:
 
 
 def begun(lines: ChannelLines, seconds: float) -> str:
-    """Return the way in which the script goes on: `program`, `old` or `tail`.
+    """Return the way in which the script works: `program` or `tail`.
 
     Raises:
         EngineError: It has ended, or has not begun within the time.
@@ -104,4 +104,4 @@ def begun(lines: ChannelLines, seconds: float) -> str:
 def way_of(line: bytes) -> str | None:
     """Return the way that a line of the script names; None for another line."""
     mark, _, way = line.decode("ascii", "replace").partition(" ")
-    return way if mark == MARK and way in ("program", "old", "tail") else None
+    return way if mark == MARK and way in ("program", "tail") else None

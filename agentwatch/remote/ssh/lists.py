@@ -1,9 +1,8 @@
-"""The list of a host's sessions, in the three ways in which a host can send it.
+"""The list of a host's sessions, in the two ways in which a host can send it.
 
 | the host has | what it sends |
 |---|---|
 | agentwatch | `host-rows`: each row when it changes, and a sign of life every 10 s |
-| an older one | every 5 s, when asked, the lines of `sessions --json` |
 | `tail` alone | every 5 s, when asked, agent, time, size and path of the newest files |
 """
 
@@ -37,11 +36,7 @@ _DRAIN_SECONDS = 0.1
 """The longest time for which lines are taken before the rows are shown."""
 _AHEAD_MS = 10_000
 """A clock that differs by less is taken as ours: the line was on its way for a while."""
-_NOTES = {
-    "program": "",
-    "old": "an older agentwatch is there: the list is read every 5 s",
-    "tail": "agentwatch is not installed there: only files of lines are listed, without their states",
-}
+_ONLY_FILES = "agentwatch is not installed there: only files of lines are listed, without their states"
 
 
 class Lists:
@@ -80,7 +75,7 @@ class Lists:
     @property
     def note(self) -> SafeText:
         """What is not known in this way."""
-        return safe_line(_NOTES[self._way])
+        return safe_line(_ONLY_FILES if self._way == "tail" else "")
 
     def read(self, seconds: float, *, wants_all: bool) -> bool:
         """Take what the host sends, and return whether it has sent anything.
@@ -155,10 +150,9 @@ class Lists:
             if line == END.encode():
                 self._asked_at, self._ask_at = None, time.monotonic() + _ASK_SECONDS
                 self._show()
-                self._reads_heads = self._way == "tail"
-                self.is_complete = self.is_complete or not self._reads_heads
+                self._reads_heads = True
                 return True
-            self._put(self._known, self._listed(line))
+            self._put(self._known, row_of_file(line, self._address))
         if now - self._asked_at > _ANSWER_SECONDS:
             raise EngineError("the host does not answer")
         return False
@@ -167,11 +161,6 @@ class Lists:
         rows = self._heads.filled(self._known.values())
         if rows != self.rows:
             self.rows = rows
-
-    def _listed(self, line: bytes) -> Row | None:
-        if self._way == "tail":
-            return row_of_file(line, self._address)
-        return decode(_object(line), self._address)
 
 
 def _object(line: bytes) -> dict[str, Any]:

@@ -5,10 +5,10 @@ No path is sent to the host: the script finds the file by its id, and only files
 folder consists of letters, digits, `.`, `_`, `-` and `/`. Files with other names are not listed.
 
 Where agentwatch is installed, the script starts `agentwatch host-rows` or `agentwatch host-pieces`, which end
-when their standard input does. An older one does not know them, and exits with 2. Without them `find`,
-`stat`, `sort` and `tail` do the work.
+when their standard input does. A program that does not know them exits with 2. Without them
+`find`, `stat`, `sort` and `tail` do the work.
 
-The output begins with a line of MARK and the way: `program`, `old` or `tail`. What a login shell has printed
+The output begins with a line of MARK and the way: `program` or `tail`. What a login shell has printed
 before is passed over.
 """
 
@@ -16,9 +16,9 @@ from __future__ import annotations
 
 MARK = "agentwatch-over-ssh-1"
 END = "."
-"""The line after each list of `old` and `tail`."""
+"""The line after each list of `tail`."""
 LIST = b"list\n"
-"""Asks for another list of `old` and `tail`."""
+"""Asks for another list of `tail`."""
 HEAD_BYTES = 1 << 15
 """The most bytes of the beginning of a file that `tail` is asked for, with `head AGENT ID`."""
 REPLACED = 75
@@ -96,15 +96,12 @@ rows() {
   if test -n "$program"; then
     echo "$mark program"; "$program" host-rows; code=$?
     test "$code" = 2 || exit "$code"
-    echo "$mark old"
-    while read -r line; do "$program" sessions --json </dev/null 2>/dev/null; echo .; done
-  else
-    echo "$mark tail"
-    while read -r line; do
-      set -- $line
-      case $1 in head) beginning "$2" "$3";; *) each_folder below '*' | newest 200; echo .;; esac
-    done
   fi
+  echo "$mark tail"
+  while read -r line; do
+    set -- $line
+    case $1 in head) beginning "$2" "$3";; *) each_folder below '*' | newest 200; echo .;; esac
+  done
 }
 pieces() {
   if test -n "$program"; then

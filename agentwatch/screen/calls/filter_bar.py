@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from agentwatch.analysis.call_filter import filter_offers
-from agentwatch.rules import RuleError
-from agentwatch.rules.completion import Offer
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.frame.rule_bar import RuleBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted
+
+if TYPE_CHECKING:
+    from agentwatch.rules import RuleError
+    from agentwatch.rules.completion import Offer
 
 
 class FilterBar(RuleBar):
@@ -64,6 +65,8 @@ class FilterBar(RuleBar):
         self.post_message(PaneWanted("calls"))
 
     def _next_words(self, text: str) -> list[Offer]:
+        from agentwatch.analysis.call_filter import filter_offers
+
         listed = self._calls.listed
         return filter_offers(text, listed.facts, listed.tools, listed.delegating)
 

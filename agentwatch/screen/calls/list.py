@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from agentwatch.analysis.call_fields import CallFacts
-from agentwatch.analysis.call_filter import usable_filter
+from agentwatch.analysis.call_facts import CallFacts
 from agentwatch.events import Outcome
 from agentwatch.feed.call_changes import CallChanges
 from agentwatch.outputs.shown.tool_names import ToolNames
-from agentwatch.rules import RuleError
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.row_list import Row
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call, CallOrder, Session
+
+if TYPE_CHECKING:
+    from agentwatch.rules import RuleError
 
 _MOST_CHANGES = 1024
 """The number of changes processed in one step, which takes 5 ms."""
@@ -59,16 +61,14 @@ class CallList:
         self._failed: dict[int, None] = {}
         """The indices of the failed and rejected calls."""
 
-    def __getstate__(self) -> dict[str, object]:
-        """Return what is kept in a file: all except the facts, which read the recording."""
-        return {name: value for name, value in self.__dict__.items() if name != "facts"}
-
     def shows(self, session: Session) -> bool:
         """Return whether the list is that of a session."""
         return self._session is session
 
     def at(self, session: Session) -> CallList:
         """Return the list at an earlier moment of the same session, with the same filter and order."""
+        from agentwatch.analysis.call_filter import usable_filter
+
         calls, count = session.calls, min(len(session.calls), self._changes.count)
         earlier = CallList(session, self.facts)
         earlier._requested, earlier.filter = (self.filter, self.is_by_duration), self.filter
@@ -120,6 +120,8 @@ class CallList:
         """Process new and changed calls for about `seconds`; return whether all are processed."""
         until = perf_counter() + seconds
         while self._take_some():
+            # The calls that were just unpacked get their rows before others are unpacked.
+            self._rows.fill(max(until - perf_counter(), 0), self._changes.count)
             if perf_counter() >= until:
                 return False
         return self._rows.fill(max(until - perf_counter(), 0))
@@ -157,6 +159,8 @@ class CallList:
         Returns:
             What is wrong with the words.
         """
+        from agentwatch.analysis.call_filter import usable_filter
+
         before = self._requested
         found = usable_filter(before[0] if words is None else words.strip(), self.facts)
         by_duration = before[1] if by_duration is None else by_duration

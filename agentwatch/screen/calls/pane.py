@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 from textual.content import Content
@@ -11,10 +12,9 @@ from textual.reactive import reactive, var
 from textual.strip import Strip
 
 from agentwatch.actions import action
-from agentwatch.analysis.call_fields import CallFacts
+from agentwatch.analysis.call_facts import CallFacts
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.rules import RuleError
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.cells.time_strip import Scales
 from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
@@ -24,6 +24,9 @@ from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans, rows_in_view
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.session import Call, Session
+
+if TYPE_CHECKING:
+    from agentwatch.rules import RuleError
 
 _TITLE = "2 Calls"
 _SLICE_SECONDS = 0.008
@@ -53,19 +56,17 @@ class CallTable(HeadedView):
     held: reactive[Call | None] = reactive(None)
     """The failed call whose detail stays open."""
 
-    def __init__(self, feed: Feed, *, has_numbers: bool = True, listed: CallList | None = None) -> None:
+    def __init__(self, feed: Feed, *, has_numbers: bool = True) -> None:
         """Create the table.
 
         Args:
             feed: Reads the recording.
             has_numbers: Whether the numbers of the calls are those of the whole recording, and are shown.
-            listed: The rows of its calls; None to build them.
         """
         super().__init__(_TITLE, id="calls")
         facts = CallFacts(feed)
-        self.newest = self.listed = listed or CallList(feed.session, facts)
+        self.newest = self.listed = CallList(feed.session, facts)
         """The list of the newest moment, and the list that is shown."""
-        self.newest.facts = facts  # a list that was kept in a file has none
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
         self._renderer = CallRenderer(self, self.listed, self.verdicts, has_numbers=has_numbers)
         self._scales: Scales = {}

@@ -6,12 +6,15 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from math import inf
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from agentwatch.analysis.call_filter import Matches
 from agentwatch.events import Outcome
 from agentwatch.screen.calls.row_list import Row
 from agentwatch.screen.calls.rows_by_time import CALLS_PER_CLOCK_CHECK
 from agentwatch.session import Call
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.call_filter import Matches
 
 
 class RowsByDuration:
@@ -51,10 +54,15 @@ class RowsByDuration:
     def __getitem__(self, y: int) -> Row:
         return Row(self._order[y], self._order[y])
 
-    def fill(self, seconds: float | None = None) -> bool:
-        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added."""
+    def fill(self, seconds: float | None = None, end: int | None = None) -> bool:
+        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added.
+
+        Args:
+            seconds: The approximate time limit.
+            end: The index of a call at which to stop.
+        """
         until = inf if seconds is None else perf_counter() + seconds
-        for index in range(len(self._keys), len(self._calls)):
+        for index in range(len(self._keys), len(self._calls) if end is None else end):
             self._keys.append(_slowness(self._calls[index]))
             if self._matches is None or self._matches(self._calls[index]):
                 if self._is_sorted:

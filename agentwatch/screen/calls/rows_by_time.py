@@ -10,12 +10,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from math import inf
 from time import perf_counter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.analysis.call_filter import Matches
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.screen.calls.row_list import Row, RowList
 from agentwatch.session import Call
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.call_filter import Matches
 
 _LEAST_READS = 3
 CALLS_PER_CLOCK_CHECK = 256
@@ -37,8 +39,13 @@ class Rows(Protocol):
 
     def __getitem__(self, y: int) -> Row: ...
 
-    def fill(self, seconds: float | None = None) -> bool:
-        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added."""
+    def fill(self, seconds: float | None = None, end: int | None = None) -> bool:
+        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added.
+
+        Args:
+            seconds: The approximate time limit.
+            end: The index of a call at which to stop.
+        """
         ...
 
     def update(self, changed: Iterable[int]) -> None:
@@ -107,10 +114,15 @@ class RowsByTime:
     def __getitem__(self, y: int) -> Row:
         return self._rows[y]
 
-    def fill(self, seconds: float | None = None) -> bool:
-        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added."""
+    def fill(self, seconds: float | None = None, end: int | None = None) -> bool:
+        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added.
+
+        Args:
+            seconds: The approximate time limit.
+            end: The index of a call at which to stop.
+        """
         until = inf if seconds is None else perf_counter() + seconds
-        for index in range(self._taken, len(self._calls)):
+        for index in range(self._taken, len(self._calls) if end is None else end):
             self._taken += 1
             if self._matches is None or self._matches(self._calls[index]):
                 self._append(index)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textual import on
 
-from agentwatch.analysis.moments import NOTHING_ASKED, Asked, CallEnd
+from agentwatch.analysis.moments import Asked, CallEnd
 from agentwatch.comparing import Comparison
 from agentwatch.config import Config
 from agentwatch.faults import Fault
@@ -68,10 +68,10 @@ class ComparisonApp(SessionApp[None]):
     def _open_wanted(self, event: ComparisonScreen.SessionWanted) -> None:
         if not self._is_opening and self._open is None:
             self._is_opening = True
-            asked = NOTHING_ASKED if event.number is None else Asked(CallEnd(event.number))
+            asked = None if event.number is None else Asked(CallEnd(event.number))
             self.run_worker(self._show_session(self._paths[event.side], asked))
 
-    async def _show_session(self, path: Path, asked: Asked) -> None:
+    async def _show_session(self, path: Path, asked: Asked | None) -> None:
         try:
             session = await asyncio.to_thread(open_session, path, None)
         except Fault as fault:

@@ -15,7 +15,7 @@ from agentwatch.screen.moment.calls import next_failure
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.frames import FrameScheduler
 from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.session import Call
+from agentwatch.session import Call, keep_few
 from agentwatch.sources.file import FileSource
 
 _MOST_SECONDS = 60.0
@@ -91,7 +91,7 @@ class FilmedApp(AgentwatchApp):
 
     def get_default_screen(self) -> FilmedScreen:
         """Return the session's screen, without its schedule."""
-        self._feed.session.keep_few()
+        keep_few(self._feed.session)
         screen = FilmedScreen(
             self._source,
             FirstShown(self._feed),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.suggester import Suggester
 
-from agentwatch.rules import RuleError
-from agentwatch.rules.completion import Offer
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.frame.input_bar import InputBar
+
+if TYPE_CHECKING:
+    from agentwatch.rules import RuleError
+    from agentwatch.rules.completion import Offer
 
 _MOST_SHOWN = 5
 _WORD_COLUMNS = 24

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from textual import events
@@ -12,7 +13,6 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
-from agentwatch.analysis.verdict_history import CallVerdict
 from agentwatch.feed.timeline import Timeline
 from agentwatch.outputs.shown.alarm_words import rule_words
 from agentwatch.safe_text import SafeText, cut, safe_line
@@ -21,6 +21,9 @@ from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.styles import LineStyles
 from agentwatch.session import Session
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.verdict_history import CallVerdict
 
 _SLICE_SECONDS = 0.008
 _PAUSE_SECONDS = 0.001

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.analysis.verdict_history import CallVerdict, ribbon_pieces
 from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.line_view import Spans
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.verdict_history import CallVerdict
 
 _LEAST_WITH_TIMES = 60
 _LEAST_WITH_RIBBON = 100
@@ -84,7 +86,12 @@ def _ribbon(
     shown = bisect_right(verdicts, moment, key=lambda each: each.moment) - 1
     spans: Spans = []
     places = []
-    pieces = ribbon_pieces(verdicts, room - 2, max(shown, 0)) if room else []
+    if room:
+        from agentwatch.analysis.verdict_history.ribbons import ribbon_pieces
+
+        pieces = ribbon_pieces(verdicts, room - 2, max(shown, 0))
+    else:
+        pieces = []
     x = start
     for piece in pieces:
         name = "ahead"

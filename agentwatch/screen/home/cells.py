@@ -132,9 +132,9 @@ def _place(row: Row) -> SafeText:
 def _project(row: Row, width: int, style: str) -> Spans:
     """Return repository, branch and worktree in exactly `width` columns; the worktree gives way first."""
     name, branch, tree = words.repository(row), words.branch(row), words.worktree(row)
-    if branch and columns(name) > max(width - _LEAST_BRANCH, _LEAST_NAME):
-        name = cut(name, max(width - _LEAST_BRANCH, _LEAST_NAME))
-    name = cut(name, width)
+    most = min(max(width - _LEAST_BRANCH, _LEAST_NAME), width) if branch else width
+    if columns(name) > most:
+        name = cut(words.repository(row, is_short=True), most)
     room = width - columns(name)
     branch = cut(branch, room) if room >= min(_LEAST_BRANCH, columns(branch)) else SafeText("")
     room -= columns(branch)

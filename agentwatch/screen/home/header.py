@@ -33,15 +33,17 @@ class HomeHeader(Static):
         self._drawn: tuple[object, ...] = ()
         self._counts = Counts()
         self._key = ""
+        self._is_known = True
 
-    def show(self, counts: Counts, key: str) -> None:
+    def show(self, counts: Counts, key: str, *, is_known: bool = True) -> None:
         """Show counts; draw only if something differs.
 
         Args:
             counts: The numbers of sessions.
             key: The key that shows the hidden sessions; empty while they are shown.
+            is_known: Whether every machine answers.
         """
-        self._counts, self._key = counts, key
+        self._counts, self._key, self._is_known = counts, key, is_known
         self._draw()
 
     def on_resize(self) -> None:
@@ -52,12 +54,11 @@ class HomeHeader(Static):
         counts, width = self._counts, self.size.width
         theme = self.app.current_theme
         dim = muted(theme)
-        drawn = (counts, self._key, width, dim)
+        drawn = (counts, self._key, self._is_known, width, dim)
         if width and drawn != self._drawn:
             self._drawn = drawn
-            left, right = _fitting(
-                counts, self._key, width, "$text-accent" if theme.ansi else "$text-primary"
-            )
+            working = "$text-accent" if theme.ansi else "$text-primary"
+            left, right = _fitting(counts, self._key, width, working, is_known=self._is_known)
             pieces: list[Piece] = []
             for number, (words, style) in enumerate(left):
                 pieces += [(_between(left, number), dim), (words, style or dim)]
@@ -99,7 +100,9 @@ class HomeNotes(Static):
         self.update(Content("\n").join(lines))
 
 
-def _fitting(counts: Counts, key: str, width: int, working: str) -> tuple[list[Piece], SafeText]:
+def _fitting(
+    counts: Counts, key: str, width: int, working: str, *, is_known: bool
+) -> tuple[list[Piece], SafeText]:
     """Return the counts and the words about hidden sessions, in the longest form that fits.
 
     Args:
@@ -107,12 +110,13 @@ def _fitting(counts: Counts, key: str, width: int, working: str) -> tuple[list[P
         key: The key that shows the hidden ones.
         width: The width of the line, in columns.
         working: The style of the number of sessions that work.
+        is_known: Whether every machine answers.
     """
     hidden = ("", "", "")
     if counts.hidden and key:
         hidden = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
-    whole, signs = _words(counts, working), _signs(counts, working)
-    live = _words(counts._replace(ended_today=0, machines=0), working)
+    whole, signs = _words(counts, working, is_known=is_known), _signs(counts, working, is_known=is_known)
+    live = _words(counts._replace(ended_today=0, machines=0), working, is_known=is_known)
     forms = [([_NAME, *whole], hidden[0]), (whole, hidden[0]), (whole, hidden[1]), (live, hidden[1])]
     forms += [(signs, hidden[1]), (signs, "")]
     for left, right in forms:
@@ -126,7 +130,7 @@ def _between(pieces: list[Piece], number: int) -> str:
     return "" if not number else " │ " if pieces[number - 1] == _NAME else " · "
 
 
-def _words(counts: Counts, working: str) -> list[Piece]:
+def _words(counts: Counts, working: str, *, is_known: bool) -> list[Piece]:
     named = (
         (counts.needs_you, "need you" if counts.needs_you != 1 else "needs you", "bold $text-warning"),
         (counts.failed, "failed", "$text-error"),
@@ -136,11 +140,11 @@ def _words(counts: Counts, working: str) -> list[Piece]:
         (counts.ended_today, "ended today", ""),
     )
     shown = [(f"{count:,} {words}", style) for count, words, style in named if count]
-    shown = shown or [("no session is running", "")]
+    shown = shown or [("no session is running" if is_known else "not known what is running", "")]
     return [*shown, (plural(counts.machines, "machine"), "")] if counts.machines else shown
 
 
-def _signs(counts: Counts, working: str) -> list[Piece]:
+def _signs(counts: Counts, working: str, *, is_known: bool) -> list[Piece]:
     named = (
         (counts.needs_you, "!", "bold $text-warning"),
         (counts.failed, "✗", "$text-error"),
@@ -148,7 +152,8 @@ def _signs(counts: Counts, working: str) -> list[Piece]:
         (counts.quiet, "?", "$text-warning"),
         (counts.your_turn, "›", ""),
     )
-    return [(f"{sign} {count:,}", style) for count, sign, style in named if count] or [("none running", "")]
+    shown = [(f"{sign} {count:,}", style) for count, sign, style in named if count]
+    return shown or [("none running" if is_known else "not known", "")]
 
 
 def _width(pieces: list[Piece]) -> int:

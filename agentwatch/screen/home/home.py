@@ -52,7 +52,8 @@ class Home(Vertical):
         self._listing = Listing()
         self._counts = Counts()
         self._now_ms = 0
-        self._is_complete = False
+        self._is_complete = self._is_settled = False
+        self._is_known = True
 
     def compose(self) -> ComposeResult:
         """Lay out the parts from top to bottom."""
@@ -74,6 +75,8 @@ class Home(Vertical):
         notes: Sequence[SafeText] = (),
         *,
         is_complete: bool = True,
+        is_settled: bool = True,
+        is_known: bool = True,
     ) -> None:
         """Show a list and its counts; draw only what differs.
 
@@ -83,10 +86,12 @@ class Home(Vertical):
             now_ms: The current time, in ms since the epoch.
             notes: What is to be known besides the sessions, a line each.
             is_complete: Whether every place was searched for sessions.
+            is_settled: Whether every session that was found was read too.
+            is_known: Whether every machine answers.
         """
         self.notes.show(notes)
         self._listing, self._counts, self._now_ms = listing, counts, now_ms
-        self._is_complete = is_complete
+        self._is_complete, self._is_settled, self._is_known = is_complete, is_settled, is_known
         self._show()
 
     def tick(self, now_ms: int) -> None:
@@ -151,8 +156,9 @@ class Home(Vertical):
         words = words_for_nothing(
             request, counts.hidden, self._key, is_complete=self._is_complete, has_notes=self.notes.display
         )
-        self.header.show(counts, "" if request.shows_hidden else self._key)
-        self.sessions.show(self._listing, self._now_ms, words)
+        key = "" if request.shows_hidden else self._key
+        self.header.show(counts, key, is_known=self._is_known)
+        self.sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
         self._show_request()
 
     def _show_request(self) -> None:

@@ -8,6 +8,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.strip import Strip
 
+from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldLine, Line, RowLine
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.row import Row
@@ -58,6 +59,8 @@ class SessionList(RowView, HeadedView):
         self._chosen: Line | None = None
         self._drawn: dict[int, Shown] = {}
         """What was drawn in each row."""
+        self._is_settled = False
+        """Whether a list was shown for which every session was found and read."""
         self._is_placed = False
         """Whether the user has moved the cursor off the first line, or scrolled."""
 
@@ -66,17 +69,28 @@ class SessionList(RowView, HeadedView):
         """The selected session; None if there is none, or if a line that is not a session is selected."""
         return self._chosen.row if isinstance(self._chosen, RowLine) else None
 
-    def show(self, listing: Listing, now_ms: int, nothing: SafeText) -> None:
+    @property
+    def in_view(self) -> frozenset[Key]:
+        """The sessions whose rows are in view."""
+        rows, top = self._rows, self.scroll_offset.y
+        bottom = min(top + self.scrollable_content_region.height, len(rows))
+        lines = (rows.lines[rows.at(y)[0]] for y in range(top, bottom))
+        return frozenset(line.row.key for line in lines if isinstance(line, RowLine))
+
+    def show(self, listing: Listing, now_ms: int, nothing: SafeText, *, is_settled: bool = True) -> None:
         """Show the lines of a list; draw the rows in view that differ.
 
         Args:
             listing: The list.
             now_ms: The current time, in ms since the epoch.
             nothing: What an empty list says, in lines.
+            is_settled: Whether every session was found and read. Until then the first line is selected,
+                unless the user has moved the cursor: newer sessions and groups come with later reports.
         """
         self._listing, self._now_ms = listing, now_ms
         self._content.nothing = nothing
         self._settle()
+        self._is_settled = self._is_settled or is_settled
 
     def tick(self, now_ms: int) -> None:
         """Draw the rows in view whose clocks show something else at `now_ms`, in ms since the epoch."""
@@ -199,7 +213,8 @@ class SessionList(RowView, HeadedView):
         measured = [line.row for line in lines[:_MOST_MEASURED] if isinstance(line, RowLine)]
         self._content.measure(measured, self._now_ms)
         rows.put(lines, is_wide=self._content.is_wide)
-        index = rows.find(chosen, before)
+        is_first = not (self._is_placed or self._is_settled)
+        index = rows.selectable(0, 1) if is_first else rows.find(chosen, before)
         index = rows.nearest(before) if index is None else index
         self._chosen = None if index is None else lines[index]
         self.set_reactive(SessionList.cursor, -1 if index is None else rows.top(index))

@@ -139,10 +139,15 @@ def title(row: Row) -> SafeText:
     return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
 
 
-def repository(row: Row) -> SafeText:
-    """Return the repository of a session, after the name of its machine if that is another one."""
-    host = f"{foreign(row.host)}:" if row.host else ""
-    return SafeText(host + (foreign(row.repo) or UNKNOWN))
+def repository(row: Row, *, is_short: bool = False) -> SafeText:
+    """Return the repository of a session, after the name of its machine if that is another one.
+
+    Args:
+        row: The session.
+        is_short: Name only the publisher of the session, if it has one, and not the machine that it claims.
+    """
+    place = foreign((is_short and row.publisher) or row.place)
+    return SafeText((f"{place}:" if place else "") + (foreign(row.repo) or UNKNOWN))
 
 
 def branch(row: Row) -> SafeText:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rich.segment import Segment
 from textual.binding import Binding
 from textual.content import Content
-from textual.geometry import Region, Size
+from textual.geometry import Offset, Region, Size
 from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
@@ -193,6 +193,16 @@ class LineView(ScrollView, can_focus=True):
         """Scroll to the end, and follow it."""
         self.following = True
         self.settle_at(self.max_scroll_y)
+
+    def move_selection(self, line: int, lines: int) -> None:
+        """Keep the selected text selected: from line number `line` on, it is now `lines` further down."""
+        selection = self.text_selection
+        if selection is not None:
+            start, end = (
+                at if at is None or at.y < line else Offset(at.x, at.y + lines)
+                for at in (selection.start, selection.end)
+            )
+            self.screen.selections = {**self.screen.selections, self: Selection(start, end)}
 
     def show_below(self) -> None:
         """Show in the border how many lines were added since the user stopped following."""

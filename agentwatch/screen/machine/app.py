@@ -24,7 +24,7 @@ from agentwatch.screen.machine.alarms.signs import AlarmSigns
 from agentwatch.screen.machine.opening import OpenSession, open_row
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.screen import HomeScreen
-from agentwatch.screen.machine.watching import Rows, Watched, Watching
+from agentwatch.screen.machine.watching import Report, Rows, Watched, Watching
 from agentwatch.screen.overlays.help import KEYS, LIST_KEYS, Help
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.session_app import SessionApp
@@ -79,6 +79,10 @@ class HomeApp(SessionApp[None]):
         self._rows: Rows = {}
         self._counts = Counts()
         self._counted = CountedRows(counts)
+        self._is_settled = False
+        """Whether every session was found and read at the last report."""
+        self._is_behind = True
+        """Whether the list was not shown with the rows of an earlier report."""
         self._opening: Key | None = None
         """The session that is being opened."""
         self._open: _Open | None = None
@@ -122,17 +126,20 @@ class HomeApp(SessionApp[None]):
         """Show the help for the list, or for the session that is open."""
         self.push_screen(Help(self.config.keys, LIST_KEYS if self._open is None else KEYS))
 
-    def _take(self, rows: Rows) -> None:
-        """Take the rows that the thread reports."""
+    def _take(self, report: Report) -> None:
+        """Take what the thread reports."""
         if self.is_leaving:
             return
-        ringing = self._rings.update(rows, None if self._open is None else self._open.row.key)
-        self._rows, self._counts = rows, self._counted.update(rows, now_ms())
+        rows, changed, vanished, self._is_settled = report
+        ringing = self._rings.update(changed, vanished, None if self._open is None else self._open.row.key)
+        self._rows, self._counts = rows, self._counted.update(rows, changed, now_ms())
         if ringing:
             self._signals.alert(_alert_words(ringing))
         self._show_facts()
         self._show_title()
-        self._show_rows()
+        self._show_rows(None if self._is_behind else report)
+        if (home := self.home) is not None:
+            self._machine.in_view = home.in_view if self._open is None else {self._open.row.key}
 
     def _show_facts(self) -> None:
         """Show in the session that is open what its agent says in the list."""
@@ -144,15 +151,29 @@ class HomeApp(SessionApp[None]):
             if (screen := self.session_screen) is not None:
                 screen.frame_scheduler.within(0)
 
-    def _show_rows(self) -> None:
-        """Show the sessions, unless one of them is open: the list is not drawn then."""
-        if self._open is None and (home := self.home) is not None:
-            rows = dict(self._alarms.applied(self._rings.applied(self._rows)))
+    def _show_rows(self, report: Report | None = None) -> None:
+        """Show the sessions, unless one of them is open: the list is not drawn then.
+
+        Args:
+            report: What has changed; None if any row may differ from what is shown.
+        """
+        home = self.home
+        self._is_behind = self._open is not None or home is None
+        if home is not None and not self._is_behind:
+            changed = self._rows if report is None else {row.key: row for row in report.changed}
+            rows = dict(self._alarms.applied(self._rings.applied(changed)))
             if self._opening in rows:
                 row = rows[self._opening]
                 standing = row.standing._replace(now="opening …", now_since_ms=None)
                 rows[row.key] = replace(row, standing=standing)
-            home.show(rows, self._counts, self._machine.notes, is_complete=self._machine.is_found)
+            watched = self._machine
+            home.show(
+                *(rows, self._counts, watched.notes),
+                vanished=None if report is None else report.vanished,
+                is_complete=watched.is_found,
+                is_settled=self._is_settled,
+                is_known=not watched.has_problem,
+            )
 
     def _show_title(self) -> None:
         needed = self._counts.needs_you

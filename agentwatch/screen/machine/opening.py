@@ -32,11 +32,7 @@ class OpenSession(NamedTuple):
     """The local copy that is filled; None for a session of this machine."""
 
     def close(self) -> None:
-        """Close everything. The screen must be gone, and the index that it wrote is not finished."""
-        index = self.first.kept.index
-        if index is not None:
-            index.drop()
-            index.finish()  # its thread reads the recording
+        """Close everything. The screen must be gone."""
         self.source.close()
         if self.copying is not None:
             self.copying.close()
@@ -60,7 +56,7 @@ def open_row(row: Row, machines: Machines) -> OpenSession:
 def open_session(path: Path, follow: bool | None) -> OpenSession:
     """Open a session.
 
-    Nothing is written but an index and bookmarks, as by `agentwatch FILE`.
+    Nothing is written but bookmarks, as by `agentwatch FILE`.
 
     Args:
         path: The address of the session.

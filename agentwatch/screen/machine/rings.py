@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from agentwatch.machine.found import Key
@@ -57,27 +57,31 @@ class Rings:
         write_choices(_FILE, self._chosen)
         return rings
 
-    def update(self, rows: Mapping[Key, Row], open_key: Key | None = None) -> list[Row]:
+    def update(
+        self, changed: Iterable[Row], vanished: Iterable[Key] = (), open_key: Key | None = None
+    ) -> list[Row]:
         """Mark the sessions that have begun to need the user, and return those that ring.
 
         Only what an agent says itself counts; what is inferred may be wrong.
 
         Args:
-            rows: The sessions now.
+            changed: The sessions that are new or have changed.
+            vanished: The sessions that are gone.
             open_key: The session that is open on the screen, which is looked at; None without one.
         """
-        asking = {
-            key
-            for key, row in rows.items()
-            if row.standing.state is State.ASKS and row.standing.ground is Ground.SAID and row.parent is None
-        }
-        begun = [rows[key] for key in asking - self._asking if self._is_new(rows[key])]
-        for key in self._asking - asking:
-            if key in rows:
-                self._ceased[key] = rows[key].standing.since_ms or 0
-        self._asking = asking
-        if len(rows) != len(self._known) or rows.keys() != self._known:
-            self._known = set(rows)
+        begun = []
+        for row in changed:
+            key, standing = row.key, row.standing
+            if standing.state is State.ASKS and standing.ground is Ground.SAID and row.parent is None:
+                if key not in self._asking and self._is_new(row):
+                    begun.append(row)
+                self._asking.add(key)
+            elif key in self._asking:
+                self._asking.discard(key)
+                self._ceased[key] = standing.since_ms or 0
+            self._known.add(key)
+        self._asking.difference_update(vanished := set(vanished))
+        self._known -= vanished
         for row in begun:
             self._rung[row.key] = row.standing.since_ms
             if row.key != open_key:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual import on
@@ -68,7 +68,6 @@ class HomeScreen(Screen[None]):
         self._listing = Listing()
         self._preview = PreviewPane()
         self._home = Home(config.keys, self._preview)
-        self._rows: Rows = {}
         self._found: FoundScreen | None = None
         """What was found last in the contents of the sessions."""
         self._selected: Key | None = None
@@ -83,22 +82,47 @@ class HomeScreen(Screen[None]):
         self._home.show(self._listing, Counts(), now_ms(), is_complete=False)
         self.set_interval(_CLOCK_SECONDS, self._tick)
 
-    def show(self, rows: Rows, counts: Counts, notes: Sequence[SafeText] = (), *, is_complete: bool) -> None:
+    def show(
+        self,
+        rows: Rows,
+        counts: Counts,
+        notes: Sequence[SafeText] = (),
+        *,
+        vanished: Iterable[Key] | None = None,
+        is_complete: bool,
+        is_settled: bool = True,
+        is_known: bool = True,
+    ) -> None:
         """Show sessions; what did not change is not drawn.
 
         Args:
-            rows: All sessions.
+            rows: All sessions, or those that are new or have changed.
             counts: The numbers of sessions.
             notes: What is to be known besides them, a line each.
+            vanished: The sessions that are gone; None if `rows` has all sessions.
             is_complete: Whether every place was searched for sessions.
+            is_settled: Whether every session that was found was read too.
+            is_known: Whether every machine answers.
         """
-        self._rows = rows
         if self._found is not None and self._found.is_attached:
             self._found.show_rows(rows)
         now = now_ms()
-        self._listing.update(rows.values(), now)
-        self._home.show(self._listing, counts, now, notes, is_complete=is_complete)
+        if vanished is None:
+            self._listing.update(rows.values(), now)
+        else:
+            self._listing.change(rows.values(), vanished, now)
+        self._home.show(
+            *(self._listing, counts, now, notes),
+            is_complete=is_complete,
+            is_settled=is_settled,
+            is_known=is_known,
+        )
         self._show_preview()
+
+    @property
+    def in_view(self) -> frozenset[Key]:
+        """The sessions whose rows are in view."""
+        return self._home.sessions.in_view
 
     def _tick(self) -> None:
         """Move the clocks on, and note which session is looked at."""
@@ -127,7 +151,7 @@ class HomeScreen(Screen[None]):
 
     @on(wanted.ContentsWanted)
     def _find_in_contents(self, event: wanted.ContentsWanted) -> None:
-        self._found = FoundScreen(event.words, self._rows)
+        self._found = FoundScreen(event.words, dict(self._listing.rows))
         self.app.push_screen(self._found)
 
     @on(wanted.TerminalWanted)

@@ -12,7 +12,7 @@ from agentwatch.feed.preview import preview_feed
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE
 from agentwatch.recording import ArrivalTimes, LineReader, Until, nameless_file, open_saved
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, close_session
 from agentwatch.sources.stores.known import store_for
 from agentwatch.sources.stores.store import Store
 
@@ -72,7 +72,7 @@ def _reported(row: Row) -> Session:
     events: list[Event] = [Prompt(row.title)] if row.title else []
     if last:
         events += (Text(Channel.ANSWER, last), TextEnded(Channel.ANSWER))
-    session.apply(events, Place(0, 0, row.seen_ms))
+    apply_line(session, events, Place(0, 0, row.seen_ms))
     return session
 
 
@@ -87,7 +87,7 @@ def _of_store(store: Store, *, is_live: bool) -> Session:
         store.close()
         os.close(fd)
     if not is_live:
-        session.close()
+        close_session(session)
     return session
 
 

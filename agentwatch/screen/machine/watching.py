@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agentwatch.machine.found import Key
-from agentwatch.machine.row import Row
+from agentwatch.machine.row import Row, changed_rows
 from agentwatch.machine.status.publisher import Publisher
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText
@@ -20,10 +21,24 @@ Rows = Mapping[Key, Row]
 
 _TICK_SECONDS = 0.5
 """The time between two steps, and the shortest time between two reports. A machine reads what agents say, and
-the files of live sessions, that often."""
+the files of live sessions, that often while one of them is in view."""
+_ROW_SECONDS = 2e-5
+"""The time between two reports for each row, until all sessions are read: the screen takes 3 µs for a row."""
 _YIELD_SECONDS = 0.001
 """The pause after a step that has left work: the screen gets the interpreter's lock."""
 _END_SECONDS = 1.0
+
+
+class Report(NamedTuple):
+    """All sessions, and what differs from the report before."""
+
+    rows: Rows
+    changed: Sequence[Row]
+    """The sessions that are new or have changed."""
+    vanished: Sequence[Key]
+    """The sessions that are gone."""
+    is_settled: bool = True
+    """Whether every session was found and read."""
 
 
 class Watched(Protocol):
@@ -41,8 +56,15 @@ class Watched(Protocol):
     def notes(self) -> Sequence[SafeText]:
         """What is to be known besides the rows, a line each: which machines do not answer."""
 
+    @property
+    def has_problem(self) -> bool:
+        """Whether a machine does not answer, so that nobody knows what runs there."""
+
     wants_all: bool
     """Whether the lines of hidden sessions are read too."""
+
+    in_view: AbstractSet[Key] | None
+    """The sessions that are read more often than the others; None for all that run."""
 
     def step(self, now_ms: int) -> bool:
         """Do the work that is due, and return whether more is due at once."""
@@ -51,14 +73,15 @@ class Watched(Protocol):
 class Watching:
     """Steps a machine in a thread until it is stopped.
 
-    The first rows are reported as soon as they are known, later ones twice a second at most. An
-    exception ends the thread and is reported. The counts of this machine's rows are written for `status`.
+    The first rows are reported as soon as they are known, later ones twice a second at most, and more
+    seldom while more than 25,000 sessions are being read. An exception ends the thread and is reported. The
+    counts of this machine's rows are written for `status`.
     """
 
     def __init__(
         self,
         machine: Watched,
-        report: Callable[[Rows], object],
+        report: Callable[[Report], object],
         fail: Callable[[Exception], object],
         *,
         is_here: bool = True,
@@ -119,11 +142,12 @@ class Watching:
                 break  # the app may be gone
             rows, notes, now = self._machine.rows, self._machine.notes, time.monotonic()
             is_all = self._machine.is_found and not was_found
-            is_due = not reported or now >= reported_at + _TICK_SECONDS
+            pause = max(_TICK_SECONDS, len(reported) * _ROW_SECONDS) if has_more else _TICK_SECONDS
+            is_due = not reported or now >= reported_at + pause
             if is_all or (is_due and (rows is not reported or notes != noted)):
                 was_found, reported_at = self._machine.is_found, now
+                self._report(_report_of(reported, rows)._replace(is_settled=not has_more))
                 reported, noted = rows, notes
-                self._report(rows)
             publisher = self._publisher if self._machine.is_found else None
             if publisher is not None and (publisher.has_begun or not has_more):
                 publisher.publish(rows, now_ms())
@@ -131,3 +155,11 @@ class Watching:
                 is_reading, judged_at = self._alarms.step(rows), now
             has_more |= is_reading
             self._ended.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
+
+
+def _report_of(before: Rows, rows: Rows) -> Report:
+    """Return a report of rows after those of the report before."""
+    changed = changed_rows(before, rows)
+    came = sum(row.key not in before for row in changed)
+    has_all = len(rows) == len(before) + came
+    return Report(rows, changed, () if has_all else [key for key in before if key not in rows])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,15 +12,15 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from agentwatch.analysis.since.mark import mark
-from agentwatch.analysis.since.play import Play
-from agentwatch.analysis.since.words import since_words
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.time_bar import TimeBar, playhead_words
 from agentwatch.screen.moment.marks import MarkKeys
 from agentwatch.screen.moment.moment import Moment
-from agentwatch.screen.overlays.digest.screen import DigestScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.session import Call
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.since.play import Play
 
 _SAME_SECONDS = 2.0
 
@@ -72,7 +72,7 @@ class MomentKeys(Vertical):
         self._playhead = moment.playhead
         self._notices = notices
         self._on_moved = on_moved
-        self._shows_bar = moment.opening.is_replay
+        self._shows_bar = moment.opening is not None and moment.opening.is_replay
         """Whether to show the time bar at the live moment too."""
         self._said = "", 0.0
         """The last short message, and until when it is not repeated."""
@@ -95,7 +95,7 @@ class MomentKeys(Vertical):
         """Update the time bar and the marks; called once per tick."""
         moment, playhead, marks = self._moment, self._playhead, self._marks
         marks.sync()
-        if notice := moment.opening.take_notice():
+        if moment.opening is not None and (notice := moment.opening.take_notice()):
             self.notify(notice, markup=False)
         # A bar that is hidden while it has the mouse never returns it.
         self._bar.display = self._shows_bar or not moment.is_live or self._bar.is_dragged
@@ -166,6 +166,8 @@ class MomentKeys(Vertical):
         """Return to the live moment, and say what has happened since the one that was shown."""
         moment = self._moment
         if not moment.is_live:
+            from agentwatch.analysis.since.words import since_words
+
             since = mark(moment.shown.session, self._playhead.offset, moment.now_ms())
             self.notify(since_words(moment.feed.session, since), markup=False)
         self._playhead.live()
@@ -181,15 +183,17 @@ class MomentKeys(Vertical):
         if self._notices.missed is None:
             self.notify("nothing happened in an absence of 5 minutes or more", markup=False)
             return
+        from agentwatch.screen.overlays.digest.screen import DigestScreen
+
         timeline = self._moment.history.timeline
         self.app.push_screen(DigestScreen(self._moment.feed, self._notices.missed, timeline), self._act)
 
     def _act(self, chosen: Call | Play | None) -> None:
-        if isinstance(chosen, Play):
+        if chosen is None or isinstance(chosen, Call):
+            self._marks.go_to(chosen)
+        else:
             self._playhead.play_at(chosen.from_offset, chosen.speed, chosen.max_idle)
             self._moved()
-        else:
-            self._marks.go_to(chosen)
 
     def _say(self, words: str) -> None:
         """Show a short message, unless a held key has shown it just now."""

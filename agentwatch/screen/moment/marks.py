@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import ClassVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from agentwatch.analysis.markers import Markers, VerdictMark
-from agentwatch.analysis.moments import End
-from agentwatch.analysis.verdict_history import CallVerdict, VerdictHistory
 from agentwatch.recording.alarms import alarms_of
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.screen.moment.moment import Moment
-from agentwatch.screen.overlays.goto.goal import Goal
-from agentwatch.screen.overlays.goto.marks import Marks, step_words
-from agentwatch.screen.overlays.goto.screen import GotoScreen
-from agentwatch.screen.overlays.verdicts import VerdictsScreen
 from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.session import Call
 from agentwatch.sources.source import Source
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.verdict_history import VerdictHistory
+    from agentwatch.screen.overlays.goto.goal import Goal
+    from agentwatch.screen.overlays.goto.marks import Marks
 
 _SLICE_SECONDS = 0.002
 
@@ -51,16 +49,29 @@ class MarkKeys(Vertical):
         """
         super().__init__(id="marks")
         self.keys = keys
-        self.verdicts = VerdictHistory(moment.feed)
         self._moment, self._on_moved = moment, on_moved
         self._shown: object = None
-        session, timeline = moment.feed.session, moment.history.timeline
         self.bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
-        moment.opening.bookmarks = self.bookmarks
+        if moment.opening is not None:
+            moment.opening.bookmarks = self.bookmarks
         self._source = source
         self._alarms: list[tuple[int, str]] = [(each.offset, each.rule) for each in alarms_of(source.path)]
-        markers = Markers(session, timeline.after)
-        self._marks = Marks(session, self.bookmarks, markers, timeline)
+
+    @cached_property
+    def verdicts(self) -> VerdictHistory:
+        """The test runs of the session; created after the first frame, which does not show them."""
+        from agentwatch.analysis.verdict_history.history import VerdictHistory
+
+        return VerdictHistory(self._moment.feed)
+
+    @cached_property
+    def _marks(self) -> Marks:
+        """The marked moments in words; created after the first frame, which does not show them."""
+        from agentwatch.analysis.markers import Markers
+        from agentwatch.screen.overlays.goto.marks import Marks
+
+        session, timeline = self._moment.feed.session, self._moment.history.timeline
+        return Marks(session, self.bookmarks, Markers(session, timeline.after), timeline)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Do not move the moment while only a preview of the recording is shown."""
@@ -85,8 +96,12 @@ class MarkKeys(Vertical):
         self._marks.update(_SLICE_SECONDS)
         verdicts = self.verdicts.verdicts
         if verdicts is not self._shown:
+            from agentwatch.analysis.markers import VerdictMark
+
             self._shown = verdicts
-            self._marks.markers.show_verdicts(map(_verdict_mark, verdicts))
+            self._marks.markers.show_verdicts(
+                VerdictMark(each.moment, each.number, each.is_red, each.verdict.words) for each in verdicts
+            )
 
     def go_to(self, call: Call | None) -> None:
         """Show the moment at which a call has ended, and select the call; None has no effect."""
@@ -101,6 +116,8 @@ class MarkKeys(Vertical):
 
     def action_mark(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) bookmark, failure, edit, change of a verdict, or turn."""
+        from agentwatch.screen.overlays.goto.marks import step_words
+
         mark = self._marks.step(self._moment.playhead.offset, direction)
         if mark is not None:
             self._moment.go_to(mark.offset)
@@ -109,11 +126,15 @@ class MarkKeys(Vertical):
 
     def action_goto(self) -> None:
         """Ask for a moment, and go to it."""
+        from agentwatch.screen.overlays.goto.screen import GotoScreen
+
         self.app.push_screen(GotoScreen(self._marks, self._moment.playhead.offset), self._go)
 
     def _go(self, goal: Goal) -> None:
         if goal is None:
             return
+        from agentwatch.analysis.moments import End
+
         if goal is End.LIVE:
             self._moment.playhead.live()
         else:
@@ -122,9 +143,7 @@ class MarkKeys(Vertical):
 
     def action_verdicts(self) -> None:
         """Show the test runs; if one is selected there, go to it."""
+        from agentwatch.screen.overlays.verdicts import VerdictsScreen
+
         offset = self._moment.playhead.offset
         self.app.push_screen(VerdictsScreen(self._moment.feed.session, self.verdicts, offset), self.go_to)
-
-
-def _verdict_mark(each: CallVerdict) -> VerdictMark:
-    return VerdictMark(each.moment, each.number, each.is_red, each.verdict.words)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from agentwatch.analysis.moments import NOTHING_ASKED, Asked
-from agentwatch.analysis.since.words import behind_words
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
-from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording import LineReader, now_ms
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.moment_name import moment_name
 from agentwatch.screen.moment.calls import call_beside, end_of
-from agentwatch.screen.moment.opening import Opening
 from agentwatch.session import Call
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.moments import Asked
+    from agentwatch.screen.moment.opening import Opening
 
 _READ_BYTES = 1 << 16
 """If fewer bytes than this are unread, a replay is at the end of the recording, not of what is read of it."""
@@ -39,8 +40,7 @@ class Moment:
         feed: Feed,
         reader: LineReader,
         replay: Replay | None = None,
-        kept: Kept = NOTHING_KEPT,
-        asked: Asked = NOTHING_ASKED,
+        asked: Asked | None = None,
     ) -> None:
         """Create the moment of a session: the live one, or the start of a replay.
 
@@ -48,20 +48,25 @@ class Moment:
             feed: Reads the whole recording at full speed; it has not read anything yet.
             reader: The reader of the feed.
             replay: How to replay the recording; None to show it.
-            kept: What is kept of the recording.
-            asked: What the command line asks of the moment.
+            asked: What the command line asks of the moment; None if it asks nothing.
         """
         self.feed = feed
         """The feed at the live moment."""
-        self.history = History(feed, reader, kept)
+        self.history = History(feed, reader)
         self.playhead = Playhead(
             self.history.timeline,
             replay,
             is_over=lambda: feed.is_over,
             is_read=lambda: feed.backlog() < _READ_BYTES,
         )
-        self.opening = Opening(self.history, self.playhead, asked, is_replay=replay is not None)
-        """What the command line asked of the moment."""
+        self.opening: Opening | None = None
+        """What the command line asked of the moment; None if it asked nothing, and nothing is replayed."""
+        if asked is not None or replay is not None:
+            from agentwatch.analysis.moments import NOTHING_ASKED
+            from agentwatch.screen.moment.opening import Opening
+
+            is_replay = replay is not None
+            self.opening = Opening(self.history, self.playhead, asked or NOTHING_ASKED, is_replay=is_replay)
         self.shown = feed if replay is None else self.history.at(0)
         """The feed whose session is shown."""
         self.is_ready = True
@@ -86,7 +91,8 @@ class Moment:
 
     def tick(self) -> Change:
         """Move the playhead by the time that has passed, and return how the moment has changed."""
-        if (opened := self.opening.advance(is_moved=self.is_sought)) is not None:
+        opening = self.opening
+        if opening is not None and (opened := opening.advance(is_moved=self.is_sought)) is not None:
             offset, self.chosen = opened
             self.playhead.seek(offset)
             self.is_sought = True
@@ -105,11 +111,6 @@ class Moment:
         self.tick()
         self._is_reached = True
         return self.shown
-
-    def close(self) -> None:
-        """Stop keeping what was read."""
-        if self.history.index is not None:
-            self.history.index.drop()
 
     def go_to(self, offset: int) -> None:
         """Go to the last line end at or before an offset."""
@@ -143,6 +144,8 @@ class Moment:
         """Return how far the moment is behind the live one, in `width` columns; empty at the live moment."""
         if self.is_live:
             return SafeText("")
+        from agentwatch.analysis.since.words import behind_words
+
         name = moment_name(self.playhead.now_ms, self.playhead.offset, self.history.timeline.size)
         return behind_words(self.shown.session, self.feed.session, name, width)
 

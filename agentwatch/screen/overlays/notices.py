@@ -8,7 +8,6 @@ from functools import partial
 from agentwatch.agent_facts import AgentFacts
 from agentwatch.analysis.loops import Loops, arguments_of
 from agentwatch.analysis.since.mark import Mark, mark
-from agentwatch.analysis.since.words import away_summary
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import now_ms
@@ -91,6 +90,8 @@ class Notices:
         seen, self._seen = self._seen, None
         if seen is None:
             return SafeText("")
+        from agentwatch.analysis.since.words import away_summary
+
         now = now_ms()
         summary = away_summary(self._feed.session, seen, now)
         if not summary or seen.at_ms is None or now - seen.at_ms < _LONG_MS:

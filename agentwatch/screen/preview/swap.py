@@ -9,7 +9,6 @@ from textual import events
 from textual.screen import Screen
 
 from agentwatch.feed import Feed
-from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.preview.loading import REST_SECONDS, Loading
 from agentwatch.screen.workspace import Workspace
@@ -18,15 +17,14 @@ from agentwatch.screen.workspace import Workspace
 class PreviewSwap:
     """Loads the whole session while its preview is shown, and then replaces the preview."""
 
-    def __init__(self, feed: Feed, kept: Kept = NOTHING_KEPT, *, shows_thinking: bool) -> None:
+    def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
         """Start loading.
 
         Args:
             feed: Reads the whole recording.
-            kept: What is kept of the recording.
             shows_thinking: Whether to show finished thoughts in full instead of folded.
         """
-        self._loading = Loading(feed, shows_thinking=shows_thinking, index=kept.index)
+        self._loading = Loading(feed, shows_thinking=shows_thinking)
         self.feed = feed
         self.is_loading = True
         """Whether the preview is still shown."""

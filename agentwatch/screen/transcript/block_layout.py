@@ -38,20 +38,24 @@ class BlockLayout:
         prefix._heights = self._heights.prefix(len(blocks))
         return prefix
 
-    def estimate(self, entry: Entry, start: int, text: str, *, is_head: bool = False) -> int:
+    def estimate(self, entry: Entry, start: int, rows: int, *, is_head: bool = False) -> int:
         """Return the estimated height of a block, in lines; 0 for a folded thought after its title.
 
         Args:
             entry: The entry that the block is a piece of.
             start: The character of the entry's text at which the block begins.
-            text: The text of the block.
+            rows: The estimated height of its text.
             is_head: Whether the line of a subagent's folded entries is above the block.
         """
         if self.subagents.is_hidden(entry):
             return int(is_head)
         if self.is_folded(entry):
             return is_head + (0 if start else 1)
-        return is_head + text.count("\n") + len(text) // max(self.width, _LEAST_WIDTH) + 1
+        return is_head + rows
+
+    def rows_of(self, length: int, *, is_joined: bool = False) -> int:
+        """Return the estimated height of a text from its length; joined pieces have short and blank lines."""
+        return (1 + is_joined) * length // max(self.width, _LEAST_WIDTH) + 1
 
     def head_rows(self, index: int) -> int:
         """Return 1 if the line of a subagent's entries is above a block, otherwise 0."""
@@ -101,7 +105,7 @@ class BlockLayout:
         elif self.is_folded(entry):
             block.height = head + (0 if block.start else 1)
         else:
-            block.height = head + (block.end - block.start) // max(self.width, _LEAST_WIDTH) + 1
+            block.height = head + self.rows_of(block.end - block.start, is_joined=bool(block.is_joined))
         block.measured_width = 0
         self._heights[index] = _span(block)
 

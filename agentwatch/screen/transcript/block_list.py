@@ -1,6 +1,6 @@
 """The blocks of a transcript, stored as columns of numbers, the older ones in an unlinked file.
 
-A block takes 22 bytes, where an object takes 220. A recording of 1 GB is cut into half a million blocks.
+A block takes 23 bytes, where an object takes 220. A recording of 1 GB is cut into 150,000 blocks.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import overload
 
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Entry
-from agentwatch.session.storage.numbers import Numbers
+from agentwatch.session.storage.numbers import PAGE, Numbers
 from agentwatch.session.storage.spill import Spill
 
 _WHOLE = "I"
@@ -44,6 +44,8 @@ class Block:
     end = _Column(_WHOLE)
     """`start` and `end` are character offsets in the entry's text; for a result, in its shown text."""
     is_code = _Column(_SMALL)
+    is_joined = _Column(_SMALL)
+    """Whether the block is several pieces of the entry, which are cut apart when it is rendered."""
     gap = _Column(_SMALL)
     """The number of lines above the block: blank lines, and the rule if it has one."""
     height = _Column(_WHOLE)
@@ -103,7 +105,10 @@ class BlockList(Sequence[Block]):
     def add(self, *numbers: int) -> None:
         """Append a block; `numbers` are its columns, in the order in which `Block` declares them."""
         for column, number in zip(self.columns.values(), numbers, strict=True):
-            column.append(number)
+            column.newest.append(number)
+        if len(column.newest) >= 2 * PAGE:
+            for column in self.columns.values():
+                column.store()
 
     def drop_last(self) -> None:
         """Remove the last block and the rule above it."""

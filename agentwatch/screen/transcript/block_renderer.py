@@ -91,6 +91,8 @@ class BlockRenderer:
         if self._entries is None:
             self._entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
         width = max(self._layout.width - self._layout.subagents.indent(block.entry), 1)
+        if block.is_joined:
+            return self._entries.render_pieces(block.entry, block.start, block.end, width)
         return self._entries.render(block.entry, block.start, block.end, width, is_code=bool(block.is_code))
 
     def forget_from(self, first: int) -> None:

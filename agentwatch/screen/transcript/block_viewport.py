@@ -1,4 +1,4 @@
-"""Lays out the blocks of a transcript in a pane: heights are estimated first, then measured in slices."""
+"""Lays out the blocks of a transcript in a pane: heights are estimates until their blocks come into view."""
 
 from __future__ import annotations
 
@@ -11,40 +11,37 @@ from agentwatch.screen.transcript.block_renderer import BlockRenderer
 from agentwatch.screen.transcript.blocks import Blocks
 from agentwatch.session import Session
 
-_CUT_SECONDS = 0.008
-_MEASURE_SECONDS = 0.008
-_LAY_OUT_SECONDS = 0.5
+_SLICE_SECONDS = 0.008
+_MOST_MEASURED = 200
+"""A transcript of at most this number of blocks is measured whole, so that its scroll bar is exact. It takes
+0.1 s, in slices."""
 
 
 class BlockViewport:
-    """Cuts a session's transcript into blocks, measures them, and keeps the visible lines in place meanwhile.
+    """Cuts a session's transcript into blocks, measures the visible ones, and keeps their lines in place.
 
-    A block has an estimated height until it is measured. Visible blocks are measured immediately, the others
-    for a few milliseconds at a time. Measuring everything at once would block the screen for 28 s per million
-    tokens.
+    A block has an estimated height until it is visible. Of a long transcript nothing else is measured: all of
+    it would take 28 s per million tokens.
     """
 
-    def __init__(self, pane: LineView, session: Session, blocks: Blocks | None = None) -> None:
+    def __init__(self, pane: LineView, session: Session) -> None:
         """Show the transcript of `session` in `pane`, which scrolls and draws the lines.
 
         Args:
             pane: The pane.
             session: The session.
-            blocks: The blocks of its transcript; None to cut them.
         """
         self._pane = pane
         self._session = session
-        self._newest = self.blocks = blocks or Blocks(session.transcript)
+        self._newest = self.blocks = Blocks(session.transcript)
         """The blocks of the newest moment, and those that are shown."""
+        self._is_measuring = False
+        self._measured = 0
+        """Every block before this index is measured, if the transcript is short."""
         self._same = 0
         """The number of blocks that are the same in both."""
         self.layout = self.blocks.layout
         self.renderer = BlockRenderer(pane, self.blocks.all, self.layout, session.calls)
-        self._measured = 0
-        """Every block before this index is measured."""
-        self._found_heights: dict[int, int] = {}
-        """Measured heights that are not laid out yet, by block index."""
-        self._lay_out_at = 0.0
 
     @property
     def every(self) -> tuple[Blocks, ...]:
@@ -62,7 +59,6 @@ class BlockViewport:
         self.renderer.show(self.blocks.all, self.layout, session.calls, first)
         self.forget_from(first)
         self.blocks.take(folds=True)
-        self._measured = min(self._measured, len(self.blocks.all))
         self._pane.painter.forget()
 
     def take_newest(self, seconds: float) -> None:
@@ -91,42 +87,36 @@ class BlockViewport:
 
     def sync(self) -> bool:
         """Cut new text into blocks; return whether the pane was redrawn."""
-        first_changed = self.blocks.take(folds=self._pane.following, seconds=_CUT_SECONDS)
+        first_changed = self.blocks.take(folds=self._pane.following, seconds=_SLICE_SECONDS)
         has_changed = first_changed < len(self.blocks.all)
         if has_changed:
             self.forget_from(first_changed)
         is_drawn = self.measure_view() or has_changed
         if is_drawn:
             self._pane.show_lines()
-        while self._measured < len(self.blocks.all) and self.layout.is_measured(self._measured):
-            self._measured += 1
         return is_drawn
 
     @property
-    def is_measuring(self) -> bool:
-        """Whether there is text that is not yet cut into blocks, or a block that is not yet measured."""
-        is_all_known = self._measured == len(self.blocks.all) and not self._found_heights
-        return self.blocks.is_behind or not is_all_known
+    def is_unsettled(self) -> bool:
+        """Whether there is text that is not cut into blocks, or a block of a short transcript to measure."""
+        count = len(self.blocks.all) if self.layout.width else 0
+        return self.blocks.is_behind or self._measured < count <= _MOST_MEASURED
 
-    def measure_some(self) -> None:
-        """Cut remaining text into blocks, or if there is none, measure blocks, for about 8 ms.
-
-        Measured heights are laid out only twice a second, because that changes the numbers of all visible
-        lines, so that every one of them is drawn again.
-        """
+    def settle_some(self) -> None:
+        """Cut remaining text into blocks, or else measure blocks of a short transcript, for about 8 ms."""
         if self.blocks.is_behind:
             if not self.sync():
                 self._pane.refresh()
-        elif self.is_measuring and self.layout.width:
-            until = perf_counter() + _MEASURE_SECONDS
-            end = len(self.blocks.all)
-            while self._measured < end and perf_counter() < until:
+        elif self.is_unsettled:
+            place, until = self._place(), perf_counter() + _SLICE_SECONDS
+            while self.is_unsettled:
                 if not self.layout.is_measured(self._measured):
-                    height = len(self.renderer.render(self._measured))
-                    self._found_heights[self._measured] = height + self.layout.head_rows(self._measured)
+                    self.measure(self._measured)
                 self._measured += 1
-            if self._measured == end or until >= self._lay_out_at:
-                self._lay_out()
+                if perf_counter() >= until:
+                    break
+            self._stay_at(place)
+            self._pane.show_lines()
 
     def wrap(self, width: int) -> None:
         """Wrap the blocks to a new width; the text at the top of the viewport stays there approximately."""
@@ -135,7 +125,6 @@ class BlockViewport:
         place = self._place()
         for blocks in self.every:
             blocks.layout.width = width
-        self._measured = 0
         self.forget_from(0)
         if place is not None:
             index, row, height = place
@@ -146,11 +135,9 @@ class BlockViewport:
         self._pane.show_lines()
 
     def forget_from(self, first: int) -> None:
-        """Discard rendered lines and measured heights from block `first` on."""
-        self.renderer.forget_from(first)
+        """Discard rendered lines from block `first` on."""
         self._measured = min(self._measured, first)
-        for index in [index for index in self._found_heights if index >= first]:
-            del self._found_heights[index]
+        self.renderer.forget_from(first)
         self._pane.painter.forget_from(self.layout.top(first) if first else 0)
 
     def mark_new(self, at_ms: int) -> None:
@@ -162,8 +149,12 @@ class BlockViewport:
 
     def measure(self, index: int) -> None:
         """Replace the estimated height of a visible block by its exact height."""
-        self._set_height(index, len(self.renderer.cached(index)) + self.layout.head_rows(index))
-        self._pane.painter.forget_from(self.layout.top(index) if index else 0)
+        more = self.layout.set_height(index, len(self.renderer.cached(index)) + self.layout.head_rows(index))
+        top = self.layout.top(index) if index else 0
+        if more:
+            self.count_as_old(top, more)
+            self._pane.move_selection(self.layout.top(index + 1) - more, more)
+        self._pane.painter.forget_from(top)
 
     def count_as_old(self, top: int, lines: int) -> None:
         """Do not count the lines that a re-measured block gains as new content.
@@ -176,11 +167,17 @@ class BlockViewport:
         if not pane.following and top < pane.count_when_unfollowed:
             pane.count_when_unfollowed += lines
 
-    def measure_view(self) -> bool:
+    def measure_view(self, fixed: int = 0) -> bool:
         """Measure the visible blocks until all are measured; return whether any was not.
 
         A measured block may be shorter than estimated, so that others become visible.
+
+        Args:
+            fixed: The row of the viewport whose line stays there, unless the end is followed.
         """
+        if self._is_measuring:  # keeping a line in its row shows the lines, which measures them
+            return False
+        self._is_measuring = True
         has_measured, pane = False, self._pane
         height = pane.scrollable_content_region.height
         while self.layout.width:
@@ -188,10 +185,11 @@ class BlockViewport:
             pending = [index for index in self.in_view(top) if not self.layout.is_measured(index)]
             if not pending:
                 break
-            place = self._place()
+            place = self._place(fixed)
             self.measure(pending[-1] if pane.following else pending[0])
-            self._stay_at(place)
+            self._stay_at(place, fixed)
             has_measured = True
+        self._is_measuring = False
         return has_measured
 
     def in_view(self, top: int | None = None) -> range:
@@ -202,37 +200,19 @@ class BlockViewport:
         last = min(first + self._pane.scrollable_content_region.height, self.layout.line_count() - 1)
         return range(self.layout.at(min(first, last))[0], self.layout.at(last)[0] + 1)
 
-    def _lay_out(self) -> None:
-        """Replace estimated heights by the measured ones, and redraw."""
-        place = self._place()
-        first = min(self._found_heights, default=0)
-        for index, height in self._found_heights.items():
-            self._set_height(index, height)
-        self._found_heights.clear()
-        self._pane.painter.forget_from(self.layout.top(first) if first else 0)
-        self._lay_out_at = perf_counter() + _LAY_OUT_SECONDS
-        self._stay_at(place)
-        self.measure_view()
-        self._pane.show_lines()
-
-    def _set_height(self, index: int, height: int) -> None:
-        more = self.layout.set_height(index, height)
-        if more and not self._pane.following:
-            self.count_as_old(self.layout.top(index), more)
-
-    def _place(self) -> tuple[int, int, int] | None:
-        """Return the block and row at the top of the viewport, and the block's height; None if following."""
+    def _place(self, fixed: int = 0) -> tuple[int, int, int] | None:
+        """Return the block and its row at a row of the viewport, and its height; None if following."""
         if self._pane.following or not self.layout.line_count():
             return None
-        index, row = self.layout.at(min(self._pane.scroll_offset.y, self.layout.line_count() - 1))
+        index, row = self.layout.at(min(self._pane.scroll_offset.y + fixed, self.layout.line_count() - 1))
         return index, row, self.blocks.all[index].height
 
-    def _stay_at(self, place: tuple[int, int, int] | None) -> None:
-        """Keep the row at the top of the viewport there; within its block it is counted from the end."""
+    def _stay_at(self, place: tuple[int, int, int] | None, fixed: int = 0) -> None:
+        """Keep a row at a row of the viewport; within its block it is counted from the end."""
         if place is not None:
             index, row, height = place
             self._pane.show_lines(redraw=False)
             row = row + self.blocks.all[index].height - height if row > 0 else row
-            line = self.layout.line_of(index, row)
+            line = max(self.layout.line_of(index, row) - fixed, 0)
             if line != self._pane.scroll_offset.y:
                 self._pane.settle_at(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 from time import perf_counter
 
@@ -11,14 +11,18 @@ from agentwatch.safe_text import SafeText
 from agentwatch.screen.markup.markdown import split_blocks, split_lines
 from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_list import BlockList
-from agentwatch.screen.transcript.entries import shown_length, shown_part
+from agentwatch.screen.transcript.entries import GROWING, shown_length, shown_part
 from agentwatch.screen.transcript.subagents import Subagents
 from agentwatch.session import Entry, Kind
 from agentwatch.session.storage.numbers import Numbers
 
-_GROWING = (Kind.ANSWER, Kind.REASONING)
 _CUT_CHARACTERS = 1 << 16
 """The number of characters cut at a time; 4 MB take 150 ms."""
+_JOINED_CHARACTERS = 2048
+"""Pieces of an entry are one block up to this length, unless the text grew while it was shown.
+
+A shorter entry is not read before it comes into view. 1 GB has 515,000 pieces, and 150,000 blocks.
+"""
 
 
 class Blocks:
@@ -42,6 +46,8 @@ class Blocks:
         self._thought: Entry | None = None
         self._untimed: int | None = None
         """The number of the last entry with the outcome of a turn, until the turn's duration is known."""
+        self._above: Entry | None = None
+        """The entry of the last block."""
         self._rule: SafeText | None = None
         self._ruled: int | None = None
         self._rule_from = 0
@@ -59,6 +65,7 @@ class Blocks:
         prefix.subagents = self.subagents.prefix(calls, entries, count)
         prefix.layout = self.layout.prefix(prefix.all, prefix.subagents)
         prefix._firsts, prefix._calls = self._firsts.prefix(entries), self._calls.prefix(calls)
+        prefix._above = prefix.all[-1].entry if count else None
         above = transcript[entries - 1] if entries else None
         if above is not None:
             prefix._cut_length = prefix._fixed_length = shown_length(above)
@@ -77,10 +84,11 @@ class Blocks:
         if len(self._firsts):
             changed = min(changed, self._grow_last_entry(until), self._end_thought(folds=folds))
         changed = min(changed, self._late_duration())
-        while len(self._firsts) < len(self._transcript) and not self._is_within_last():
-            entry = self._transcript[len(self._firsts)]
+        count = 0 if self._is_within_last() else len(self._transcript)
+        for number in range(len(self._firsts), count):
+            entry = self._transcript[number]
             self._begin(entry)
-            if entry.kind is not Kind.CALL:
+            if entry.kind is not Kind.CALL and not self._take_whole(entry):
                 self._cut(entry, until)
             if perf_counter() >= until:
                 break
@@ -152,7 +160,7 @@ class Blocks:
         if not len(self._firsts):
             return False
         last = self._transcript[len(self._firsts) - 1]
-        return self._cut_length < (len(last.content) if last.kind in _GROWING else self._fixed_length)
+        return self._cut_length < (len(last.content) if last.kind in GROWING else self._fixed_length)
 
     def _end_thought(self, *, folds: bool) -> int:
         thought = self._thought
@@ -189,6 +197,7 @@ class Blocks:
         self.subagents.drop_block(self.all[-1].entry)
         self.all.drop_last()
         self.layout.drop_last()
+        self._above = self.all[-1].entry if self.all else None
 
     def _begin(self, entry: Entry) -> None:
         """Begin a new entry; for a call and a result, add the block of its line."""
@@ -196,17 +205,30 @@ class Blocks:
         self._firsts.append(len(self.all))
         self.subagents.begin(entry)
         self._cut_length = self._tail_start = 0
-        self._fixed_length = 0 if entry.kind in _GROWING else shown_length(entry)
+        self._fixed_length = 0 if entry.kind in GROWING else shown_length(entry)
         if entry.kind is Kind.CALL:
             self._calls.append(number)
         if entry.kind is Kind.RESULT and entry.result is not None and entry.result.duration_ms is None:
             self._untimed = number
         if entry.kind in (Kind.CALL, Kind.RESULT):
-            self._add(number, 0, 0, "")
+            self._add(entry, 0, 0, 1)
+
+    def _may_grow(self, entry: Entry) -> bool:
+        """Return whether text may still be added to an entry."""
+        return entry.number == len(self._transcript) - 1
+
+    def _take_whole(self, entry: Entry) -> bool:
+        """Add a short entry as one block without reading its text; return whether it is one."""
+        length = shown_length(entry)
+        if self._may_grow(entry) or entry.kind is Kind.RESULT or not 0 < length <= _JOINED_CHARACTERS:
+            return False
+        self._cut_length = length
+        self._add(entry, 0, length, self.layout.rows_of(length, is_joined=True), is_joined=True)
+        return True
 
     def _cut(self, entry: Entry, until: float) -> None:
         """Cut an entry's text from the beginning of its last block, because that block may still change."""
-        is_growing = entry.kind in _GROWING
+        is_growing = entry.kind in GROWING
         length, size = len(entry.content) if is_growing else self._fixed_length, _CUT_CHARACTERS
         while True:
             start, end = self._tail_start, min(self._tail_start + size, length)
@@ -229,27 +251,60 @@ class Blocks:
     def _add_pieces(self, entry: Entry, text: str, found: list[tuple[int, int, bool]]) -> None:
         """Add the blocks that a text was cut into; the last of them becomes the tail."""
         offset = self._tail_start
-        if not found and entry.kind in _GROWING and len(self.all) == self._firsts[len(self._firsts) - 1]:
+        if not found and entry.kind in GROWING and len(self.all) == self._firsts[len(self._firsts) - 1]:
             found = [(0, len(text), False)]
-        for start, end, is_code in found:
+        for start, end, is_code, is_joined in _joined(
+            found, 0 if self._may_grow(entry) else _JOINED_CHARACTERS
+        ):
             self._tail_start = offset + start
-            self._add(len(self._firsts) - 1, offset + start, offset + end, text[start:end], is_code=is_code)
+            rows = text.count("\n", start, end) + self.layout.rows_of(end - start)
+            self._add(entry, offset + start, offset + end, rows, is_code=is_code, is_joined=is_joined)
 
-    def _add(self, number: int, start: int, end: int, text: str, *, is_code: bool = False) -> None:
-        """Add a block whose height is estimated from its text."""
-        index, entry = len(self.all), self._transcript[number]
-        above = self._transcript[self.all.columns["number"][index - 1]] if index else None
-        is_whole = entry.kind is not Kind.REASONING or above is None or above.number != number
-        self.subagents.add_block(entry, index)
-        is_head = self.subagents.is_head(entry, index)
-        is_whole = is_whole and (is_head or not self.subagents.is_hidden(entry))
-        rule = self._rule if index >= self._rule_from and is_whole else None
+    def _add(
+        self,
+        entry: Entry,
+        start: int,
+        end: int,
+        rows: int,
+        *,
+        is_code: bool = False,
+        is_joined: bool = False,
+    ) -> None:
+        """Add a block whose text has about `rows` lines."""
+        index, above, number = len(self.all), self._above, entry.number
+        self._above = entry
+        is_head = is_hidden = False
+        if entry.parent is not None:
+            self.subagents.add_block(entry, index)
+            is_head, is_hidden = self.subagents.is_head(entry, index), self.subagents.is_hidden(entry)
+        rule = None
+        if self._rule is not None and index >= self._rule_from:
+            is_first = entry.kind is not Kind.REASONING or above is None or above.number != number
+            rule = self._rule if is_first and (is_head or not is_hidden) else None
         if rule is not None:
             self.all.rules[index], self._rule, self._ruled = rule, None, index
         gap = _gap(entry, above, has_rule=rule is not None, is_head=is_head)
-        height = self.layout.estimate(entry, start, text, is_head=is_head)
-        self.all.add(number, start, end, is_code, gap, height, 0)
+        height = self.layout.estimate(entry, start, rows, is_head=is_head)
+        self.all.add(number, start, end, is_code, is_joined, gap, height, 0)
         self.layout.append(height, gap)
+
+
+def _joined(found: list[tuple[int, int, bool]], most: int) -> Iterator[tuple[int, int, bool, bool]]:
+    """Yield blocks of at most `most` characters, unless a piece is longer.
+
+    Args:
+        found: The start and end of each piece, and whether it is a fenced code block.
+        most: The number of characters.
+
+    Yields:
+        (start, end, whether it is a fenced code block, whether it is several pieces) for each block.
+    """
+    first = 0
+    for index, (_, end, is_code) in enumerate(found, 1):
+        start = found[first][0]
+        if index == len(found) or found[index][1] - start > most:
+            yield start, end, is_code, index - first > 1
+            first = index
 
 
 def _count_below(numbers: Numbers, limit: int) -> int:
@@ -266,6 +321,6 @@ def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False, is_head: 
         blank = int(not is_call) if is_head else int(entry.parent is not None or entry.kind is not Kind.CALL)
     else:
         are_calls = above.kind is entry.kind is Kind.CALL
-        goes_on = above.number == entry.number and entry.kind not in _GROWING
+        goes_on = above.number == entry.number and entry.kind not in GROWING
         blank = 0 if are_calls or goes_on else 1
     return 2 * blank + 1 if has_rule else blank

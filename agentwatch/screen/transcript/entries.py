@@ -10,9 +10,11 @@ from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, cut, safe_text
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.line_view import LineView
-from agentwatch.screen.markup.markdown import MarkdownRenderer
+from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks, split_lines
 from agentwatch.session import Call, Entry, Kind, TurnResult
 
+GROWING = (Kind.ANSWER, Kind.REASONING)
+"""The kinds of entries whose text may still grow, in Markdown. There is a blank line between their pieces."""
 SIGN_COLUMNS = 4
 """The columns before the number of a call: its sign, and the blanks around it."""
 
@@ -53,6 +55,16 @@ class EntryRenderer:
             case _:
                 return self._indented("  " if start else "· ", source, "muted", width)
 
+    def render_pieces(self, entry: Entry, start: int, end: int, width: int) -> list[Strip]:
+        """Return the lines of several pieces, equal to those of a block for each with the gaps between."""
+        strips: list[Strip] = []
+        is_spaced = entry.kind in GROWING
+        for first, last, is_code in pieces_of(entry.kind, shown_part(entry, start, end)):
+            if strips and is_spaced:
+                strips.append(Strip.blank(width))
+            strips += self.render(entry, start + first, start + last, width, is_code=is_code)
+        return strips
+
     def _outcome(self, result: TurnResult) -> list[Strip]:
         duration = "" if result.duration_ms is None else f" in {clock(result.duration_ms)}"
         words = SafeText(f"{SIGNS[result.outcome]} {result.outcome}{duration}")
@@ -67,6 +79,11 @@ class EntryRenderer:
         strips = self._markdown.text(source, width - len(lead), style)
         leads = [lead] + [" " * len(lead)] * (len(strips) - 1)
         return [Strip([Segment(first, style), *strip]) for first, strip in zip(leads, strips, strict=True)]
+
+
+def pieces_of(kind: Kind, text: str) -> list[tuple[int, int, bool]]:
+    """Return the start and end of the pieces of a text, and whether each is a fenced code block."""
+    return split_blocks(text) if kind in GROWING else split_lines(text)
 
 
 def is_result_shown(result: TurnResult) -> bool:

@@ -15,7 +15,6 @@ from agentwatch.analysis.query import Query
 from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_viewport import BlockViewport
-from agentwatch.screen.transcript.blocks import Blocks
 from agentwatch.screen.transcript.reading import Reader, ReadingPosition
 from agentwatch.screen.transcript.thoughts import Thoughts
 from agentwatch.screen.transcript.time_gutter import TimeGutter
@@ -56,11 +55,10 @@ class Transcript(LineView):
         ),
     ]
 
-    def __init__(self, session: Session, blocks: Blocks | None = None) -> None:
-        """Show a session; `blocks` are those of its transcript if they are cut already."""
+    def __init__(self, session: Session) -> None:
         super().__init__("1 Transcript", id="transcript")
         self._session = session
-        self.viewport = BlockViewport(self, session, blocks)
+        self.viewport = BlockViewport(self, session)
         self.thoughts = Thoughts(self, self.viewport)
         self.reader = Reader(self, self.viewport, session)
         self.times = TimeGutter(self, self.viewport)
@@ -76,12 +74,21 @@ class Transcript(LineView):
         chosen = self._renderer.chosen
         if chosen is not None and chosen >= len(session.transcript):
             self._renderer.chosen = None
-        self.viewport.measure_view()
         self.show_lines()
 
     def line_count(self) -> int:
         """Return the number of lines, measured or estimated."""
         return self._layout.line_count()
+
+    def show_lines(self, *, redraw: bool = True) -> None:
+        """Measure the blocks in view, and update the scroll range to the number of lines."""
+        self.viewport.measure_view()
+        super().show_lines(redraw=redraw)
+
+    def action_bottom(self) -> None:
+        """Scroll to the end, measure the blocks there, and follow it."""
+        super().action_bottom()
+        self.show_lines()
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one line; a call's line shows the current state of the call."""
@@ -101,6 +108,15 @@ class Transcript(LineView):
         """Wrap the blocks to the new width."""
         self.times.wrap()
         super().on_resize()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Measure the blocks that have come into view; the lines that remain in view move by as many rows."""
+        super().watch_scroll_y(old_value, new_value)
+        if not self._is_settling:
+            up = round(old_value) - round(new_value)
+            height = self.scrollable_content_region.height
+            if self.viewport.measure_view(fixed=up if 0 < up < height else 0):
+                self.show_lines()
 
     def notify_style_update(self) -> None:
         """Discard the rendered blocks, because the styles have changed."""

@@ -100,4 +100,4 @@ class Reader:
                 pane.settle_at(max(line - height // 3, 0))
             elif not viewport.measure_view():
                 break
-        pane.refresh()
+        pane.show_lines()

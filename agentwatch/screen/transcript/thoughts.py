@@ -6,9 +6,6 @@ from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 
-_BETWEEN_SLICES = 0.02
-"""Seconds between two slices of measuring, so that keys are handled in between."""
-
 
 class Thoughts:
     """Folds and opens the thoughts of a transcript, all at once or one by one."""
@@ -54,7 +51,6 @@ class Thoughts:
         self._viewport.count_as_old(layout.top(first), layout.line_count() - before)
         self._viewport.measure_view()
         self._pane.show_lines()
-        self._measure_rest()
 
     def toggle_by_user(self, number: int) -> None:
         """Open or fold a thought for the user; unlike `open_for_find`, it stays so when a search ends."""
@@ -98,7 +94,6 @@ class Thoughts:
         self._viewport.count_as_old(layout.top(tally.head), layout.line_count() - before)
         self._viewport.measure_view()
         self._pane.show_lines()
-        self._measure_rest()
 
     def show_entry(self, number: int) -> None:
         """Open the subagent's entries that an entry belongs to, if they are folded."""
@@ -106,12 +101,6 @@ class Thoughts:
         root = subagents.root(entry)
         if root is not None and subagents.is_hidden(entry):
             self.toggle_subagent(root)
-
-    def _measure_rest(self) -> None:
-        """Measure what has moved, a slice at a time; the screen does not tick once a session is over."""
-        self._viewport.measure_some()
-        if self._viewport.is_measuring:
-            self._pane.set_timer(_BETWEEN_SLICES, self._measure_rest)
 
     def fold_again(self, *, but_subagent: int | None = None) -> None:
         """Fold what `open_for_find` opened, except the entries of one subagent."""

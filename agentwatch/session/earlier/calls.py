@@ -19,7 +19,8 @@ class EarlierCalls(Calls):
         """Create the view; `newest` are the calls of the newest session."""
         self._newest = newest
         self._count = 0
-        self._changed: dict[int, Call] = {}
+        self._unpacked: dict[int, Call] = {}
+        """By number: the calls whose state differs, or may differ, from that in the newest session."""
 
     def restore(self, count: int, changed: Iterable[Call], offset: int) -> None:
         """Show the calls of a checkpoint.
@@ -32,12 +33,12 @@ class EarlierCalls(Calls):
         """
         self._count = count
         late = reversed([replace(each.call) for each in self._newest.late if each.offset >= offset])
-        self._changed = {call.number: call for call in (*late, *changed) if call.number <= count}
+        self._unpacked = {call.number: call for call in (*late, *changed) if call.number <= count}
 
     @property
     def differing(self) -> Iterable[int]:
         """The numbers of the calls whose state differs from that in the newest session, or may differ."""
-        return self._changed.keys()
+        return self._unpacked.keys()
 
     def __len__(self) -> int:
         return self._count
@@ -53,21 +54,21 @@ class EarlierCalls(Calls):
     def add(self, call: Call, _session_id: str | None = None) -> None:
         """Append a call, which the newest session has too."""
         self._count += 1
-        self._changed[call.number] = call
+        self._unpacked[call.number] = call
 
     def settle(self, call: Call) -> None:
         """Drop the view's own state of a call if that in the newest session is the same."""
         if self._newest[call.number - 1] == call:
-            self._changed.pop(call.number, None)
+            self._unpacked.pop(call.number, None)
         else:
-            self._changed[call.number] = call
+            self._unpacked[call.number] = call
 
     def starts_late(self, call: Call, _offset: int) -> None:
         """Do nothing: the newest session keeps the earlier state."""
 
     def changed(self, call: Call) -> None:
         """Store the new state of a call that was changed."""
-        self._changed[call.number] = call
+        self._unpacked[call.number] = call
 
     def _at(self, index: int) -> Call:
-        return self._changed.get(index + 1) or self._newest[index]
+        return self._unpacked.get(index + 1) or self._newest[index]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from array import array
-from hashlib import blake2b
 
 _LEAST_SLOTS = 64
 _NUMBER_BITS = 32
@@ -14,12 +12,11 @@ _NUMBER = (1 << _NUMBER_BITS) - 1
 class CallIds:
     """A hash table of call numbers: each slot has 32 bits of the hash of the ids, and the number.
 
-    The ids themselves are not kept. Calls whose hashes are equal are distinguished by the caller.
+    The ids themselves are not kept. Calls whose hashes are equal are distinguished by the caller. The key of
+    Python's hash is another one in each process, so that a stream cannot choose equal hashes.
     """
 
     def __init__(self) -> None:
-        self._key = os.urandom(16)
-        """The key of the hash, so that a stream cannot choose equal ones."""
         self._slots = _empty(_LEAST_SLOTS)
         self._count = 0
 
@@ -30,11 +27,11 @@ class CallIds:
             old, self._slots = self._slots, _empty(2 * len(self._slots))
             for entry in filter(None, old):
                 self._insert(entry)
-        self._insert(_hash(self._key, run, session_id, call_id) << _NUMBER_BITS | number)
+        self._insert((hash((run, session_id, call_id)) & _NUMBER) << _NUMBER_BITS | number)
 
     def numbers(self, run: int, session_id: str | None, call_id: str) -> list[int]:
         """Return the numbers of the calls that may have these ids: rarely more than one."""
-        wanted, last = _hash(self._key, run, session_id, call_id), len(self._slots) - 1
+        wanted, last = hash((run, session_id, call_id)) & _NUMBER, len(self._slots) - 1
         slot, found = wanted & last, list[int]()
         while entry := self._slots[slot]:
             if entry >> _NUMBER_BITS == wanted:
@@ -52,13 +49,3 @@ class CallIds:
 
 def _empty(slots: int) -> array[int]:
     return array("Q", bytes(8 * slots))
-
-
-def _hash(key: bytes, run: int, session_id: str | None, call_id: str) -> int:
-    """Return 32 bits of a keyed hash.
-
-    Python's own hash takes 1 us less per call, but its key is another one in each process.
-    """
-    session = "" if session_id is None else f"s{session_id}"
-    ids = f"{run}\0{session}\0{call_id}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(ids, digest_size=4, key=key).digest())

@@ -56,16 +56,21 @@ class Numbers:
             self._changed.add(index // PAGE)
 
     def part(self, start: int, end: int) -> array[int]:
-        """Return the numbers from `start` up to `end`, which must not be on two pages."""
-        if start >= self._start:
-            return self.newest[start - self._start : end - self._start]
-        first = start - start % PAGE
-        return self._page(start // PAGE)[start - first : end - first]
+        """Return the numbers from `start` up to `end`."""
+        found = array(self._code)
+        while start < min(end, self._start):
+            first = start - start % PAGE
+            found += self._page(start // PAGE)[start - first : end - first]
+            start = first + PAGE
+        if start < end:
+            found += self.newest[start - self._start : end - self._start]
+        return found
 
     def append(self, number: int) -> None:
         """Append a number."""
-        self.newest.append(number)
-        if len(self.newest) >= 2 * PAGE:
+        newest = self.newest
+        newest.append(number)
+        if len(newest) >= 2 * PAGE:
             self.store()
 
     def store(self) -> None:

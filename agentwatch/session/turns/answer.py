@@ -25,6 +25,8 @@ class Answer(Sequence[Content]):
         """
         self._transcript = transcript
         self._numbers = Numbers("I", spill or Spill())
+        self._last = -1
+        """The number of the entry of the last text; -1 without texts."""
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -35,33 +37,33 @@ class Answer(Sequence[Content]):
     def __getitem__(self, index: slice) -> list[Content]: ...
     def __getitem__(self, index: int | slice) -> Content | list[Content]:
         if isinstance(index, slice):
-            return [self._at(at) for at in range(len(self))[index]]
-        return self._at(range(len(self))[index])
-
-    def _at(self, index: int) -> Content:
-        return self._transcript[self._numbers[index]].content
+            start, end, step = index.indices(len(self))
+            entries = self._transcript
+            return [entries[number].content for number in self._numbers.part(start, end)[::step]]
+        return self._transcript[self._numbers[range(len(self))[index]]].content
 
     def add(self, entry: Entry) -> None:
         """Add the text of an entry, unless it is already the last one."""
         if self._last != entry.number:
+            self._last = entry.number
             self._numbers.append(entry.number)
 
     def retract(self, characters: int) -> None:
         """Remove the last texts, which together have this number of characters."""
         while characters > 0 and len(self):
             characters -= len(self[-1])
-            self._numbers.pop()
+            self._pop()
 
     def rewind(self, number: int) -> None:
         """Remove the texts of this entry of the transcript and of those after it."""
         while self._last >= number:
-            self._numbers.pop()
+            self._pop()
 
     def clear(self) -> None:
         """Remove all texts."""
         self._numbers = Numbers("I", Spill())
+        self._last = -1
 
-    @property
-    def _last(self) -> int:
-        """The number of the entry of the last text; -1 without texts."""
-        return self._numbers[len(self) - 1] if len(self) else -1
+    def _pop(self) -> None:
+        self._numbers.pop()
+        self._last = self._numbers[len(self) - 1] if len(self) else -1

@@ -1,6 +1,6 @@
 """Functions that apply one event to a session, by the type of the event.
 
-Only `agentwatch.session.session` imports from here.
+Only `agentwatch.session.applying` imports from here.
 """
 
 from __future__ import annotations

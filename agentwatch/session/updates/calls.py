@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentwatch.events import Event, Permission, Plan, ToolEnded, ToolProgress, ToolStarted
+from agentwatch.events import Event, Permission, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
 from agentwatch.session.asked import question
 from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Call, CallKey, Place, call_key
 from agentwatch.session.updates.plan import planned
-from agentwatch.session.updates.runs import current_run
+from agentwatch.session.updates.runs import current_run, parent_of, settle
 
 if TYPE_CHECKING:
     from agentwatch.session.session import Session
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
     """Add a call, or describe one that is open."""
-    current_run(session, place)
+    if event.kind is ToolKind.EXECUTE:
+        session.has_commands = True
+    if not session.runs:
+        current_run(session, place)
     session.retry = None
     key = call_key(len(session.runs), event)
     call = session.calls.find(*key)
+    is_new = call is None
     if call is None:
         call = _add_call(session, key, event)
         session.open_calls[key] = session.unended[key] = call
@@ -29,7 +33,8 @@ def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
         if call.ended is not None:
             session.calls.starts_late(call, place.offset)
         call.start(event, place)
-        session.calls.changed(call)
+        if not is_new:
+            session.calls.changed(call)
     elif event.is_update and call.ended is None:
         call.update(event, place)
         session.calls.changed(call)
@@ -44,7 +49,10 @@ def tool_progress(session: Session, event: ToolProgress, _place: Place) -> None:
 
 def tool_ended(session: Session, event: ToolEnded, place: Place) -> None:
     """End a call. One whose start is not in the recording is added."""
-    current_run(session, place)
+    if event.kind is ToolKind.EXECUTE:
+        session.has_commands = True
+    if not session.runs:
+        current_run(session, place)
     key = call_key(len(session.runs), event)
     call = session.unended.get(key) or session.calls.find(*key)
     if call is None:
@@ -56,7 +64,7 @@ def tool_ended(session: Session, event: ToolEnded, place: Place) -> None:
     if call.ended is not None:
         return
     call.end(event, place)
-    session.settle(call)
+    settle(session, call)
     session.ended_by_outcome[call.outcome] += 1
 
 
@@ -68,7 +76,7 @@ def plan(session: Session, event: Plan, _place: Place) -> None:
 def permission(session: Session, event: Permission, place: Place) -> None:
     """Keep a question until it is answered, and note its answer."""
     if not event.is_automatic:
-        current_run(session, place)
+        current_run(session, place).name()
     session.asked.update(event, place, len(session.runs), len(session.ended_calls))
     if event.answer is not None:
         reason = f": {event.reason}" if event.reason else ""
@@ -79,7 +87,9 @@ def permission(session: Session, event: Permission, place: Place) -> None:
 
 def _add_call(session: Session, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
     number, (run, session_id, call_id) = len(session.calls) + 1, key
-    parent = None if event.agent is None else session.parent_of(event.agent)
+    agent, parent = event.agent, None
+    if agent is not None:
+        agent, parent = bounded_id(agent), parent_of(session, agent)
     call = Call(
         number=number,
         run=run,
@@ -87,13 +97,13 @@ def _add_call(session: Session, key: CallKey, event: ToolStarted | ToolEnded) ->
         tool=bounded(event.tool) or "",
         kind=event.kind,
         phrase=bounded(event.phrase) or "",
-        target=bounded(event.target),
-        path=bounded(event.path),
-        agent=event.agent and bounded_id(event.agent),
+        agent=agent,
         parent=parent,
     )
     session.calls.add(call, session_id)
     session.transcript.add_call(number, parent)
+    if session.runs[-1].named_as is None:
+        session.runs[-1].name()
     return call
 
 

@@ -59,6 +59,6 @@ APPLIERS: dict[type[Event], Applier] = {
     Compaction: compaction,
     Unknown: unknown,
     Oversize: oversize,
-    Repair: lambda *_: None,  # `Session.apply` counts repaired lines itself
+    Repair: lambda *_: None,  # `apply_line` counts repaired lines itself
     Malformed: malformed,
 }

@@ -18,8 +18,8 @@ from agentwatch.events import (
     Usage,
 )
 from agentwatch.plurals import plural
-from agentwatch.session.bounds import bounded
-from agentwatch.session.call import Place
+from agentwatch.session.bounds import bounded, bounded_id
+from agentwatch.session.call import Call, Place
 from agentwatch.session.entry import Kind
 from agentwatch.session.runs import Run
 from agentwatch.session.turns.answer import Answer
@@ -61,7 +61,7 @@ def prompt(session: Session, event: Prompt, place: Place) -> None:
     """Add a prompt. It begins a turn, unless the present turn still has no prompt."""
     run = current_run(session, place)
     if event.agent is not None:
-        session.transcript.add(Kind.PROMPT, event.text, parent=session.parent_of(event.agent))
+        session.transcript.add(Kind.PROMPT, event.text, parent=parent_of(session, event.agent))
         return
     if not run.awaits_prompt:
         _begin_turn(session, place)
@@ -111,12 +111,27 @@ def _begin_turn(session: Session, place: Place) -> None:
     run.begin_turn(len(session.transcript), place.seen_ms)
 
 
+def settle(session: Session, call: Call) -> None:
+    """Add a call to those that have ended, or that can no longer end."""
+    session.ended_calls.append(call)
+    session.calls.settle(call)
+
+
+def parent_of(session: Session, agent: str) -> int:
+    """Return the number of the call whose subagent is meant; 0 if the recording does not contain it.
+
+    A format with subagents gives its calls no session_id: a subagent may have a session of its own.
+    """
+    call = session.calls.find(len(session.runs), None, bounded_id(agent))
+    return 0 if call is None else call.number
+
+
 def close_run(session: Session) -> None:
     """End the last run: no more of its lines can arrive, so its calls without an end never completed."""
     end_run(session, Outcome.UNFINISHED)
     session.never_completed += len(session.unended)
     for call in session.unended.values():
-        session.settle(call)
+        settle(session, call)
     session.unended.clear()
 
 

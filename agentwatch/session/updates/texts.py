@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.events import Channel, Event, Text, TextEnded, TextRetracted
 from agentwatch.session.call import Place
-from agentwatch.session.updates.runs import current_run
+from agentwatch.session.updates.runs import current_run, parent_of
 
 if TYPE_CHECKING:
     from agentwatch.session.session import Session
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def text(session: Session, event: Text, place: Place) -> None:
     """Append a text to the transcript, and to the answer of the run if the main agent wrote it."""
     run = current_run(session, place)
-    parent = None if event.agent is None else session.parent_of(event.agent)
+    parent = None if event.agent is None else parent_of(session, event.agent)
     entry = session.transcript.add_text(event.channel, event.text, event.at_ms, parent)
     session.retry = None
     if entry is None:
@@ -29,7 +29,7 @@ def text(session: Session, event: Text, place: Place) -> None:
 
 def text_ended(session: Session, event: TextEnded, _place: Place) -> None:
     """Close the open text of a channel."""
-    parent = None if event.agent is None else session.parent_of(event.agent)
+    parent = None if event.agent is None else parent_of(session, event.agent)
     session.transcript.end_text(event.channel, event.at_ms, parent)
 
 

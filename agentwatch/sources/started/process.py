@@ -42,7 +42,7 @@ class AgentProcess:
         self.cwd = _working_folder()
         self.stderr = StderrFile(errors_fd)
         self.output = output
-        self._has_ended = False
+        self._has_ended = self._is_left = False
         self._has_result = False
         self._quiet_since: float | None = None
         self._fault: OSError | None = None
@@ -88,21 +88,26 @@ class AgentProcess:
         return self.output.size
 
     def has_ended(self) -> bool:
-        """Return whether the agent has exited and all its bytes have an arrival time."""
+        """Return whether the agent was left, or has exited and all its bytes have an arrival time."""
         return self._has_ended
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the agent's output is recorded and followed: it has not ended, and was not left."""
+        return not (self._is_left or self._has_ended)
 
     def note_result(self) -> None:
         """Note that the result has arrived: processes that outlive the agent are not followed beyond it."""
         self._has_result = True
 
     def leave(self) -> None:
-        """Stop following the agent, which keeps running; the recording counts as ended."""
-        self._has_ended = True
+        """Ask the thread to stop following the agent, which keeps running; the recording then ends."""
+        self._is_left = True
 
     def quiet_ms(self) -> int:
         """Return for how long nothing was written since the agent has exited; 0 if it is not followed on."""
         since = self._quiet_since
-        return 0 if since is None or self._has_ended else int((time.monotonic() - since) * 1000)
+        return 0 if since is None or not self.is_followed else int((time.monotonic() - since) * 1000)
 
     def survivors(self) -> list[Survivor]:
         """Return the processes started by the agent that outlived it; none while the agent runs."""
@@ -148,9 +153,10 @@ class AgentProcess:
             self._follow_output()
         except OSError as error:  # the size of the recording is unknown from now on; still wait for the agent
             self._fault = error
-            self._process.wait()
+            while not self._is_left and self._process.poll() is None:
+                time.sleep(_POLL_SECONDS)
             with suppress(OSError):
-                while not self.output.is_complete():
+                while not (self._is_left or self.output.is_complete()):
                     self.output.advance()
         self.ended_ms = now_ms()
         self._has_ended = True
@@ -158,7 +164,7 @@ class AgentProcess:
 
     def _follow_output(self) -> None:
         is_complete = False
-        while not self._has_ended and not is_complete:
+        while not (self._is_left or is_complete):
             code = self._process.poll()
             has_grown = self.output.advance()
             if has_grown:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import orjson
 
+from agentwatch.recording.store import within
 from agentwatch.sources.own_files import is_still_written
 from agentwatch.sources.stores.json_values import as_line, parsed
 
@@ -44,8 +45,8 @@ def open_claude_subagents(path: Path) -> ClaudeSubagents | None:
     Raises:
         OSError: The transcript cannot be opened.
     """
-    folder = path.with_suffix("") / _FOLDER
-    if not _subagents_in(folder) and not _may_get_subagents(path):
+    folder = within(path.parent, path.stem, _FOLDER)
+    if folder is None or not (_subagents_in(folder) or _may_get_subagents(path)):
         return None
     return ClaudeSubagents(path, folder)
 

@@ -42,7 +42,7 @@ class StoreIntake:
         self.unreadable: OSError | None = None
         """Why the store could not be read for the last 5 s."""
         self._store = store
-        self._poll_seconds: float = getattr(store, "poll_seconds", _POLL_SECONDS)
+        self._poll_seconds: float = getattr(store, "poll_seconds", None) or _POLL_SECONDS
         self._appender = Appender(recording_fd, None, now_ms)
         self._leaving = threading.Event()
         self._has_ended = False
@@ -76,8 +76,7 @@ class StoreIntake:
         return self._has_ended
 
     def stop(self) -> None:
-        """Stop following the store; the recording ends with what was read."""
-        self._has_ended = True
+        """Ask the thread to stop reading the store; it then ends the recording."""
         self._leaving.set()
 
     def close(self) -> None:

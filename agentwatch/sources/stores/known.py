@@ -7,6 +7,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+from agentwatch.faults import reading
 from agentwatch.sources.stores.store import Store
 
 _HEAD_BYTES = 1 << 12
@@ -29,7 +30,23 @@ def store_for(path: Path) -> Store | None:
         OSError: The path belongs to a store that cannot be read.
     """
     head = _head(path)
-    return next((store for opener in _STORES if (store := opener(path, head)) is not None), None)
+    with reading(path):
+        store = next((store for opener in _STORES if (store := opener(path, head)) is not None), None)
+    return None if store is None else _Guarded(store, path)
+
+
+class _Guarded:
+    """A store whose errors name its path, whatever a damaged file makes it raise."""
+
+    def __init__(self, store: Store, path: Path) -> None:
+        self._store = store
+        self._path = path
+        self.poll_seconds: float | None = getattr(store, "poll_seconds", None)
+        self.close = store.close
+
+    def new_lines(self) -> list[bytes]:
+        with reading(self._path):
+            return self._store.new_lines()
 
 
 def _opencode_database(path: Path, head: bytes) -> Store | None:

@@ -63,7 +63,7 @@ class StoreSource(WithoutAgent):
 
     def finish(self) -> None:
         """Wait until the action log is written."""
-        self.written.finish(is_over=True)
+        self.written.finish()
 
     def close(self) -> None:
         """Stop reading the store, and remove the recording. Nothing may read the session any more."""

@@ -20,8 +20,7 @@ _MOST_BYTES = 4 << 30
 _MODULES = ("compression.zstd", "backports.zstd", "zstandard")
 """Python 3.14 has the first. The others are packages; the extra `zstd` installs the last."""
 _WHAT_TO_DO = (
-    "it is compressed with Zstandard: install agentwatch-tui[zstd], use Python 3.14, "
-    "or decompress it (zstd -d)"
+    "it is compressed with Zstandard: pip install zstandard, use Python 3.14, or decompress it (zstd -d)"
 )
 
 

@@ -18,7 +18,6 @@ from agentwatch.wire.tool import (
     Facts,
     Phrase,
     Tool,
-    Words,
     command_in,
     counted,
     named,
@@ -171,4 +170,4 @@ def mcp_tool(name: str) -> Tool | None:
         return None
     server, separator, tool = name.removeprefix(MCP_PREFIX).partition(_MCP_SEPARATOR)
     target = f"{server} {tool}" if separator else server
-    return Tool(ToolKind.MCP, Phrase.CALLED_MCP, Words(target))
+    return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: target)

@@ -9,7 +9,7 @@ from agentwatch.events import PlanEntry, PlanStatus, ToolKind
 from agentwatch.wire.changes.apply_patch import patched_files
 from agentwatch.wire.changes.file_change import summed
 from agentwatch.wire.fields import Fields, mapping, text
-from agentwatch.wire.tool import Paths, Phrase, Tool, Words, command_in, named, other_tool, path_in
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 SHELLS = frozenset({"bash", "shell", "powershell", "local_shell"})
 ASK_USER = "ask_user"
@@ -74,7 +74,7 @@ def tool_of(name: str, arguments: Fields, server: str | None, server_tool: str |
         server_tool: The tool's name on that server.
     """
     if server is not None:
-        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, Words(f"{server} {server_tool or name}"))
+        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{server} {server_tool or name}")
     if name == "str_replace_editor":
         return _OF_EDITOR.get(text(arguments, "command") or "", _EDIT)
     return _patching(arguments) if name == "apply_patch" else TOOLS.get(name) or other_tool(name)
@@ -83,7 +83,7 @@ def tool_of(name: str, arguments: Fields, server: str | None, server_tool: str |
 def _patching(arguments: Fields) -> Tool:
     """Return the tool that applies a patch. Its kind is what the patch does."""
     changes = summed(patched_files(text(arguments, PATCH) or text(arguments, "input") or ""))
-    return Tool(changes.kind, changes.phrase, paths=Paths(tuple(changes.paths)))
+    return Tool(changes.kind, changes.phrase, paths=lambda _arguments: list(changes.paths))
 
 
 def plan_entries(arguments: Fields) -> tuple[PlanEntry, ...]:

@@ -31,12 +31,12 @@ class Queries:
     """
 
     def __init__(self) -> None:
-        self._asked: dict[str, _Asked] = {}
+        self.asked: dict[str, _Asked] = {}
         """By the id of the call; at most 64."""
 
     def clear(self) -> None:
         """Forget all queries: another run may use their ids again."""
-        self._asked.clear()
+        self.asked.clear()
 
     def request(self, fields: Fields) -> Permission:
         """Read a request, and keep the target of its call."""
@@ -51,19 +51,19 @@ class Queries:
         if target == subject and subject not in TOOLS:
             target = None  # without arguments, it is only the name of the tool
         if call_id is not None and target is not None and max(len(call_id), len(subject)) <= _MAX_NAME:
-            self._asked[call_id] = _Asked(subject, target[:_MAX_TARGET])
-            if len(self._asked) > _MAX_OPEN_CALLS:
-                del self._asked[next(iter(self._asked))]
+            self.asked[call_id] = _Asked(subject, target[:_MAX_TARGET])
+            if len(self.asked) > _MAX_OPEN_CALLS:
+                del self.asked[next(iter(self.asked))]
         return Permission(subject, answer=None, at_ms=time_of(fields), is_automatic=True)
 
     def target(self, call_id: str, tool: str) -> str | None:
         """Return the target of a call as its query described it; None without such a query."""
-        asked = self._asked.get(call_id)
+        asked = self.asked.get(call_id)
         return asked.target if asked is not None and asked.tool == tool else None
 
     def forget(self, call_id: str) -> None:
         """Forget the query of a call that completed."""
-        self._asked.pop(call_id, None)
+        self.asked.pop(call_id, None)
 
 
 def response(fields: Fields) -> Permission:

@@ -25,6 +25,8 @@ UNFAILED = frozenset(("success", *_UNDECIDED, *_SIBLINGS))
 VARIANTS = UNFAILED | {"rejected", *_FAILURES}
 _MAX_NAME = 100
 """In characters. The longest known variant has 21."""
+_new = tuple.__new__
+"""Makes a named tuple from all of its fields, in a third of the time that calling its class takes."""
 _IN_BACKGROUND = "in the background"
 REASONS = ("errorMessage", "error", "reason", "message", "stderr")
 """The fields that may contain the reason of a failure, the most specific first."""
@@ -87,7 +89,7 @@ def _success(tool: Tool, body: Fields, *, is_background: bool = False) -> Result
         return Result(Outcome.FAILED, body, "\n".join(mcp_texts(body)) or "the tool says so")
     if is_background or body.get("isBackground") is True:
         return Result(Outcome.RETURNED, body, facts=Facts(note=_IN_BACKGROUND))
-    return Result(Outcome.SUCCEEDED, body, None, exit_code, tool.facts(body))
+    return _new(Result, (Outcome.SUCCEEDED, body, None, exit_code, tool.facts(body), None))
 
 
 def _undecided(name: str, body: Fields) -> Result:

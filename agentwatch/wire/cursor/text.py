@@ -16,7 +16,8 @@ class Answer:
         self._segment = SegmentText()
         self._has_deltas = False
         self._is_flushed = False
-        self._half = ""
+        self.half = ""
+        """The first half of an emoji whose second half has not arrived."""
 
     def add_line(self, fields: Fields) -> list[Event]:
         """Return the events of a line: new text, or the end of a segment that the line repeats.
@@ -33,13 +34,13 @@ class Answer:
         at_ms = time_of(fields)
         if at_ms is not None and fields.get("model_call_id") is None:
             lead = self.end_segment() if self._is_flushed else []
-            text, self._half = _joined(self._half, text)
+            text, self.half = _joined(self.half, text)
             self._has_deltas = True
             self._segment.add(text)
             return [*lead, Text(Channel.ANSWER, text, at_ms)]
         text = whole_text(text)
-        if self._has_deltas and self._segment.is_repeated_by(text, whole_text(self._half)):
-            lone, self._half = whole_text(self._half), ""
+        if self._has_deltas and self._segment.is_repeated_by(text, whole_text(self.half)):
+            lone, self.half = whole_text(self.half), ""
             self._segment.add(lone)
             self._is_flushed = True
             ended = TextEnded(Channel.ANSWER, at_ms)
@@ -55,7 +56,7 @@ class Answer:
             emoji, or the lines have no timestamps, so that each may be a flush.
         """
         is_timed = bool(burst.times_ms)
-        if self._half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
+        if self.half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
             return None
         self._has_deltas = is_timed
         text = "".join(burst.texts)
@@ -64,11 +65,12 @@ class Answer:
 
     def end_segment(self) -> list[Event]:
         """Begin a new segment. If half an emoji is pending, return it as U+FFFD."""
-        self._segment.clear()
+        if self._segment.length:
+            self._segment.clear()
         self._has_deltas = self._is_flushed = False
-        if not self._half:
+        if not self.half:
             return []
-        lone, self._half = whole_text(self._half), ""
+        lone, self.half = whole_text(self.half), ""
         return [Text(Channel.ANSWER, lone)]
 
 
@@ -76,26 +78,27 @@ class Thoughts:
     """The model's reasoning. Its text is a top-level field of the line."""
 
     def __init__(self) -> None:
-        self._half = ""
+        self.half = ""
+        """The first half of an emoji whose second half has not arrived."""
 
     def add_line(self, fields: Fields) -> list[Event]:
         """Return the text of a delta."""
         source = fields.halves if isinstance(fields, Repaired) else fields
         text = source.get("text")
-        whole, self._half = _joined(self._half, text if isinstance(text, str) else "")
+        whole, self.half = _joined(self.half, text if isinstance(text, str) else "")
         return [Text(Channel.REASONING, whole, time_of(fields))]
 
     def add_burst(self, burst: Burst) -> list[Event] | None:
         """Return the text of a burst of deltas; None if the first completes an emoji."""
-        if self._half or not burst.texts[0]:
+        if self.half or not burst.texts[0]:
             return None
         return [_text(Channel.REASONING, "".join(burst.texts), burst)]
 
     def end_block(self) -> list[Event]:
         """End a block of reasoning. If half an emoji is pending, return it as U+FFFD."""
-        if not self._half:
+        if not self.half:
             return []
-        lone, self._half = whole_text(self._half), ""
+        lone, self.half = whole_text(self.half), ""
         return [Text(Channel.REASONING, lone)]
 
 

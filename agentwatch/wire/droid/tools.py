@@ -7,7 +7,7 @@ from itertools import islice
 from agentwatch.events import PlanEntry, ToolKind
 from agentwatch.wire.fields import Fields, items
 from agentwatch.wire.plan import MOST_ENTRIES, listed_entries, plan_entry
-from agentwatch.wire.tool import Phrase, Tool, Words, command_in, named, other_tool, path_in
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 _MCP_SEPARATOR = "___"
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
@@ -57,7 +57,7 @@ def tool_named(name: str) -> Tool:
         return TOOLS[name]
     server, _, tool = name.partition(_MCP_SEPARATOR)
     if server and tool:
-        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, Words(f"{server} {tool}"))
+        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{server} {tool}")
     return other_tool(name)
 
 

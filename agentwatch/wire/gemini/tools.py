@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.wire.fields import Fields, items, text
-from agentwatch.wire.tool import Phrase, Tool, Words, command_in, named, other_tool, path_in
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 SHELL = "run_shell_command"
 _UNKNOWN = "unknown"
@@ -81,7 +81,7 @@ def tool_named(name: str, displayed: str | None = None) -> Tool:
         return TOOLS[name]
     server, tool = _mcp_names(name, displayed or "")
     if server and tool:
-        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, Words(f"{server} {tool}"))
+        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{server} {tool}")
     return other_tool(name)
 
 

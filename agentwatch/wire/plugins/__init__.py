@@ -12,12 +12,12 @@ Example, in the `pyproject.toml` of a package whose module `tern_format` defines
 from __future__ import annotations
 
 from functools import cache
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
-from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent
 from agentwatch.wire.plugins.group import GROUP
-from agentwatch.wire.plugins.guard import Guard
+
+if TYPE_CHECKING:
+    from agentwatch.wire.agent import Agent
 
 __all__ = ["plugin_agent", "plugin_agents", "plugin_names", "problem_of", "problems"]
 
@@ -47,9 +47,14 @@ def plugin_agent(name: str) -> Agent | None:
     if agent.name != name:
         GROUP.report(name, "its agent has another name than its entry point")
         return None
+    from agentwatch.wire.plugins.guard import Guard
+
     return Guard(agent).agent()
 
 
 def _is_agent(value: object) -> TypeGuard[Agent]:
     """Return whether a value has the parts of an agent that are used without being called."""
+    from agentwatch.events import Traits
+    from agentwatch.wire.agent import Agent
+
     return isinstance(value, Agent) and isinstance(value.name, str) and isinstance(value.traits, Traits)

@@ -7,11 +7,12 @@ from time import process_time
 import pytest
 
 from agentwatch.analysis.call_fields.commands import read_command
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("command", "programs"),
-    [
+def test_programs_of_a_command() -> None:
+    """Each program that is started is named once, without its folder; words that are data are not named."""
+    cases: list[tuple[str, str]] = [
         ("", ""),
         ("git push", "git"),
         ("/usr/bin/git push", "git"),
@@ -57,16 +58,15 @@ from agentwatch.analysis.call_fields.commands import read_command
         ("npm exec -- tsc", "npm tsc"),
         ("npx -p typescript tsc", "npx tsc"),
         ("git commit -m run", "git"),
-    ],
-)
-def test_programs_of_a_command(command: str, programs: str) -> None:
-    """Each program that is started is named once, without its folder; words that are data are not named."""
-    assert " ".join(read_command(command).programs) == programs
+    ]
+    for command, programs in cases:
+        with case(command):
+            assert " ".join(read_command(command).programs) == programs
 
 
-@pytest.mark.parametrize(
-    ("command", "programs"),
-    [
+def test_a_here_document_is_data_unless_a_shell_reads_it() -> None:
+    """The lines of a here-document are commands only if a shell is started in the same line."""
+    cases: list[tuple[str, str]] = [
         ("cat <<EOF > a\nrm x\nEOF\nls", "cat ls"),
         ("cat <<'E' <<-F\nrm x\nE\n\trm y\n\tF\nls", "cat ls"),
         ("python - <<E\nimport os\nE\nwc", "python wc"),
@@ -77,16 +77,15 @@ def test_programs_of_a_command(command: str, programs: str) -> None:
         ("sh -c ls\ncat <<EOF\nrm x\nEOF", "sh ls cat"),
         ("bash <<< 'rm x'", "bash rm"),
         ("cat <<< 'rm x'", "cat"),
-    ],
-)
-def test_a_here_document_is_data_unless_a_shell_reads_it(command: str, programs: str) -> None:
-    """The lines of a here-document are commands only if a shell is started in the same line."""
-    assert " ".join(read_command(command).programs) == programs
+    ]
+    for command, programs in cases:
+        with case(command):
+            assert " ".join(read_command(command).programs) == programs
 
 
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
+def test_words_that_may_be_paths() -> None:
+    """Arguments without blanks and targets of redirections may be paths, after `cd` in its folder."""
+    cases: list[tuple[str, str]] = [
         ("cat a /b ../c", "a /b ../c"),
         ("cd web && cat a ../b /c ~/d", "web web/a web/../b /c ~/d"),
         ("(cd web; cat a); cat b", "web web/a b"),
@@ -99,11 +98,10 @@ def test_a_here_document_is_data_unless_a_shell_reads_it(command: str, programs:
         ("curl https://x.io/.env", ""),
         ("cat 'a b' \"c\"d", "cd"),
         ("uv lock", "lock"),
-    ],
-)
-def test_words_that_may_be_paths(command: str, words: str) -> None:
-    """Arguments without blanks and targets of redirections may be paths, after `cd` in its folder."""
-    assert " ".join(read_command(command).words) == words
+    ]
+    for command, words in cases:
+        with case(command):
+            assert " ".join(read_command(command).words) == words
 
 
 def test_only_the_first_characters_are_read() -> None:
@@ -111,12 +109,27 @@ def test_only_the_first_characters_are_read() -> None:
     assert read_command("ls " + "x" * 4093 + "; rm y").programs == ("ls",)
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["$(", '"$(', "`", '"`', "((", "'", '"', "<<a ", "<<a\n", "${", "a\n", "\\", "bash -c '", "(a=("],
-)
-def test_a_hostile_command_takes_linear_time(piece: str) -> None:
+@pytest.mark.costs
+def test_a_hostile_command_takes_linear_time() -> None:
     """4,096 characters take under 0.1 s, whatever they are, and never an exception."""
-    before = process_time()
-    read_command(piece * (4096 // len(piece)))
-    assert process_time() - before < 0.1
+    cases: list[str] = [
+        "$(",
+        '"$(',
+        "`",
+        '"`',
+        "((",
+        "'",
+        '"',
+        "<<a ",
+        "<<a\n",
+        "${",
+        "a\n",
+        "\\",
+        "bash -c '",
+        "(a=(",
+    ]
+    for piece in cases:
+        with case(piece):
+            before = process_time()
+            read_command(piece * (4096 // len(piece)))
+            assert process_time() - before < 0.1

@@ -11,6 +11,7 @@ from agentwatch.events import Outcome, Tokens, ToolKind, Usage, UsageScope
 from agentwatch.feed import Feed
 from agentwatch.rules import RuleError, parse
 from tests.analysis.call_fields.made import called, ends, feed_of, run, selected, starts, unknown
+from tests.conftest import case
 
 
 @pytest.fixture
@@ -31,9 +32,9 @@ def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
     return feed_of(events, tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize(
-    ("rule", "numbers"),
-    [
+def test_a_rule_selects_calls(feed: Feed) -> None:
+    """Tools are matched by name and by kind, programs and paths in all words of a command."""
+    cases: list[tuple[str, list[int]]] = [
         ("tool:bash", [1, 6]),
         ("tool:execute", [1, 6]),
         ("tool:shell", [1, 6]),
@@ -77,16 +78,15 @@ def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
         ("calls>5 failed:1 rejected:1", [1, 2, 3, 4, 5, 6]),
         ("failed>1", []),
         ("elapsed>8s", [1, 2, 3, 4, 5, 6]),
-    ],
-)
-def test_a_rule_selects_calls(feed: Feed, rule: str, numbers: list[int]) -> None:
-    """Tools are matched by name and by kind, programs and paths in all words of a command."""
-    assert selected(rule, feed) == numbers
+    ]
+    for rule, numbers in cases:
+        with case(rule):
+            assert selected(rule, feed) == numbers
 
 
-@pytest.mark.parametrize(
-    ("rule", "numbers"),
-    [
+def test_what_the_agent_does_not_report_is_unknown(feed: Feed) -> None:
+    """A term about an unknown value is neither true nor false, and neither is its opposite."""
+    cases: list[tuple[str, list[int]]] = [
         ("exit:0", [2, 3, 4, 5, 6]),
         ("duration>1s", [6]),
         ("lines_removed>0", [1, 2, 3, 4, 5, 6]),
@@ -95,12 +95,11 @@ def test_a_rule_selects_calls(feed: Feed, rule: str, numbers: list[int]) -> None
         ("cost>1", [1, 2, 3, 4, 5, 6]),
         ("tool:read exit>0", [4]),
         ("path:x", []),
-    ],
-)
-def test_what_the_agent_does_not_report_is_unknown(feed: Feed, rule: str, numbers: list[int]) -> None:
-    """A term about an unknown value is neither true nor false, and neither is its opposite."""
-    assert unknown(rule, feed) == numbers
-    assert unknown(f"-({rule})", feed) == numbers
+    ]
+    for rule, numbers in cases:
+        with case(rule):
+            assert unknown(rule, feed) == numbers
+            assert unknown(f"-({rule})", feed) == numbers
 
 
 def test_a_running_call_has_a_duration_if_the_present_time_is_known(feed: Feed) -> None:
@@ -134,9 +133,9 @@ def test_a_value_is_that_of_this_moment(feed: Feed) -> None:
     assert test(call) is False
 
 
-@pytest.mark.parametrize(
-    ("rule", "reason"),
-    [
+def test_wrong_rules_of_a_filter() -> None:
+    """A filter has no fields of the run, and an error names the right word."""
+    cases: list[tuple[str, str]] = [
         ("failed>3", '"failed" is a field of --on and check'),
         ("file:x", 'unknown field "file" (did you mean path?)'),
         ("status:failed", 'unknown field "status" (did you mean outcome?)'),
@@ -145,21 +144,19 @@ def test_a_value_is_that_of_this_moment(feed: Feed) -> None:
         ("tool:shel", 'tool is never "shel" (did you mean shell?); if it is, quote it'),
         ("agent:mian", 'agent is never "mian" (did you mean main?); if it is, quote it'),
         ("outside:home", 'outside is never "home": it is cwd'),
-    ],
-)
-def test_wrong_rules_of_a_filter(rule: str, reason: str) -> None:
-    """A filter has no fields of the run, and an error names the right word."""
-    with pytest.raises(RuleError) as caught:
-        parse(rule, CALLS)
-    assert caught.value.reason == reason
+    ]
+    for rule, reason in cases:
+        with case(rule):
+            with pytest.raises(RuleError) as caught:
+                parse(rule, CALLS)
+            assert caught.value.reason == reason
 
 
-@pytest.mark.parametrize(
-    "rule", ['tool:"edti"', "tool:edti*", "tool:WebFetch", "tool:MultiEdit", "tool:Bash"]
-)
-def test_names_of_other_tools(rule: str) -> None:
+def test_names_of_other_tools() -> None:
     """A tool may have any name; one that looks like a slip is quoted, or has a wildcard."""
-    assert parse(rule, CALLS).fields == {"tool"}
+    for rule in ['tool:"edti"', "tool:edti*", "tool:WebFetch", "tool:MultiEdit", "tool:Bash"]:
+        with case(rule):
+            assert parse(rule, CALLS).fields == {"tool"}
 
 
 def test_every_field_can_be_read(feed: Feed) -> None:

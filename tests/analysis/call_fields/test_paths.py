@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.analysis.call_fields.paths import is_outside, paths_of
 from agentwatch.events import ToolKind
 from agentwatch.session import Call
+from tests.conftest import case
 
 
 def call(path: str | None = None, command: str | None = None, *more: str) -> Call:
@@ -15,9 +14,9 @@ def call(path: str | None = None, command: str | None = None, *more: str) -> Cal
     return Call(1, 1, "c", "t", "p", target=command, path=path, more_paths=more, kind=kind)
 
 
-@pytest.mark.parametrize(
-    ("path", "cwd", "names"),
-    [
+def test_a_path_is_absolute_and_relative() -> None:
+    """A path has both names, with `..` resolved, and `/private` of macOS left out."""
+    cases: list[tuple[str, str | None, list[str]]] = [
         ("a.py", "/w", ["/w/a.py", "a.py"]),
         ("/w/src/../a.py", "/w", ["/w/a.py", "a.py"]),
         ("../x/a.py", "/w", ["/x/a.py"]),
@@ -26,16 +25,18 @@ def call(path: str | None = None, command: str | None = None, *more: str) -> Cal
         ("/private/tmp/x/a", "/tmp/x", ["/tmp/x/a", "a"]),
         ("/tmp/x/a", "/private/tmp/x", ["/tmp/x/a", "a"]),
         (r"C:\w\src\a.py", r"C:\w", [r"c:\w\src\a.py", "src\\a.py"]),
-    ],
-)
-def test_a_path_is_absolute_and_relative(path: str, cwd: str | None, names: list[str]) -> None:
-    """A path has both names, with `..` resolved, and `/private` of macOS left out."""
-    assert list(paths_of(call(path), cwd) or ()) == names
+    ]
+    for path, cwd, names in cases:
+        with case((path, cwd)):
+            assert list(paths_of(call(path), cwd) or ()) == names
 
 
-@pytest.mark.parametrize(
-    ("path", "cwd", "is_out"),
-    [
+def test_a_file_is_outside_the_folder_of_the_session() -> None:
+    """`..` is resolved, a longer name with the same beginning is another folder, and `~` is outside.
+
+    In a redacted recording the folder of the session begins with `~` too.
+    """
+    cases: list[tuple[str | None, str | None, bool | None]] = [
         ("a.py", "/w", False),
         ("/w/a.py", "/w", False),
         ("/w", "/w", False),
@@ -56,19 +57,15 @@ def test_a_path_is_absolute_and_relative(path: str, cwd: str | None, names: list
         ("~/p/a.py", "~/p", False),
         ("~/other/a.py", "~/p", True),
         ("/etc/hosts", "~/p", True),
-    ],
-)
-def test_a_file_is_outside_the_folder_of_the_session(path: str | None, cwd: str | None, is_out: bool) -> None:
-    """`..` is resolved, a longer name with the same beginning is another folder, and `~` is outside.
-
-    In a redacted recording the folder of the session begins with `~` too.
-    """
-    assert is_outside(call(path), cwd) is is_out
+    ]
+    for path, cwd, is_out in cases:
+        with case((path, cwd)):
+            assert is_outside(call(path), cwd) is is_out
 
 
-@pytest.mark.parametrize(
-    ("command", "is_out"),
-    [
+def test_a_command_is_outside_if_one_of_its_words_is() -> None:
+    """Only words with `/` or `..` count; a path that begins with a variable is unknown."""
+    cases: list[tuple[str, bool | None]] = [
         ("rm -rf build", False),
         ("rm -rf ./build/x", False),
         ("rm -rf /w/build", False),
@@ -84,11 +81,10 @@ def test_a_file_is_outside_the_folder_of_the_session(path: str | None, cwd: str 
         ("cp a $PLACE/x /etc/y", True),
         ("curl https://x.io/a", False),
         ("", False),
-    ],
-)
-def test_a_command_is_outside_if_one_of_its_words_is(command: str, is_out: bool | None) -> None:
-    """Only words with `/` or `..` count; a path that begins with a variable is unknown."""
-    assert is_outside(call(command=command), "/w") is is_out
+    ]
+    for command, is_out in cases:
+        with case(command):
+            assert is_outside(call(command=command), "/w") is is_out
 
 
 def test_a_call_has_several_paths() -> None:

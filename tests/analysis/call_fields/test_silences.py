@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from agentwatch.analysis.call_fields.silences import Silences
 from agentwatch.events import Channel, Event, Prompt, Text, TextEnded, ToolEnded, ToolKind, ToolStarted
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 from tests.analysis.call_fields.made import ends, run, starts
 
 
 def applied(session: Session, *events: Event) -> None:
     """Apply events to a session."""
     for event in events:
-        session.apply([event], Place(0, 1, None))
+        apply_line(session, [event], Place(0, 1, None))
 
 
 def call(call_id: str, start: int, end: int | None) -> list[ToolStarted | ToolEnded]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.analysis.episodes.commands import same_command
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("command", "cwd", "same"),
-    [
+def test_spellings_of_a_command() -> None:
+    """What does not change what is run is left out; an incomplete command cannot be compared."""
+    cases: list[tuple[str, str | None, str | None]] = [
         ("make  all", None, "make all"),
         ("cd web && npm test", None, "cd web && npm test"),
         ("cd '/src/' && CI=1 npx jest a --watch=false", "/src", "jest a"),
@@ -23,8 +22,7 @@ from agentwatch.analysis.episodes.commands import same_command
         ("# Build it", "/src", None),
         ("-x", "/src", None),
         ("", None, None),
-    ],
-)
-def test_spellings_of_a_command(command: str, cwd: str | None, same: str | None) -> None:
-    """What does not change what is run is left out; an incomplete command cannot be compared."""
-    assert same_command(command, cwd) == same
+    ]
+    for command, cwd, same in cases:
+        with case((command, cwd)):
+            assert same_command(command, cwd) == same

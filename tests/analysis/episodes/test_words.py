@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.analysis.episodes.episode import duration_ms, span_words
 from agentwatch.session import Call, Place
 from tests.analysis.episodes.calls import found_in, shell, words_of, written
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 
-@pytest.mark.parametrize(
-    ("ms", "words"),
-    [
+def test_a_duration_has_its_seconds() -> None:
+    """Minutes have seconds of two digits, hours have minutes."""
+    cases: list[tuple[int, str]] = [
         (999, "0 s"),
         (48_000, "48 s"),
         (125_000, "2 m 05 s"),
         (250_000, "4 m 10 s"),
         (7_500_000, "2 h 05 m"),
-    ],
-)
-def test_a_duration_has_its_seconds(ms: int, words: str) -> None:
-    """Minutes have seconds of two digits, hours have minutes."""
-    assert span_words(ms) == words
+    ]
+    for ms, words in cases:
+        with case(ms):
+            assert span_words(ms) == words
 
 
 def _call(started: int | None, ended: int | None, seen: tuple[int | None, int | None] = (None, None)) -> Call:
@@ -32,20 +29,19 @@ def _call(started: int | None, ended: int | None, seen: tuple[int | None, int | 
     return call
 
 
-@pytest.mark.parametrize(
-    ("call", "took"),
-    [
+def test_the_duration_is_by_one_clock() -> None:
+    """It is by the agent's clock, or by arrival times that differ; otherwise it is unknown."""
+    cases: list[tuple[Call, int | None]] = [
         (_call(1000, 3000), 2000),
         (_call(1000, 3000, (1, 2)), 2000),
         (_call(None, None, (1000, 4000)), 3000),
         (_call(None, None, (1000, 1000)), None),
         (_call(3000, 1000), None),
         (_call(None, None), None),
-    ],
-)
-def test_the_duration_is_by_one_clock(call: Call, took: int | None) -> None:
-    """It is by the agent's clock, or by arrival times that differ; otherwise it is unknown."""
-    assert duration_ms(call, call) == took
+    ]
+    for call, took in cases:
+        with case(call):
+            assert duration_ms(call, call) == took
 
 
 def test_foreign_text_is_safe_and_short(recording: Saver) -> None:

@@ -6,6 +6,7 @@ import os
 import time
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.session import Session
 from tests.builders.lines import DONE, completed, init, result, started
+from tests.conftest import case
 
 LINE_BYTES = 100
 
@@ -54,9 +56,11 @@ class Lines(NamedTuple):
 @pytest.fixture(params=["UTC", "America/St_Johns", "Asia/Kathmandu"], autouse=True)
 def zone(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run the test in three time zones, two of them with an odd offset from UTC."""
-    yield from in_zone(request.param)
+    with in_zone(request.param):
+        yield
 
 
+@contextmanager
 def in_zone(name: str) -> Iterator[None]:
     """Set the local time zone, and set it back."""
     before = os.environ.get("TZ")
@@ -91,9 +95,9 @@ AFTERNOON = (
 )
 
 
-@pytest.mark.parametrize(
-    ("words", "offset"),
-    [
+def test_a_moment_follows_the_last_line_at_or_before_it() -> None:
+    """A time without a fraction includes its whole second; a time after the end is the end."""
+    cases: list[tuple[str, int]] = [
         ("14:03:05", 100),
         ("14:03:07", 200),
         ("14:03:07.249", 100),
@@ -111,11 +115,10 @@ AFTERNOON = (
         ("0%", 0),
         ("50%", 300),
         ("100%", 400),
-    ],
-)
-def test_a_moment_follows_the_last_line_at_or_before_it(words: str, offset: int) -> None:
-    """A time without a fraction includes its whole second; a time after the end is the end."""
-    assert found(words, timed(*AFTERNOON)) == offset
+    ]
+    for words, offset in cases:
+        with case(words):
+            assert found(words, timed(*AFTERNOON)) == offset
 
 
 def test_a_duration_is_relative_to_the_given_moment() -> None:
@@ -166,7 +169,7 @@ def test_a_time_after_midnight_is_on_the_next_day() -> None:
 
 def test_when_clocks_are_put_back_the_time_after_the_start_is_meant() -> None:
     """Of a time of day that comes twice, the one at or after the first line is meant."""
-    for _ in in_zone("Europe/Berlin"):
+    with in_zone("Europe/Berlin"):
         second_0230 = int(datetime(2026, 10, 25, 2, 30, fold=1).timestamp() * 1000)
         lines = Lines([second_0230 - 60_000, second_0230, second_0230 + 60_000], 300)
         assert found("02:30", lines) == 200

@@ -18,14 +18,15 @@ from agentwatch.analysis.moments import (
     TimeOfDay,
     parse,
 )
+from tests.conftest import case
 
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 NOON_MS = int(datetime(2026, 11, 20, 12, 0, 7, tzinfo=UTC).timestamp()) * 1000
 
 
-@pytest.mark.parametrize(
-    ("words", "moment"),
-    [
+def test_each_form_has_its_value() -> None:
+    """Times, durations, calls, percentages, ends and names have different forms."""
+    cases: list[tuple[str, Moment]] = [
         ("14:03:07", TimeOfDay(14 * HOUR_MS + 3 * MINUTE_MS + 7_999)),
         ("14:03", TimeOfDay(14 * HOUR_MS + 3 * MINUTE_MS + 999)),
         ("0:00:00.25", TimeOfDay(250)),
@@ -47,16 +48,15 @@ NOON_MS = int(datetime(2026, 11, 20, 12, 0, 7, tzinfo=UTC).timestamp()) * 1000
         ("#twelve", Named("#twelve")),
         ("+95x", Named("+95x")),
         ("١٤:٠٣", Named("١٤:٠٣")),
-    ],
-)
-def test_each_form_has_its_value(words: str, moment: Moment) -> None:
-    """Times, durations, calls, percentages, ends and names have different forms."""
-    assert parse(words) == moment
+    ]
+    for words, moment in cases:
+        with case(words):
+            assert parse(words) == moment
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
+def test_a_value_out_of_range_has_a_reason() -> None:
+    """Words of a form with an impossible value have one line that says so."""
+    cases: list[tuple[str, str]] = [
         ("24:00", "24:00 is no time of day"),
         ("14:60", "14:60 is no time of day"),
         ("14:03:60", "14:03:60 is no time of day"),
@@ -66,11 +66,10 @@ def test_each_form_has_its_value(words: str, moment: Moment) -> None:
         ("#0", "#0 is no call: calls are counted from #1"),
         ("100.001%", "100.001% is more than 100%"),
         ("a" * 401, f"{'a' * 59}… is too long"),
-    ],
-)
-def test_a_value_out_of_range_has_a_reason(words: str, reason: str) -> None:
-    """Words of a form with an impossible value have one line that says so."""
-    assert parse(words) == Problem(reason)  # type: ignore[arg-type]
+    ]
+    for words, reason in cases:
+        with case(words):
+            assert parse(words) == Problem(reason)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("words", ["", "   ", "\n"])

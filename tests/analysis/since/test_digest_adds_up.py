@@ -41,6 +41,7 @@ def facts_of(digest: Digest) -> dict[str, Any]:
     }
 
 
+@pytest.mark.system
 @GENERATED
 @given(STORIES, st.booleans(), st.data())
 def test_a_digest_is_what_happened(

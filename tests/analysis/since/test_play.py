@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 import random
 
-import pytest
-
 from agentwatch.analysis.since.play import Play, play_missed
 from tests.builders.moment.recorded_times import RecordedTimes
+from tests.conftest import case
 
 BEGAN_MS = 1_793_610_000_000
 LINE = 100
@@ -36,13 +35,20 @@ def real_seconds(seconds: list[float], play: Play) -> float:
     return sum(min(gap, most) for gap in gaps) / play.speed
 
 
-@pytest.mark.parametrize(
-    ("duration", "speed", "seconds"),
-    [(0, 1, 0), (3, 1, 3), (30, 1, 30), (30.5, 2, 16), (300, 16, 19), (480, 16, 30), (1920, 64, 30)],
-)
-def test_the_speed_is_rounded_up_to_a_power_of_two(duration: float, speed: int, seconds: int) -> None:
+def test_the_speed_is_rounded_up_to_a_power_of_two() -> None:
     """The part is played at the slowest of the speeds that take at most 30 seconds."""
-    assert play_of([0, duration]) == Play(LINE, speed, None, seconds)
+    cases: list[tuple[float, int, int]] = [
+        (0, 1, 0),
+        (3, 1, 3),
+        (30, 1, 30),
+        (30.5, 2, 16),
+        (300, 16, 19),
+        (480, 16, 30),
+        (1920, 64, 30),
+    ]
+    for duration, speed, seconds in cases:
+        with case((duration, speed)):
+            assert play_of([0, duration]) == Play(LINE, speed, None, seconds)
 
 
 def test_a_long_silence_is_shortened() -> None:

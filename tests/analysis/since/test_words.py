@@ -9,6 +9,7 @@ from agentwatch.analysis.since.words import away_summary, behind_words, since_wo
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
 from tests.builders.lines import completed, delta, init, result, session, started
+from tests.conftest import case
 
 NOTHING = mark(Session(), 0, 0)
 MINUTES = 60_000
@@ -98,13 +99,18 @@ def test_text_alone_is_reported_as_events() -> None:
     assert summary_of(init(), delta("One."), delta("Two."), since=then) == "6 m: 1 event"
 
 
-@pytest.mark.parametrize(
-    ("after", "span"),
-    [(-5, "0 s"), (59_999, "59 s"), (60_000, "1 m"), (3_599_000, "59 m"), (7_500_000, "2 h 5 m")],
-)
-def test_the_span_is_in_one_or_two_units(after: int, span: str) -> None:
+def test_the_span_is_in_one_or_two_units() -> None:
     """The time is in seconds, minutes or hours; a clock that went back gives 0 s."""
-    assert summary_of(init(), shell(1), after=after) == f"{span}: 1 call"
+    cases: list[tuple[int, str]] = [
+        (-5, "0 s"),
+        (59_999, "59 s"),
+        (60_000, "1 m"),
+        (3_599_000, "59 m"),
+        (7_500_000, "2 h 5 m"),
+    ]
+    for after, span in cases:
+        with case(after):
+            assert summary_of(init(), shell(1), after=after) == f"{span}: 1 call"
 
 
 def test_the_end_of_an_unknown_agents_stream_is_only_an_end() -> None:
@@ -147,21 +153,20 @@ def test_files_are_not_counted_after_very_many_calls(monkeypatch: pytest.MonkeyP
     assert since_words(session(*LINES, is_over=False), NOTHING) == "12 events: 5 calls, 1 failed"
 
 
-@pytest.mark.parametrize(
-    ("width", "words"),
-    [
+def test_how_far_a_moment_is_behind() -> None:
+    """The header has the longest form that fits."""
+    cases: list[tuple[int, str]] = [
         (62, "as of 09:14:31 · 11 events, 5 calls, 1 failure behind live: L"),
         (61, "as of 09:14:31 · 11 events, 5 calls, 1 failure behind live: L"),
         (60, "as of 09:14:31 · 11 events behind live"),
         (37, "as of 09:14:31 · 11 behind · L"),
         (29, "as of 09:14:31"),
         (0, "as of 09:14:31"),
-    ],
-)
-def test_how_far_a_moment_is_behind(width: int, words: str) -> None:
-    """The header has the longest form that fits."""
-    shown, live = session(init(), is_over=False), session(*LINES, is_over=False)
-    assert behind_words(shown, live, SafeText("09:14:31"), width) == words
+    ]
+    for width, words in cases:
+        with case(width):
+            shown, live = session(init(), is_over=False), session(*LINES, is_over=False)
+            assert behind_words(shown, live, SafeText("09:14:31"), width) == words
 
 
 def test_a_moment_without_a_time_has_another_name() -> None:

@@ -19,8 +19,9 @@ from agentwatch.events import (
     Text,
     TurnEnded,
 )
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, close_session
 from tests.builders.subagents import begins, ends
+from tests.conftest import case
 
 START: list[Event] = [RunStarted("x"), Prompt("Do it.")]
 ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build")
@@ -36,13 +37,13 @@ def made(events: list[Event]) -> Session:
     """Return the session with these events applied at one time."""
     read = Session()
     for event in events:
-        read.apply([event], Place(0, 1, BEGAN_MS))
+        apply_line(read, [event], Place(0, 1, BEGAN_MS))
     return read
 
 
-@pytest.mark.parametrize(
-    ("events", "words"),
-    [
+def test_what_is_waited_for() -> None:
+    """An open question comes first, then a compaction, then a retry without an open call."""
+    cases: list[tuple[list[Event], str]] = [
         ([begins("c", "Bash", "rm -rf build"), ASKED], "asks: Bash rm -rf build · 14 s"),
         ([ASKED, ASKED._replace(key="r")], "asks: Bash rm -rf build (and 1 more) · 14 s"),
         ([ASKED, ASKED._replace(answer="approved")], "waiting for the model · 14 s"),
@@ -55,11 +56,10 @@ def made(events: list[Event]) -> Session:
         ([Retry("", None, 10)], "retry · 14 s"),
         ([Retry("overloaded", 1), Text(Channel.ANSWER, "x")], "writing · quiet for 14 s"),
         ([begins("c", "Bash", "make"), Retry("busy", 1)], "running make · 14 s"),
-    ],
-)
-def test_what_is_waited_for(events: list[Event], words: str) -> None:
-    """An open question comes first, then a compaction, then a retry without an open call."""
-    assert at([*START, *events], 14_000) == words
+    ]
+    for events, words in cases:
+        with case(events):
+            assert at([*START, *events], 14_000) == words
 
 
 def test_a_narrow_line_is_cut() -> None:
@@ -108,7 +108,7 @@ def test_a_later_turn_does_not_show_the_end_of_an_earlier_one() -> None:
     """While another turn is under way, the run is not over; its reason is not the earlier result."""
     read = made([*START, TurnEnded(Outcome.SUCCEEDED, "Done.", duration_ms=9), Prompt("More.")])
     assert status(read, None) == "waiting for the model"
-    read.close()
+    close_session(read)
     assert status(read, None) == "ended without a result"
 
 

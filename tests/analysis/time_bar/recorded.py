@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from agentwatch.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, close_session
 
 BEGAN_MS = 1_793_610_000_000
 LINE = 99
@@ -51,7 +51,7 @@ class Recorded:
         """Add a line some time after the one before it; return the moment after it."""
         self._now_ms += after_ms
         seen_ms = BEGAN_MS + self._now_ms
-        self.session.apply(events, Place(self.size, LINE, seen_ms if self.has_times else None))
+        apply_line(self.session, events, Place(self.size, LINE, seen_ms if self.has_times else None))
         self._times.append(seen_ms)
         return self.size
 
@@ -72,4 +72,4 @@ class Recorded:
 
     def close(self) -> None:
         """End the stream."""
-        self.session.close()
+        close_session(self.session)

@@ -10,6 +10,7 @@ from agentwatch.analysis.time_bar import Kind
 from agentwatch.events import Outcome
 from tests.analysis.time_bar.bars import bar_of, drawn, text
 from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded
+from tests.conftest import case
 
 WIDTHS = (1, 2, 7, 22, 60, 120, 333)
 
@@ -36,60 +37,67 @@ def generated(seed: int) -> tuple[Recorded, list[int]]:
     return made, failures
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_every_failure_is_visible(seed: int) -> None:
+def test_every_failure_is_visible() -> None:
     """At any width and moment, the cell of each failure has a failure's sign, whatever else is there."""
-    made, failures = generated(seed)
-    for width in WIDTHS:
-        bar = bar_of(made, width)
-        bookmarks = [(moment, "here") for moment in range(100, made.size + 1, 300)]
-        verdicts = [(moment, moment % 700 == 0) for moment in range(100, made.size + 1, 200)]
-        for moment in (0, made.size // 200 * 100, made.size):
-            cells = drawn(bar, moment, bookmarks, verdicts)
-            assert len(cells) == width
-            assert all(cells[bar.cell_of(failure)].sign in "✗⊗" for failure in failures)
-            failed = {bar.cell_of(failure) for failure in failures}
-            plain = drawn(bar, moment)
-            assert {at for at, cell in enumerate(plain) if cell.kind is Kind.FAILURE} <= failed
+    seen = 0
+    for seed in range(40):
+        with case(seed):
+            made, failures = generated(seed)
+            seen += len(failures)
+            for width in WIDTHS:
+                bar = bar_of(made, width)
+                bookmarks = [(moment, "here") for moment in range(100, made.size + 1, 300)]
+                verdicts = [(moment, moment % 700 == 0) for moment in range(100, made.size + 1, 200)]
+                for moment in (0, made.size // 200 * 100, made.size):
+                    cells = drawn(bar, moment, bookmarks, verdicts)
+                    assert len(cells) == width
+                    assert all(cells[bar.cell_of(failure)].sign in "✗⊗" for failure in failures)
+                    failed = {bar.cell_of(failure) for failure in failures}
+                    plain = drawn(bar, moment)
+                    assert {at for at, cell in enumerate(plain) if cell.kind is Kind.FAILURE} <= failed
+    assert seen > 100
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_handle_moves_with_the_moment(seed: int) -> None:
+@pytest.mark.system
+def test_the_handle_moves_with_the_moment() -> None:
     """A later moment is never further left; the first is in the first cell, and there is one handle."""
-    made, _ = generated(seed)
-    for width in WIDTHS:
-        bar = bar_of(made, width)
-        places = []
-        for moment in range(0, made.size + 1, 100):
-            cells = drawn(bar, moment)
-            [place] = [at for at, cell in enumerate(cells) if cell.kind is Kind.HANDLE]
-            assert place == bar.cell_of(moment)
-            places.append(place)
-        assert places == sorted(places)
-        assert places[0] == 0
-        assert not made.session.is_closed or places[-1] == width - 1
+    for seed in range(40):
+        with case(seed):
+            made, _ = generated(seed)
+            for width in WIDTHS:
+                bar = bar_of(made, width)
+                places = []
+                for moment in range(0, made.size + 1, 100):
+                    cells = drawn(bar, moment)
+                    [place] = [at for at, cell in enumerate(cells) if cell.kind is Kind.HANDLE]
+                    assert place == bar.cell_of(moment)
+                    places.append(place)
+                assert places == sorted(places)
+                assert places[0] == 0
+                assert not made.session.is_closed or places[-1] == width - 1
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_click_on_a_cell_leads_there(seed: int) -> None:
+def test_a_click_on_a_cell_leads_there() -> None:
     """The moment of a cell with a line is in that cell; in a silence it is where the silence began."""
-    made, _ = generated(seed)
-    moments = range(0, made.size + 1, 100)
-    for width in WIDTHS:
-        bar = bar_of(made, width)
-        filled = {bar.cell_of(moment) for moment in moments}
-        before = 0
-        for cell in range(width):
-            moment = bar.moment_of(cell)
-            assert before <= moment <= made.size
-            assert bar.cell_of(moment) <= cell
-            assert bar.moment_of(bar.cell_of(moment)) == moment or cell not in filled
-            if cell in filled:
-                assert bar.cell_of(moment) == cell
-                assert moment in moments or not made.has_times
-            before = moment
-        assert bar.moment_of(-5) == bar.moment_of(0)
-        assert bar.moment_of(width + 5) == bar.moment_of(width - 1)
+    for seed in range(40):
+        with case(seed):
+            made, _ = generated(seed)
+            moments = range(0, made.size + 1, 100)
+            for width in WIDTHS:
+                bar = bar_of(made, width)
+                filled = {bar.cell_of(moment) for moment in moments}
+                before = 0
+                for cell in range(width):
+                    moment = bar.moment_of(cell)
+                    assert before <= moment <= made.size
+                    assert bar.cell_of(moment) <= cell
+                    assert bar.moment_of(bar.cell_of(moment)) == moment or cell not in filled
+                    if cell in filled:
+                        assert bar.cell_of(moment) == cell
+                        assert moment in moments or not made.has_times
+                    before = moment
+                assert bar.moment_of(-5) == bar.moment_of(0)
+                assert bar.moment_of(width + 5) == bar.moment_of(width - 1)
 
 
 def test_calls_silences_and_what_is_not_shown_yet() -> None:

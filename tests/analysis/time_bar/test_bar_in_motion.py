@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
 from agentwatch.events import Outcome
 from tests.analysis.time_bar.bars import bar_of, drawn, text
 from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded
+from tests.conftest import case
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_bar_that_grew_equals_a_new_one(seed: int) -> None:
+def test_a_bar_that_grew_equals_a_new_one() -> None:
     """A bar laid out again after every few lines has the same cells as one laid out once."""
-    chance = random.Random(seed)
-    made = Recorded()
-    bar = Bar(made.session, Axis(made))
-    for number in range(120):
-        outcome = chance.choice([Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED])
-        made.call(chance.choice([1, 900, 60_000]), chance.choice([0, 2000, 30_000]), outcome)
-        if number % 3 == 0:
-            bar.calls.update(chance.choice([0, 1]))
+    for seed in range(20):
+        with case(seed):
+            chance = random.Random(seed)
+            made = Recorded()
+            bar = Bar(made.session, Axis(made))
+            for number in range(120):
+                outcome = chance.choice([Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED])
+                made.call(chance.choice([1, 900, 60_000]), chance.choice([0, 2000, 30_000]), outcome)
+                if number % 3 == 0:
+                    bar.calls.update(chance.choice([0, 1]))
+                    bar.lay_out(57)
+            while bar.calls.update(1):
+                pass
             bar.lay_out(57)
-    while bar.calls.update(1):
-        pass
-    bar.lay_out(57)
-    assert drawn(bar, made.size // 200 * 100) == drawn(bar_of(made, 57), made.size // 200 * 100)
+            assert drawn(bar, made.size // 200 * 100) == drawn(bar_of(made, 57), made.size // 200 * 100)
 
 
 def test_nothing_is_laid_out_again_without_news() -> None:

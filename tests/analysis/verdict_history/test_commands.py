@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.analysis.verdict_history import command_key
+from tests.conftest import case
 
 CWD = "/home/me/app"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_the_same_command() -> None:
+    """Blanks, the cwd, time limits, stderr and what only prints the result make no other command."""
+    cases: list[str] = [
         *(
             "pytest -q",
             "  pytest   -q ",
@@ -23,16 +22,15 @@ CWD = "/home/me/app"
         *("timeout -k 5 2m pytest -q", "time pytest -q", "pytest -q 2>/dev/null", "pytest -q 2> /dev/null"),
         *("cd /home/me/app && pytest -q", "cd /home/me/app; pytest -q", "cd . && pytest -q"),
         *("cd /home/me/app/\npytest -q", "cd '/home/me/app' && pytest -q", "cd web && cd .. && pytest -q"),
-    ],
-)
-def test_the_same_command(command: str) -> None:
-    """Blanks, the cwd, time limits, stderr and what only prints the result make no other command."""
-    assert command_key(command, CWD) == "pytest -q"
+    ]
+    for command in cases:
+        with case(command):
+            assert command_key(command, CWD) == "pytest -q"
 
 
-@pytest.mark.parametrize(
-    ("command", "key"),
-    [
+def test_other_commands() -> None:
+    """Another folder, other arguments, and another command before it make another command."""
+    cases: list[tuple[str, str]] = [
         ("cd web && npm test", "cd web && npm test"),
         ("cd /home/me/app/web && npm test | tail", "cd web && npm test"),
         ("cd web && cd js && npm test", "cd web/js && npm test"),
@@ -44,11 +42,10 @@ def test_the_same_command(command: str) -> None:
         ("pytest -x", "pytest -x"),
         ("cd web", "cd web"),
         ("", ""),
-    ],
-)
-def test_other_commands(command: str, key: str) -> None:
-    """Another folder, other arguments, and another command before it make another command."""
-    assert command_key(command, CWD) == key
+    ]
+    for command, key in cases:
+        with case(command):
+            assert command_key(command, CWD) == key
 
 
 def test_without_a_cwd_each_folder_counts() -> None:

@@ -12,7 +12,7 @@ from agentwatch.feed.history import History
 from agentwatch.recording import open_saved
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
 from tests.builders.screen.lines import ended, init, started
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 Shown = list[tuple[str, int, str, int | None]]
 
@@ -43,87 +43,94 @@ def shown(found: FinalVerdicts) -> Shown:
     return [(each.command, each.call.number, each.colour, each.changed_by) for each in found.commands]
 
 
-@pytest.mark.parametrize(
-    ("lines", "state", "commands"),
-    [
-        pytest.param(run_of_tests(1, 0), State.GREEN, [("pytest -q", 1, "green", None)], id="green"),
-        pytest.param(run_of_tests(1, 2), State.RED, [("pytest -q", 1, "red", None)], id="red"),
-        pytest.param(edit(1, "a.py"), State.UNKNOWN, [], id="no command"),
-        pytest.param(b"", State.UNKNOWN, [], id="no call"),
-        pytest.param(
+def test_the_state_of_a_session(recording: Saver) -> None:
+    """Each command has its last call, that call's verdict, and the first change after it."""
+    cases: list[tuple[str, bytes, State, Shown]] = [
+        ("green", run_of_tests(1, 0), State.GREEN, [("pytest -q", 1, "green", None)]),
+        ("red", run_of_tests(1, 2), State.RED, [("pytest -q", 1, "red", None)]),
+        ("no command", edit(1, "a.py"), State.UNKNOWN, []),
+        ("no call", b"", State.UNKNOWN, []),
+        (
+            "the last verdict of the command counts",
             run_of_tests(1, 2) + edit(2, "a.py") + run_of_tests(3, 0),
-            *(State.GREEN, [("pytest -q", 3, "green", None)]),
-            id="the last verdict of the command counts",
+            State.GREEN,
+            [("pytest -q", 3, "green", None)],
         ),
-        pytest.param(
+        (
+            "a file changed after it",
             run_of_tests(1, 0) + edit(2, "a.py") + edit(3, "b.py"),
-            *(State.CHANGED, [("pytest -q", 1, "green", 2)]),
-            id="a file changed after it",
+            State.CHANGED,
+            [("pytest -q", 1, "green", 2)],
         ),
-        pytest.param(
+        (
+            "an edit failed",
             run_of_tests(1, 0) + edit(2, "a.py", is_failed=True),
-            *(State.GREEN, [("pytest -q", 1, "green", None)]),
-            id="an edit failed",
+            State.GREEN,
+            [("pytest -q", 1, "green", None)],
         ),
-        pytest.param(
+        (
+            "red stays red after an edit",
             run_of_tests(1, 2) + edit(2, "a.py"),
-            *(State.RED, [("pytest -q", 1, "red", 2)]),
-            id="red stays red after an edit",
+            State.RED,
+            [("pytest -q", 1, "red", 2)],
         ),
-        pytest.param(
+        (
+            "another folder is another command",
             run_of_tests(1, 1) + run_of_tests(2, 0, "cd web && pytest -q"),
-            *(State.RED, [("cd web && pytest -q", 2, "green", None), ("pytest -q", 1, "red", None)]),
-            id="another folder is another command",
+            State.RED,
+            [("cd web && pytest -q", 2, "green", None), ("pytest -q", 1, "red", None)],
         ),
-        pytest.param(
+        (
+            "the same command in other words",
             run_of_tests(1, 1) + run_of_tests(2, 0, "pytest -q 2>&1 | tail -3"),
-            *(State.GREEN, [("pytest -q", 2, "green", None)]),
-            id="the same command in other words",
+            State.GREEN,
+            [("pytest -q", 2, "green", None)],
         ),
-        pytest.param(
+        (
+            "nothing ran",
             run_of_tests(1, 0) + run_of_tests(2, 0, output="3 deselected in 0.01s"),
-            *(State.UNKNOWN, [("pytest -q", 2, "none", None)]),
-            id="nothing ran",
+            State.UNKNOWN,
+            [("pytest -q", 2, "none", None)],
         ),
-        pytest.param(
-            run_of_tests(1, 0) + killed(2),
-            *(State.UNKNOWN, [("pytest -q", 2, "none", None)]),
-            id="killed",
-        ),
-        pytest.param(
+        ("killed", run_of_tests(1, 0) + killed(2), State.UNKNOWN, [("pytest -q", 2, "none", None)]),
+        (
+            "killed twice",
             run_of_tests(1, 0) + killed(2) + edit(3, "a.py") + killed(4),
-            *(State.UNKNOWN, [("pytest -q", 4, "none", None)]),
-            id="killed twice",
+            State.UNKNOWN,
+            [("pytest -q", 4, "none", None)],
         ),
-        pytest.param(
+        (
+            "still running",
             run_of_tests(1, 0) + open_call(2),
-            *(State.UNKNOWN, [("pytest -q", 2, "none", None)]),
-            id="still running",
+            State.UNKNOWN,
+            [("pytest -q", 2, "none", None)],
         ),
-        pytest.param(
+        (
+            "a rejected call did not run",
             run_of_tests(1, 0) + rejected(2),
-            *(State.GREEN, [("pytest -q", 1, "green", None)]),
-            id="a rejected call did not run",
+            State.GREEN,
+            [("pytest -q", 1, "green", None)],
         ),
-        pytest.param(
+        (
+            "linters count",
             run_of_tests(1, 0)
             + run_of_tests(2, 1, "mypy", "Found 2 errors in 1 file (checked 3 source files)"),
-            *(State.RED, [("mypy", 2, "red", None), ("pytest -q", 1, "green", None)]),
-            id="linters count",
+            State.RED,
+            [("mypy", 2, "red", None), ("pytest -q", 1, "green", None)],
         ),
-        pytest.param(
+        (
+            "an old output is no run",
             run_of_tests(1, 0) + run_of_tests(2, 3, "cat pytest.log"),
-            *(State.GREEN, [("pytest -q", 1, "green", None)]),
-            id="an old output is no run",
+            State.GREEN,
+            [("pytest -q", 1, "green", None)],
         ),
-    ],
-)
-def test_the_state_of_a_session(recording: Saver, lines: bytes, state: State, commands: Shown) -> None:
-    """Each command has its last call, that call's verdict, and the first change after it."""
-    found = final_verdicts(feed_of(recording(init() + lines), follow=True))
-    assert shown(found) == commands
-    assert found.state is state
-    assert found.is_complete
+    ]
+    for name, lines, state, commands in cases:
+        with case(name):
+            found = final_verdicts(feed_of(recording(init() + lines), follow=True))
+            assert shown(found) == commands
+            assert found.state is state
+            assert found.is_complete
 
 
 def test_the_state_at_an_earlier_moment(recording: Saver) -> None:
@@ -159,15 +166,17 @@ def test_the_commands_compared_are_bounded(recording: Saver, monkeypatch: pytest
     assert final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines))).is_complete
 
 
-@pytest.mark.parametrize("piece", ['"', "\\", "cd a && ", "| tail ", "timeout -k 1 ", "2>&1 ", " ", "a=b;"])
-def test_a_hostile_command_costs_under_5_ms(piece: str) -> None:
+@pytest.mark.costs
+def test_a_hostile_command_costs_under_5_ms() -> None:
     """No command takes longer, whatever its words are."""
-    spent = []
-    for _ in range(10):
-        began = time.thread_time()
-        command_key(piece * 5000, "/home/me")
-        spent.append(time.thread_time() - began)
-    assert min(spent) < 0.005
+    for piece in ['"', "\\", "cd a && ", "| tail ", "timeout -k 1 ", "2>&1 ", " ", "a=b;"]:
+        with case(piece):
+            spent = []
+            for _ in range(10):
+                began = time.thread_time()
+                command_key(piece * 5000, "/home/me")
+                spent.append(time.thread_time() - began)
+            assert min(spent) < 0.005
 
 
 def test_the_last_result_of_a_tool_names_it(recording: Saver) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.analysis.verdict_history import CallVerdict, beside, ribbon, ribbon_pieces
 from agentwatch.analysis.verdicts import verdict
 from agentwatch.safe_text import columns
+from tests.conftest import case
 
 
 def made(*failed: int | None) -> list[CallVerdict]:
@@ -32,33 +31,35 @@ def test_a_stale_run_is_marked() -> None:
     assert ribbon([*runs, last._replace(is_stale=True)], 80) == "✗12 ✓ ✓?"
 
 
-@pytest.mark.parametrize("width", range(30))
-def test_what_does_not_fit_is_left_out_at_the_left(width: int) -> None:
+def test_what_does_not_fit_is_left_out_at_the_left() -> None:
     """At any width the ribbon fits and is the end of the whole one, after `…` if any is left out."""
-    runs = made(12, 9, 9, 120, 1, 0, 3, 0)
-    shown, whole = ribbon(runs, width), ribbon(runs, 80)
-    assert columns(shown) <= width
-    if width >= columns(whole):
-        assert shown == whole
-    elif width >= 3:
-        assert shown.startswith("… ")
-        assert whole.endswith(shown[1:])
-    else:
-        assert shown == ""
+    for width in range(30):
+        with case(width):
+            runs = made(12, 9, 9, 120, 1, 0, 3, 0)
+            shown, whole = ribbon(runs, width), ribbon(runs, 80)
+            assert columns(shown) <= width
+            if width >= columns(whole):
+                assert shown == whole
+            elif width >= 3:
+                assert shown.startswith("… ")
+                assert whole.endswith(shown[1:])
+            else:
+                assert shown == ""
 
 
-@pytest.mark.parametrize("width", range(12, 30))
-def test_the_chosen_one_is_shown(width: int) -> None:
+def test_the_chosen_one_is_shown() -> None:
     """Whichever verdict is chosen, it is in the ribbon, and the verdicts shown are consecutive."""
-    runs = made(*[12, 9, 9, 120, 1, 0, 3, 0] * 4)
-    for chosen in range(len(runs)):
-        pieces = ribbon_pieces(runs, width, chosen)
-        assert sum(columns(piece.words) + 1 for piece in pieces) - 1 <= width
-        shown = [piece.at for piece in pieces if piece.at is not None]
-        assert chosen in shown
-        assert shown == list(range(shown[0], shown[-1] + 1))
-        assert (pieces[0].at is None) == (shown[0] > 0)
-        assert (pieces[-1].at is None) == (shown[-1] < len(runs) - 1)
+    for width in range(12, 30):
+        with case(width):
+            runs = made(*[12, 9, 9, 120, 1, 0, 3, 0] * 4)
+            for chosen in range(len(runs)):
+                pieces = ribbon_pieces(runs, width, chosen)
+                assert sum(columns(piece.words) + 1 for piece in pieces) - 1 <= width
+                shown = [piece.at for piece in pieces if piece.at is not None]
+                assert chosen in shown
+                assert shown == list(range(shown[0], shown[-1] + 1))
+                assert (pieces[0].at is None) == (shown[0] > 0)
+                assert (pieces[-1].at is None) == (shown[-1] < len(runs) - 1)
 
 
 def test_the_next_and_the_previous_verdict() -> None:

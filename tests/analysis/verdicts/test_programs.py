@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.analysis.verdicts.programs import decides_exit, parts_of
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("command", "programs"),
-    [
+def test_programs_are_named_without_wrappers() -> None:
+    """Each program is named once, without assignments, wrappers, folders and arguments."""
+    cases: list[tuple[str, list[str]]] = [
         ("pytest -q", ["pytest"]),
         ("cd web && CI=1 npx tsc --noEmit 2>&1 | tail -3", ["cd", "tsc", "tail"]),
         ("uv run python -m mypy src; ls", ["mypy", "ls"]),
@@ -20,20 +19,18 @@ from agentwatch.analysis.verdicts.programs import decides_exit, parts_of
         ("", []),
         ("&& | ;", []),
         ('"unclosed', ["unclosed"]),
-    ],
-)
-def test_programs_are_named_without_wrappers(command: str, programs: list[str]) -> None:
-    """Each program is named once, without assignments, wrappers, folders and arguments."""
-    assert [part.program for part in parts_of(command)] == programs
+    ]
+    for command, programs in cases:
+        with case(command):
+            assert [part.program for part in parts_of(command)] == programs
 
 
-@pytest.mark.parametrize(
-    ("command", "decides"),
-    [
+def test_an_exit_code_belongs_to_what_had_to_succeed() -> None:
+    """An exit code of 0 means that a program succeeded if only `&&` follow it."""
+    cases: list[tuple[str, bool]] = [
         *(("make", True), ("a && make && b", True), ("a; make", True), ("make\n", True)),
         *(("make | b", False), ("make & b", False), ("a || make", False), ("make && b; c", False)),
-    ],
-)
-def test_an_exit_code_belongs_to_what_had_to_succeed(command: str, decides: bool) -> None:
-    """An exit code of 0 means that a program succeeded if only `&&` follow it."""
-    assert (decides_exit(parts_of(command), frozenset({"make"})) == "make") is decides
+    ]
+    for command, decides in cases:
+        with case(command):
+            assert (decides_exit(parts_of(command), frozenset({"make"})) == "make") is decides

@@ -6,6 +6,7 @@ import pytest
 
 from agentwatch.analysis.verdicts import Counts, Source, verdict
 from tests.analysis.verdicts.lines import GREEN, RED, colour
+from tests.conftest import case
 
 CARGO = "test result: ok. 3 passed; 0 failed; 88 ignored; 0 measured; 0 filtered out; finished in 0.01s"
 
@@ -16,9 +17,9 @@ def colour_of(command: str, output: str, exit_code: int | None = None) -> str | 
     return None if found is None else colour(found)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_other_lines_are_no_verdict() -> None:
+    """A line that resembles a closing line gives no verdict."""
+    cases: list[str] = [
         *(
             "OK",
             "FAILED",
@@ -31,11 +32,10 @@ def colour_of(command: str, output: str, exit_code: int | None = None) -> str | 
         *("3 files in 2.1s", "17 tests collected in 0.02s", "[INFO] BUILD SUCCESS", "Found 3 matches."),
         *("make: [Makefile:2: all] Error 1 (ignored)", "make: *** [Makefile:2: all] Error 1 (ignored)"),
         *("Tests run: 4, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE!", "PASS"),
-    ],
-)
-def test_other_lines_are_no_verdict(line: str) -> None:
-    """A line that resembles a closing line gives no verdict."""
-    assert verdict("./run.sh", line, 0) is None
+    ]
+    for line in cases:
+        with case(line):
+            assert verdict("./run.sh", line, 0) is None
 
 
 def test_a_closing_line_counts_before_the_exit_code() -> None:
@@ -51,26 +51,25 @@ def test_a_green_line_with_an_exit_code_is_red() -> None:
     assert colour_of("pytest -k none", "2 deselected in 0.01s", 5) == RED
 
 
-@pytest.mark.parametrize(
-    ("command", "wanted"),
-    [
+def test_silence_is_green_for_tools_that_are_silent() -> None:
+    """Without a closing line, exit code 0 is green if it is that of tsc, eslint or make."""
+    cases: list[tuple[str, str | None]] = [
         *(("tsc --noEmit", GREEN), ("cd web && npx tsc 2>&1", GREEN), ("eslint . && echo done", GREEN)),
         *(("CI=1 make -j4 all", GREEN), ("./node_modules/.bin/eslint src", GREEN)),
         *(("timeout 60 make", GREEN), ("timeout -k 5 2m npx tsc", GREEN), ("make &&\n echo done", GREEN)),
         *(("tsc --version", None), ("make -n all", None), ("eslint -h && echo", None), ("tsc --init", None)),
         *(("tsc | tail -3", None), ("tsc || true", None), ("make; echo done", None), ("ls || make", None)),
         *(("pytest -q", None), ("ruff check", None), ("", None), ("git commit -m 'x; make y'", None)),
-    ],
-)
-def test_silence_is_green_for_tools_that_are_silent(command: str, wanted: str | None) -> None:
-    """Without a closing line, exit code 0 is green if it is that of tsc, eslint or make."""
-    assert colour_of(command, "", 0) == wanted
-    assert colour_of(command, "", None) is None
-    assert colour_of(command, "", 2) is None
-    if wanted:
-        found = verdict(command, "", 0)
-        assert found is not None
-        assert found.source is Source.EXIT
+    ]
+    for command, wanted in cases:
+        with case(command):
+            assert colour_of(command, "", 0) == wanted
+            assert colour_of(command, "", None) is None
+            assert colour_of(command, "", 2) is None
+            if wanted:
+                found = verdict(command, "", 0)
+                assert found is not None
+                assert found.source is Source.EXIT
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.events import Event
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, close_session
 from agentwatch.wire import Agent, Decoder
 
 Line = Mapping[str, Any]
@@ -39,14 +39,14 @@ def session_of(agent: Agent | None, *lines: Line, is_closed: bool = True) -> Ses
             undetected.clear()
     _apply(session, undetected)
     if is_closed:
-        session.apply(decoder.end(), Place(len(lines), 0, None), physical_lines=0)
-        session.close()
+        apply_line(session, decoder.end(), Place(len(lines), 0, None), physical_lines=0)
+        close_session(session)
     return session
 
 
 def _apply(session: Session, events: Iterable[list[Event]]) -> None:
     for of_line in events:
-        session.apply(of_line, Place(session.lines.total, 1, None))
+        apply_line(session, of_line, Place(session.lines.total, 1, None))
 
 
 def ids_in(session: Session) -> list[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from agentwatch.comparing import Comparison, Side, compare, side_of
 from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.recording import LineReader, open_saved
 from tests.builders.lines import completed, final, init, result, started, user
 
 BEGAN_MS = 1_700_000_000_000
@@ -114,3 +117,15 @@ def side_at(path: Path) -> Side:
 def compared(folder: Path, a: Run, b: Run) -> Comparison:
     """Record two runs in a folder, and compare them."""
     return compare(a.side(folder, "a"), b.side(folder, "b"))
+
+
+@contextmanager
+def open_comparison(folder: Path, a: Run, b: Run) -> Iterator[Comparison]:
+    """Record two runs in a folder, compare them, and close the recordings afterwards."""
+    sides = a.side(folder, "a"), b.side(folder, "b")
+    try:
+        yield compare(*sides)
+    finally:
+        for side in sides:
+            assert isinstance(side.feed.reader, LineReader)
+            os.close(side.feed.reader.fd)

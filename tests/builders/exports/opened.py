@@ -12,26 +12,19 @@ from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices, Exporter
 from agentwatch.exports.opening import Wanted, exported
 from agentwatch.sources.open import saved_source
-from tests.conftest import RECORDINGS, SHARED
+from tests.builders.captures import Captures
+from tests.conftest import RECORDINGS
 
 WHOLE = Wanted()
 RAW = Wanted(is_raw=True)
-_CHATS = "disk/gemini-chat", "disk/qwen-chat"
 
 
-def every_recording() -> list[Path]:
-    """Return the bundled recordings and the shared ones of every agent, those in databases included."""
-    found = [*RECORDINGS.glob("*.ndjson"), *SHARED.rglob("*.ndjson"), *SHARED.rglob("*.jsonl")]
-    for folder in _CHATS:
-        found += (SHARED / folder).rglob("session-*.json")
-    for database in SHARED.rglob("opencode.db"):
+def every_recording(captures: Captures) -> list[Path]:
+    """Return the captures of every agent, those in databases included; ours with the bundled recordings."""
+    found = captures.find("**/*.ndjson", "**/*.jsonl", "disk/*-chat/**/session-*.json")
+    for database in captures.root.rglob("opencode.db"):
         found += (database / path.stem for path in database.parent.glob("ses_*.json"))
-    return sorted(found)
-
-
-def name_of(path: Path) -> str:
-    """Return the name of a recording in the output of pytest."""
-    return "/".join(path.parts[-3:]) if path.is_relative_to(SHARED) else path.stem
+    return sorted([*found, *RECORDINGS.glob("*.ndjson")] if captures.is_own else found)
 
 
 @contextmanager

@@ -8,15 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agentwatch.events import FormatDetected
 from agentwatch.feed.line_joiner import LineJoiner
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, close_session
 from agentwatch.wire import Agent, Decoder
 from agentwatch.wire.agents import agent_named, known_agents
 from tests.builders import lines
-from tests.conftest import RECORDINGS, SHARED
+from tests.builders.captures import Captures
+from tests.conftest import RECORDINGS
 
 FORMATS = {
     **{f"agents/{name}": name for name in ("acp", "amp", "claude-code", "claude-transcript", "codex")},
@@ -25,17 +24,26 @@ FORMATS = {
     "disk/copilot-events": "copilot",
     "disk/pi-session": "pi-session",
     "disk/cursor-transcript": "cursor-transcript",
+    **{f"real/{name}-": name for name in ("codex", "copilot", "droid", "gemini", "opencode", "pi", "qwen")},
+    "real/claude-": "claude-code",
 }
-"""The format of the samples in each folder."""
+"""The format of the captures in each folder."""
 OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
-"""Samples of other formats than that of their folder."""
+"""Captures of other formats than that of their folder."""
 KNOWN = frozenset(agent.name for agent in known_agents())
-SAMPLES: list[tuple[Path, str | None]] = [
-    (path, None if path.stem in OF_NO_FORMAT else name)
-    for folder, name in FORMATS.items()
-    for path in sorted((SHARED / folder).rglob("*.jsonl"))
-    if name is None or name in KNOWN
-]
+
+
+def samples(captures: Captures) -> list[tuple[Path, str | None]]:
+    """Return the captures that are lines of JSON, each with its format."""
+    paths = captures.find("agents/*/**/*.jsonl", "disk/*/**/*.jsonl", "real/*/full.ndjson")
+    found = []
+    for path in paths:
+        folder = max((each for each in FORMATS if captures.name(path).startswith(each)), key=len, default="")
+        if FORMATS.get(folder) in KNOWN:
+            found.append((path, None if path.stem in OF_NO_FORMAT else FORMATS[folder]))
+    return found
+
+
 _DROID: tuple[dict[str, Any], ...] = (
     {"type": "system", "subtype": "init", "cwd": "/a", "session_id": "s-1", "tools": ["Read"], "model": "m"},
     {"type": "message", "role": "user", "id": "m-1", "text": "Read it.", "timestamp": 1, "session_id": "s-1"},
@@ -92,20 +100,16 @@ _GOOSE: tuple[dict[str, Any], ...] = (
 """Lines of formats without samples, as others have published them."""
 
 
-def _data() -> Iterator[tuple[str, bytes, str]]:
-    for path, name in (*SAMPLES, (RECORDINGS / "plain.ndjson", "cursor")):
+def of_a_format(captures: Captures) -> Iterator[tuple[str, bytes, str]]:
+    """Yield the name, the bytes and the format of each capture that has one; ours include made-up lines."""
+    for path, name in samples(captures):
         if name is not None:
-            yield f"{name}-{path.stem}", path.read_bytes(), name
-    for name, rows in (("droid", _DROID), ("goose", _GOOSE)):
-        if name in KNOWN:
-            yield name, b"".join(lines.line(dict(row)) for row in rows), name
-
-
-OF_A_FORMAT = [*_data()]
-"""The name, the bytes and the format of each sample."""
-every_sample = pytest.mark.parametrize(
-    ("data", "name"), [each[1:] for each in OF_A_FORMAT], ids=[each[0] for each in OF_A_FORMAT]
-)
+            yield captures.name(path), path.read_bytes(), name
+    if captures.is_own:
+        yield "plain", (RECORDINGS / "plain.ndjson").read_bytes(), "cursor"
+        for name, rows in (("droid", _DROID), ("goose", _GOOSE)):
+            if name in KNOWN:
+                yield name, b"".join(lines.line(dict(row)) for row in rows), name
 
 
 def named(name: str) -> Agent:
@@ -120,15 +124,15 @@ def read(data: bytes, name: str) -> Session:
     agent = named(name)
     decoder, session = Decoder(agent), Session()
     detected = FormatDetected(agent.name, agent.traits, agent.agent)
-    session.apply([detected], Place(0, 0, None), 0)
+    apply_line(session, [detected], Place(0, 0, None), 0)
     joiner = LineJoiner(decoder)
     for piece in lines.physical_lines(data):
         for found in joiner.take(piece):
-            session.apply(*found)
+            apply_line(session, *found)
     for found in joiner.rest():
-        session.apply(*found)
-    session.apply(decoder.end(), Place(0, 0, None), 0)
-    session.close()
+        apply_line(session, *found)
+    apply_line(session, decoder.end(), Place(0, 0, None), 0)
+    close_session(session)
     return session
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentwatch.analysis.block_text import block_text
 from agentwatch.events import Outcome
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, close_session
 from agentwatch.testing.variants import variants
 from agentwatch.wire import Agent, Decoder
 from agentwatch.wire.json_line import parse
@@ -18,9 +18,9 @@ def read(agent: Agent, lines: list[Any]) -> Session:
     decoder, found = Decoder(agent), Session()
     found.format, found.traits = agent.name, agent.traits
     for number, line in enumerate(lines):
-        found.apply(decoder.decode(json.dumps(line).encode()), Place(number, 1, None))
-    found.apply(decoder.end(), Place(len(lines), 0, None), 0)
-    found.close()
+        apply_line(found, decoder.decode(json.dumps(line).encode()), Place(number, 1, None))
+    apply_line(found, decoder.end(), Place(len(lines), 0, None), 0)
+    close_session(found)
     return found
 
 

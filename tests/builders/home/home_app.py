@@ -54,8 +54,9 @@ class HomeApp(App[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[Row], *, is_settled: bool = True) -> None:
         super().__init__()
+        self._is_settled = is_settled
         self.listing = Listing()
         self.posted: list[Message] = []
         self.home = Home({})
@@ -73,13 +74,14 @@ class HomeApp(App[None]):
 
     def on_mount(self) -> None:
         """Show the sessions."""
-        self.put()
+        self.put(is_settled=self._is_settled)
 
-    def put(self, *rows: Row, now_ms: int = NOW_MS) -> None:
+    def put(self, *rows: Row, now_ms: int = NOW_MS, is_settled: bool = True) -> None:
         """Add or replace sessions, and show all of them."""
         self.rows |= {row.key: row for row in rows}
         self.listing.update(self.rows.values(), now_ms)
-        self.home.show(self.listing, counts(self.rows.values(), now_ms), now_ms)
+        counted = counts(self.rows.values(), now_ms)
+        self.home.show(self.listing, counted, now_ms, is_settled=is_settled)
 
     def keep(self, message: Message) -> None:
         """Keep a message that the list posts; each widget that gets it reports it again."""
@@ -90,10 +92,10 @@ class HomeApp(App[None]):
 
 @asynccontextmanager
 async def home_of(
-    rows: Iterable[Row], size: tuple[int, int] = (140, 30)
+    rows: Iterable[Row], size: tuple[int, int] = (140, 30), *, is_settled: bool = True
 ) -> AsyncIterator[tuple[HomeApp, Pilot[None]]]:
     """Run home with sessions in a test terminal."""
-    app = HomeApp(rows)
+    app = HomeApp(rows, is_settled=is_settled)
     async with app.run_test(size=size, notifications=True, message_hook=app.keep) as pilot:
         await pilot.pause()
         yield app, pilot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Iterable
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,9 @@ class MadeMachine:
         self.rows: Rows = {row.key: row for row in rows}
         self.is_found = True
         self.wants_all = False
+        self.in_view: AbstractSet[Key] | None = None
         self.notes: tuple[SafeText, ...] = ()
+        self.has_problem = False
         self.steps = 0
         self.fault: Exception | None = None
         """Is raised by the next step."""

@@ -10,9 +10,10 @@ from contextlib import closing
 from pathlib import Path
 
 from agentwatch.machine.found import Key
-from tests.conftest import RECORDINGS, SHARED
+from tests.builders.captures import OWN
+from tests.conftest import RECORDINGS
 
-DISK = SHARED / "disk"
+DISK = OWN / "disk"
 CAPTURED_S = 1795303200
 """The modification time of all captures: 2026-11-21T23:20:00Z, after their last line."""
 CURSOR_ID = "b2a1c6de-3f40-4c55-9d0e-5a6b7c8d9e0f"
@@ -54,11 +55,8 @@ def _written(path: Path, value: object) -> None:
 
 def _claude(home: Path) -> dict[Key, Path]:
     source, projects = DISK / "claude-transcript", home / ".claude/projects"
-    own, old = projects / "-home-dev-proj", projects / "-tmp-repo"
-    _copied(source / "own-2.1.330", own)
-    _copied(source / "agent-sessions/subagent", old)
-    for name in ("large", "small"):
-        _copied(source / f"agent-sessions/{name}.jsonl", old / f"ses_stage0_{name}.jsonl")
+    _copied(source / "own-2.1.330", projects / "-home-dev-proj")
+    _copied(source / "made", projects / "-home-dev-lantern")
     _copied(DISK / "claude-registry/1416.json", home / ".claude/sessions/1416.json")
     _written(home / ".claude/.credentials.json", {"secret": "never opened"})
     _written(home / ".claude/sessions/1416.0a1b.key", "never opened")
@@ -69,39 +67,31 @@ def _codex(home: Path) -> dict[Key, Path]:
     source, root = DISK / "codex-rollout", home / ".codex"
     _copied(source / "own-0.169", root / "sessions/2026/11/21")
     (root / "sessions/2026/11/21/sqlite-export.json").unlink()
-    first, old = "019fc8be-3658-7ca3-9e29-000000000000", "019b2ea4-aaaa-bbbb-cccc-58208e1f0000"
-    _copied(
-        source / "agent-sessions/small.jsonl",
-        root / f"sessions/2026/08/03/rollout-2026-08-03T10-48-56-{first}.jsonl",
-    )
-    _copied(
-        source / "agent-sessions/large.jsonl",
-        root / f"archived_sessions/rollout-2025-12-18T10-00-00-{old}.jsonl",
-    )
+    _copied(source / "made", root / "archived_sessions")
     _written(root / "auth.json", {"secret": "never opened"})
     return {("codex", path.stem[-36:]): path for path in root.rglob("rollout-*.jsonl")}
 
 
 def _gemini(home: Path) -> dict[Key, Path]:
     source, root = DISK / "gemini-chat", home / ".gemini"
-    chats, old = root / "tmp/proj/chats", root / f"tmp/{'0b7dfb12' * 8}/chats"
+    chats, old = root / "tmp/proj/chats", root / f"tmp/{'5f1e' * 16}/chats"
     _copied(source / "own-0.61/projects.json", root / "projects.json")
     _copied(source / "own-0.61/proj/project_root.txt", root / "tmp/proj/.project_root")
     _copied(source / "own-0.61/proj/chats", chats)
-    _copied(source / "agent-sessions/jsonl_v040.jsonl", old / "session-2026-04-29T21-39-gemini_s.jsonl")
-    _copied(source / "agent-sessions/small.json", old / "session-2026-01-16T18-34-3739ef95.json")
+    _copied(source / "made", old)
     return {
         ("gemini", "70a6e3dc-0c3d-4c8f-b32e-c6e9a68e994a"): chats / "session-2026-11-21T23-08-70a6e3dc.jsonl",
         ("gemini", "710af93e-25f9-498d-84e6-a15fbc12e68d"): chats / "session-2026-11-21T23-08-710af93e.jsonl",
-        ("gemini", "gemini_stage0_jsonl"): old / "session-2026-04-29T21-39-gemini_s.jsonl",
-        ("gemini", "session-2026-01-16T18-34-3739ef95"): old / "session-2026-01-16T18-34-3739ef95.json",
+        ("gemini", "7a0c2d64-91be-4f53-b8e2-0d47c5a1f390"): old / "session-2026-04-12T08-15-made0040.jsonl",
+        ("gemini", "2c5e80fa-1d37-4b96-a0c4-9f8e61b25d03"): old / "session-2026-01-09T11-02-2c5e80fa.json",
+        ("gemini", "8d14a6be-70f2-4c85-9b31-5a2e0c96d7f4"): old / "session-2026-01-09T11-30-8d14a6be.json",
     }
 
 
 def _qwen(home: Path) -> dict[Key, Path]:
     source, projects = DISK / "qwen-chat", home / ".qwen/projects"
     _copied(source / "own-0.24.4", projects / "-home-dev-proj/chats")
-    _copied(source / "agent-sessions", projects / "-tmp-as-qwen-fixture-project/chats")
+    _copied(source / "made", projects / "-home-dev-lantern/chats")
     return {("qwen", path.stem): path for path in projects.rglob("*.jsonl")}
 
 
@@ -109,7 +99,7 @@ def _opencode(home: Path) -> dict[Key, Path]:
     source, root = DISK / "opencode-db", home / ".local/share/opencode"
     database = _copied(source / "own-1.18.33/opencode.db", root / "opencode.db")
     for version in ("v2", "legacy"):
-        _copied(source / f"agent-sessions-storage_v2/storage_{version}", root / "storage")
+        _copied(source / f"made/storage_{version}", root / "storage")
     _written(root / "auth.json", {"secret": "never opened"})
     with closing(sqlite3.connect(f"file:{database}?mode=ro&immutable=1", uri=True)) as connection:
         rows = [row[0] for row in connection.execute("SELECT id FROM session")]
@@ -122,25 +112,19 @@ def _opencode(home: Path) -> dict[Key, Path]:
 def _pi(home: Path) -> dict[Key, Path]:
     source, sessions = DISK / "pi-session", home / ".pi/agent/sessions"
     _copied(source / "own-0.73.1", sessions / "--home-dev-proj--")
-    _copied(
-        source / "agent-sessions/small.jsonl",
-        sessions
-        / "--tmp-as-agent-fixture-project--"
-        / "2026-05-12T01-02-27-657Z_019e19b4-eb48-746a-aa6b-8dfcfa37954b.jsonl",
-    )
+    _copied(source / "made", sessions / "--home-dev-lantern--")
     return {("pi", path.stem.partition("_")[2]): path for path in sessions.rglob("*.jsonl")}
 
 
 def _copilot(home: Path) -> dict[Key, Path]:
     source, sessions = DISK / "copilot-events", home / ".copilot/session-state"
     _copied(source / "own-1.0.102", sessions)
-    _copied(source / "agent-sessions/subdir_v1", sessions)
-    _copied(source / "agent-sessions/small.jsonl", sessions / "copilot_stage0_small/events.jsonl")
+    _copied(source / "made", sessions)
     return {("copilot", path.parent.name): path for path in sessions.rglob("events.jsonl")}
 
 
 def _cursor(home: Path) -> dict[Key, Path]:
-    source, root = DISK / "cursor-transcript/agent-sessions", home / ".cursor"
+    source, root = DISK / "cursor-transcript/made", home / ".cursor"
     transcripts = root / "projects/home-dev-proj/agent-transcripts"
     main = _copied(source / "small.jsonl", transcripts / CURSOR_ID / f"{CURSOR_ID}.jsonl")
     _copied(source / "subagent/parent.jsonl", transcripts / "parent/parent.jsonl")

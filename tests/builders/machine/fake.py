@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import cycle, islice
 from pathlib import Path
@@ -48,6 +48,7 @@ def fake_machine(
     open_calls: int = 0,
     repositories: int = 40,
     with_captures: bool = True,
+    agents: Sequence[str] = AGENTS,
 ) -> FakeMachine:
     """Build a machine: all captures of agents' own files, and any number of made sessions.
 
@@ -61,6 +62,7 @@ def fake_machine(
         open_calls: How many of the newest made sessions end while their call is open.
         repositories: The number of working directories of made sessions.
         with_captures: Whether the captures are laid out. They are missing in a public copy of the repository.
+        agents: The agents of made sessions, in turn.
 
     Returns:
         The machine; its environment is for code that takes an environment, not that of this process.
@@ -71,7 +73,7 @@ def fake_machine(
     captured = lay_captures(home, home / ".agentwatch/sessions") if with_captures else {}
     made: dict[Key, Path] = {}
     folders = [_repository(home, number) for number in range(min(repositories, sessions))]
-    for number, agent in enumerate(islice(cycle(AGENTS), sessions)):
+    for number, agent in enumerate(islice(cycle(agents), sessions)):
         is_open = number < open_calls
         began_ms = newest_ms - number * STEP_MS - (1000 if is_open else 3000)
         cwd = folders[number * 7 % len(folders)]

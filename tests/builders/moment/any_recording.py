@@ -17,15 +17,16 @@ from agentwatch.feed import checkpoints as taken
 from agentwatch.feed.history import History
 from agentwatch.recording import LineReader, Until
 from agentwatch.recording import lines as read
+from tests.builders.captures import Captures
 from tests.builders.claude_stories import story as claude_story
 from tests.builders.codex.any_story import STORIES as CODEX_STORIES
 from tests.builders.codex.rollout import rollout
 from tests.builders.codex.stream import stream
-from tests.builders.formats.samples import SAMPLES
+from tests.builders.formats.samples import samples
 from tests.builders.stories.acp import acp_story
 from tests.builders.stories.any_story import STORIES
 from tests.builders.stories.lines import rendered
-from tests.conftest import RECORDINGS, SHARED
+from tests.conftest import RECORDINGS
 
 _Drawn = TypeVar("_Drawn")
 SESSIONS = int(os.environ.get("AGENTWATCH_EXAMPLES", "15"))
@@ -33,13 +34,14 @@ SESSIONS = int(os.environ.get("AGENTWATCH_EXAMPLES", "15"))
 MOMENTS = 50 if SESSIONS >= 150 else 6
 """How many moments of each session are tried."""
 MOST_BYTES = 3_000_000
-CAPTURES = [
-    *sorted(RECORDINGS.glob("*.ndjson")),
-    *sorted((SHARED / "docs").glob("*.ndjson")),
-    *sorted((SHARED / "cursor").glob("*.ndjson")),
-    *(path for path, _ in SAMPLES),
-]
-"""Every recording of a real session that is here, and the bundled ones."""
+
+
+def real_recordings(captures: Captures) -> list[Path]:
+    """Return every recording of a real session; ours with the bundled ones."""
+    found = [path for path, _ in samples(captures)]
+    if captures.is_own:
+        return [*sorted(RECORDINGS.glob("*.ndjson")), *found]
+    return [*captures.find("docs/*.ndjson", "cursor/*.ndjson"), *found]
 
 
 def generated(count: int) -> Iterator[bytes]:

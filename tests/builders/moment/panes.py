@@ -32,10 +32,10 @@ async def at_rest(stage: Stage) -> None:
 
 async def _at_rest(stage: Stage) -> None:
     viewport = watch_screen(stage).workspace.panes.transcript.viewport
-    await stage.until(lambda: not (stage.feed.backlog() or viewport.is_measuring), "the end of reading")
+    await stage.until(lambda: not (stage.feed.backlog() or viewport.is_unsettled), "the end of reading")
     watch_screen(stage).frame_scheduler.at_once()
     await stage.settled()
-    await stage.until(lambda: not viewport.is_measuring, "the end of measuring")
+    await stage.until(lambda: not viewport.is_unsettled, "the end of cutting")
 
 
 def shown(stage: Stage) -> Shown:

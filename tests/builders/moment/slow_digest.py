@@ -10,7 +10,7 @@ from agentwatch.analysis.files import named
 from agentwatch.analysis.since.digest import Digest
 from agentwatch.events import Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
-from agentwatch.session import Session
+from agentwatch.session import Session, apply_line
 from agentwatch.wire import Decoder
 from tests.builders.lines import physical_lines
 
@@ -47,7 +47,7 @@ def session_at(lines: list[DecodedLine], moment: int) -> Session:
     """Return the session as it is after the first lines."""
     session = Session()
     for line in lines[:moment]:
-        session.apply(*line)
+        apply_line(session, *line)
     return session
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.events import Event
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 from agentwatch.wire.cursor_transcript import AGENT
 
 Line = dict[str, Any]
@@ -63,6 +63,6 @@ def session_of(*lines: Line) -> Session:
     """Return the session after lines, before it is closed."""
     decoder, session = AGENT.decoder(), Session()
     for number, each in enumerate(lines):
-        session.apply(decoder.decode(each), Place(number, 1, None))
-    session.apply(decoder.end(), Place(len(lines), 0, None), 0)
+        apply_line(session, decoder.decode(each), Place(number, 1, None))
+    apply_line(session, decoder.end(), Place(len(lines), 0, None), 0)
     return session

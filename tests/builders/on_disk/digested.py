@@ -10,7 +10,7 @@ from agentwatch.events import Event, LineTime, Outcome
 from agentwatch.machine.digest import Digest, Tail, Turn
 from agentwatch.machine.digest.decoding import format_of
 from agentwatch.machine.found import Found, Reach
-from agentwatch.session import Place, Session, calls_by_outcome
+from agentwatch.session import Place, Session, apply_line, calls_by_outcome
 from agentwatch.wire import Decoder
 
 
@@ -39,9 +39,9 @@ def session_of(lines: Iterable[bytes], agent: str) -> Session:
         if line.strip():
             events = decoder.decode(line)
             for each in (*decoder.take_redecoded(), events):
-                session.apply(each, Place(offset, len(line), _time(each)))
+                apply_line(session, each, Place(offset, len(line), _time(each)))
         offset += len(line)
-    session.apply(decoder.end(), Place(offset, 0, None), 0)
+    apply_line(session, decoder.end(), Place(offset, 0, None), 0)
     return session
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.events import Event
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, close_session
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.qwen_chat.decoder import Decoder
 
@@ -67,7 +67,7 @@ def session_of(*lines: Fields) -> Session:
     """Return the session after lines."""
     decoder, session = Decoder(), Session()
     for number, each in enumerate(lines):
-        session.apply(decoder.decode(each), Place(number, 1, None))
-    session.apply(decoder.end(), Place(len(lines), 0, None), 0)
-    session.close()
+        apply_line(session, decoder.decode(each), Place(number, 1, None))
+    apply_line(session, decoder.end(), Place(len(lines), 0, None), 0)
+    close_session(session)
     return session

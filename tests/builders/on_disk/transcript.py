@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from agentwatch.events import Event
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, close_session
 from agentwatch.wire.claude_transcript.decoder import Decoder
 from agentwatch.wire.fields import Fields
 
@@ -69,7 +69,7 @@ def session_of(*lines: Fields) -> Session:
     """Return the session after lines."""
     decoder, session = Decoder(), Session()
     for number, each in enumerate(lines):
-        session.apply(decoder.decode(each), Place(number, len(orjson.dumps(each)), None))
-    session.apply(decoder.end(), Place(len(lines), 0, None), 0)
-    session.close()
+        apply_line(session, decoder.decode(each), Place(number, len(orjson.dumps(each)), None))
+    apply_line(session, decoder.end(), Place(len(lines), 0, None), 0)
+    close_session(session)
     return session

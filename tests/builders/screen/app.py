@@ -14,7 +14,7 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agentwatch.analysis.moments import NOTHING_ASKED, Asked
+from agentwatch.analysis.moments import Asked
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.resources import stylesheets
@@ -24,6 +24,7 @@ from agentwatch.screen.lines.cursor_view import CursorView
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS
@@ -56,8 +57,24 @@ class PaneApp(App[None]):
         yield from self._panes
 
 
+def measure_all(transcript: Transcript) -> None:
+    """Cut all of a transcript into blocks, and measure each as if it had come into view."""
+    viewport = transcript.viewport
+    while viewport.is_unsettled:
+        viewport.settle_some()
+    place = viewport._place()
+    for index in range(len(viewport.blocks.all) if viewport.layout.width else 0):
+        if not viewport.layout.is_measured(index):
+            viewport.measure(index)
+    viewport._stay_at(place)
+    viewport.measure_view()
+    transcript.show_lines()
+
+
 def lines_of(pane: LineView) -> list[str]:
     """Return every line of a pane as text, visible or not, without marks and trailing blanks."""
+    if isinstance(pane, Transcript):
+        measure_all(pane)
     width = pane.scrollable_content_region.width
     if isinstance(pane, CursorView):
         return [pane.draw_row(y, width - 1).text.rstrip() for y in range(pane.line_count())]
@@ -174,7 +191,7 @@ async def opened(
     *,
     follow: bool = False,
     replay: Replay | None = None,
-    asked: Asked = NOTHING_ASKED,
+    asked: Asked | None = None,
 ) -> AsyncIterator[Stage]:
     """Open a recording in the app; everything that is due is read and shown when this yields."""
     source = saved_source(path, follow)

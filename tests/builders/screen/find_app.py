@@ -19,7 +19,7 @@ from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import Panes
-from tests.builders.screen.app import eventually
+from tests.builders.screen.app import eventually, measure_all
 
 
 class FindApp(App[None]):
@@ -112,6 +112,5 @@ async def shown(path: Path, size: tuple[int, int] = (160, 20)) -> AsyncIterator[
     app = FindApp(path)
     async with app.run_test(size=size) as pilot:
         await eventually(pilot, app.panes.transcript.line_count, "the transcript")
-        while app.panes.transcript.viewport.is_measuring:
-            app.panes.transcript.viewport.measure_some()
+        measure_all(app.panes.transcript)
         yield app, pilot

@@ -17,7 +17,9 @@ def acting(text: str) -> set[str]:
 
 def check_drawn(stage: Stage) -> None:
     """Check that nothing on the screen controls the terminal, can be clicked or holds a link."""
-    for segment in stage.segments():
+    segments = stage.segments()
+    assert segments
+    for segment in segments:
         assert not acting(segment.text), segment
         if segment.style is not None:
             assert segment.style.link is None

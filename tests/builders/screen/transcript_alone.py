@@ -8,13 +8,12 @@ from contextlib import asynccontextmanager
 from math import inf
 from pathlib import Path
 
-import pytest
 from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.transcript.pane import Transcript
-from tests.builders.screen.app import PaneApp, lines_of
+from tests.builders.screen.app import PaneApp, lines_of, measure_all
 from tests.builders.screen.lines import answer, init, prompt, result, shell
 
 
@@ -39,15 +38,6 @@ def cut_all(feed: Feed, transcript: Transcript) -> None:
     feed.advance()
     assert transcript.viewport.take(transcript.scrollable_content_region.width, inf)
     transcript.sync()
-
-
-def measure_all(transcript: Transcript) -> None:
-    """Measure every block, which the ticks do step by step."""
-    for _ in range(10_000):
-        if not transcript.viewport.is_measuring:
-            return
-        transcript.viewport.measure_some()
-    pytest.fail("measuring does not come to an end")
 
 
 def brought_up(feed: Feed, transcript: Transcript) -> list[str]:

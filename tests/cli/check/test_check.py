@@ -13,8 +13,8 @@ import pytest
 
 from tests.builders.lines import init, result, user
 from tests.checking.judged import run, shell
-from tests.conftest import RECORDINGS
-from tests.harness.program import AGENTWATCH, environment, watch
+from tests.conftest import RECORDINGS, case
+from tests.harness.program import AGENTWATCH, environment, ran
 
 DEMO = RECORDINGS / "demo.ndjson"
 FAILURES = RECORDINGS / "failures.ndjson"
@@ -27,14 +27,14 @@ def lines(data: bytes) -> list[str]:
 
 def test_all_rules_hold() -> None:
     """Exit 0 and one line."""
-    done = watch("check", DEMO, "--forbid", "tool:edit outside:cwd", "--limit", "failed=5")
+    done = ran("check", DEMO, "--forbid", "tool:edit outside:cwd", "--limit", "failed=5")
     assert (done.returncode, done.stderr) == (0, b"")
     assert lines(done.stdout) == [f"all 2 rules hold: {DEMO} (14 calls)"]
 
 
 def test_a_rule_is_broken() -> None:
     """Exit 1, the rule with the addresses of its calls, and the result."""
-    done = watch("check", DEMO, "--limit", "rejected=0")
+    done = ran("check", DEMO, "--limit", "rejected=0")
     assert (done.returncode, done.stderr) == (1, b"")
     assert [line.partition(" Fetched")[0] for line in lines(done.stdout)] == [
         f"{DEMO}: broken: limit.rejected = 0: 1 rejected",
@@ -47,7 +47,7 @@ def test_a_warning_does_not_fail(tmp_path: Path) -> None:
     """A broken warning is reported, and the exit code is 0."""
     rules = tmp_path / "rules.toml"
     rules.write_text('limit.rejected = {value = 0, severity = "warning"}')
-    done = watch("check", DEMO, "--rules", rules)
+    done = ran("check", DEMO, "--rules", rules)
     assert done.returncode == 0
     assert ": warning: limit.rejected = 0: 1 rejected" in lines(done.stdout)[0]
 
@@ -56,12 +56,12 @@ def test_an_option_replaces_the_entry_of_a_file(tmp_path: Path) -> None:
     """The limit of the command line counts instead of that of the file."""
     rules = tmp_path / "rules.toml"
     rules.write_text("limit.rejected = 0")
-    assert watch("check", DEMO, "--rules", rules, "--limit", "rejected=1").returncode == 0
+    assert ran("check", DEMO, "--rules", rules, "--limit", "rejected=1").returncode == 0
 
 
 def test_the_worst_of_several_recordings_counts(tmp_path: Path) -> None:
     """A recording that cannot be read is reported, the others are judged, and the exit code is 2."""
-    done = watch("check", DEMO, tmp_path / "none.ndjson", FAILURES, "--limit", "failed=5")
+    done = ran("check", DEMO, tmp_path / "none.ndjson", FAILURES, "--limit", "failed=5")
     assert done.returncode == 2
     assert b"none.ndjson: no such file" in done.stderr
     assert lines(done.stdout)[-1] == "1 of 1 rule is broken: 2 recordings, 20 calls; broken in 1"
@@ -71,10 +71,10 @@ def test_a_rule_that_looked_at_nothing_is_an_error(tmp_path: Path) -> None:
     """Exit 2 and the reason, unless another recording could be judged."""
     path = tmp_path / "a.ndjson"
     path.write_bytes(run())
-    done = watch("check", path, "--forbid", "tool:edit")
+    done = ran("check", path, "--forbid", "tool:edit")
     assert done.returncode == 2
     assert lines(done.stderr) == ["agentwatch: the rule tool:edit looked at nothing: no calls"]
-    assert watch("check", path, DEMO, "--forbid", "tool:edit outside:cwd").returncode == 0
+    assert ran("check", path, DEMO, "--forbid", "tool:edit outside:cwd").returncode == 0
 
 
 def test_a_warning_that_looked_at_nothing_is_reported(tmp_path: Path) -> None:
@@ -82,57 +82,56 @@ def test_a_warning_that_looked_at_nothing_is_reported(tmp_path: Path) -> None:
     path, rules = tmp_path / "a.ndjson", tmp_path / "rules.toml"
     path.write_bytes(run())
     rules.write_text('limit.calls = 3\nforbid = [{name = "edits", when = "tool:edit", severity = "warning"}]')
-    done = watch("check", path, "--rules", rules)
+    done = ran("check", path, "--rules", rules)
     assert done.returncode == 0
     assert lines(done.stderr) == ["agentwatch: the rule edits looked at nothing: no calls"]
-    annotated = watch("check", path, "--rules", rules, "--output-format", "github")
+    annotated = ran("check", path, "--rules", rules, "--output-format", "github")
     assert annotated.stdout.startswith(b"::warning title=agentwatch%3A edits::looked at nothing: no calls")
-    assert b"<error" not in watch("check", path, "--rules", rules, "--output-format", "junit").stdout
+    assert b"<error" not in ran("check", path, "--rules", rules, "--output-format", "junit").stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["none.ndjson"], "no rules: give --rules FILE"),
-        (
-            ["none.ndjson", "--forbid", "tol:edit"],
-            '--forbid "tol:edit": unknown field "tol" (did you mean tool?)',
-        ),
-        (["none.ndjson", "--require", "test=green"], "did you mean tests?"),
-        (["none.ndjson", "--limit", "faild=5"], "did you mean failed?"),
-        (["none.ndjson", "--limit", "failed"], "write failed=5"),
-        (["none.ndjson", "--limit", "call=10"], "a time with its unit"),
-        (["none.ndjson", "--rules", "none.toml"], "cannot open none.toml"),
-        (["none.ndjson", "--forbid", "command:re:/x/"], "re:/…/ is allowed only in rule files"),
-        (["none.ndjson", "--forbid", "tool:edit", "--forbid", "tool:edit"], "two rules have the name"),
-        (["--forbid", "tool:edit"], "name at least one ADDRESS"),
-        (["a.ndjson", "--forbid", "tool:edit", "-o", "x"], "-o needs --init"),
-        (["a.ndjson", "--forbid", "tool:edit", "--since", "7d"], "--since takes rules"),
-        (["--forbid", "tool:edit", "--since", "7x"], "7x"),
-        (["--init", "--forbid", "tool:edit"], "--init takes one ADDRESS"),
-        (["a.ndjson", "--forbid", "tool:edit", "--explain", "--json"], "--explain needs"),
-    ],
-)
-def test_wrong_rules_are_reported_before_a_recording_is_read(
-    arguments: list[str], words: str, tmp_path: Path
-) -> None:
+WRONG: list[tuple[list[str], str]] = [
+    (["none.ndjson"], "no rules: give --rules FILE"),
+    (
+        ["none.ndjson", "--forbid", "tol:edit"],
+        '--forbid "tol:edit": unknown field "tol" (did you mean tool?)',
+    ),
+    (["none.ndjson", "--require", "test=green"], "did you mean tests?"),
+    (["none.ndjson", "--limit", "faild=5"], "did you mean failed?"),
+    (["none.ndjson", "--limit", "failed"], "write failed=5"),
+    (["none.ndjson", "--limit", "call=10"], "a time with its unit"),
+    (["none.ndjson", "--rules", "none.toml"], "cannot open none.toml"),
+    (["none.ndjson", "--forbid", "command:re:/x/"], "re:/…/ is allowed only in rule files"),
+    (["none.ndjson", "--forbid", "tool:edit", "--forbid", "tool:edit"], "two rules have the name"),
+    (["--forbid", "tool:edit"], "name at least one ADDRESS"),
+    (["a.ndjson", "--forbid", "tool:edit", "-o", "x"], "-o and --force need --init"),
+    (["a.ndjson", "--forbid", "tool:edit", "--since", "7d"], "--since takes rules"),
+    (["--forbid", "tool:edit", "--since", "7x"], "7x"),
+    (["--init", "--forbid", "tool:edit"], "--init takes one ADDRESS"),
+    (["a.ndjson", "--forbid", "tool:edit", "--explain", "--json"], "--explain needs"),
+]
+
+
+def test_wrong_rules_are_reported_before_a_recording_is_read(tmp_path: Path) -> None:
     """Exit 2 and one line, also if the recording does not exist."""
-    done = watch("check", *arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    [line] = lines(done.stderr)
-    assert words in line
+    for arguments, words in WRONG:
+        with case(" ".join(arguments)):
+            done = ran("check", *arguments, cwd=tmp_path)
+            assert (done.returncode, done.stdout) == (2, b"")
+            [line] = lines(done.stderr)
+            assert words in line
 
 
 def test_a_moment_is_refused() -> None:
     """An address of a call or a moment is no whole recording."""
-    done = watch("check", f"{DEMO}#3", "--limit", "failed=5")
+    done = ran("check", f"{DEMO}#3", "--limit", "failed=5")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"judges a whole recording" in done.stderr
 
 
 def test_stdin_is_a_recording() -> None:
     """`-` judges what is piped."""
-    done = watch("check", "-", "--limit", "failed=5", stdin=FAILURES.read_bytes())
+    done = ran("check", "-", "--limit", "failed=5", stdin=FAILURES.read_bytes())
     assert done.returncode == 1
     assert lines(done.stdout)[1].startswith("  -#1 ")
 
@@ -141,7 +140,7 @@ def test_an_unknown_stream_cannot_be_judged(tmp_path: Path) -> None:
     """A file of no known agent is no recording of which rules could hold."""
     path = tmp_path / "a.ndjson"
     path.write_bytes(b'{"a": 1}\n')
-    done = watch("check", path, "--limit", "failed=5")
+    done = ran("check", path, "--limit", "failed=5")
     assert (done.returncode, done.stdout) == (2, b"")
 
 
@@ -150,7 +149,7 @@ def test_no_printed_line_is_a_command_of_a_runner(tmp_path: Path) -> None:
     path = tmp_path / "::a##[x].ndjson"
     path.write_bytes(run(shell("##[error]x\n::set-env name=x::y", "c-1", 1000)))
     for output_format in ("text", "json", "junit", "github"):
-        done = watch(
+        done = ran(
             *("check", "./::a##[x].ndjson", "--forbid", "tool:shell", "--output-format", output_format),
             cwd=tmp_path,
             GITHUB_ACTIONS="true",
@@ -166,11 +165,12 @@ def test_a_recording_that_is_still_written_is_checked_as_it_is(tmp_path: Path) -
     path.write_bytes(init() + user())
     with path.open("ab") as writer:
         fcntl.flock(writer, fcntl.LOCK_EX)
-        done = watch("check", path, "--require", "result")
+        done = ran("check", path, "--require", "result")
     assert done.returncode == 1
     assert b"is still being written: checked as it is now" in done.stderr
 
 
+@pytest.mark.slow
 def test_wait_follows_a_recording_to_its_end(tmp_path: Path) -> None:
     """With --wait, what is written later counts, and the check ends with the writer."""
     path = tmp_path / "a.ndjson"
@@ -186,6 +186,7 @@ def test_wait_follows_a_recording_to_its_end(tmp_path: Path) -> None:
             assert child.wait(20) == 0
 
 
+@pytest.mark.system
 def test_wait_follows_a_file_that_a_shell_writes(tmp_path: Path) -> None:
     """No lock says that it is written: with --wait it is followed to its result, if it has changed lately."""
     path = tmp_path / "a.ndjson"
@@ -199,33 +200,31 @@ def test_wait_follows_a_file_that_a_shell_writes(tmp_path: Path) -> None:
         assert child.wait(20) == 0
     path.write_bytes(init() + user())
     os.utime(path, (1, 1))
-    assert watch("check", path, "--require", "result", "--wait").returncode == 1
+    assert ran("check", path, "--require", "result", "--wait").returncode == 1
 
 
 def test_init_writes_rules_that_the_session_keeps(tmp_path: Path) -> None:
-    """The file is valid, the session keeps its rules, and an existing file is not replaced."""
+    """The file is valid, and the session keeps its rules."""
     path = tmp_path / "rules.toml"
-    assert watch("check", "--init", DEMO, "-o", path).returncode == 0
+    assert ran("check", "--init", DEMO, "-o", path).returncode == 0
     assert "# Programs that the session ran: pytest, python." in path.read_text()
-    assert watch("check", DEMO, "--rules", path).returncode == 0
-    before = path.read_bytes()
-    assert watch("check", "--init", FAILURES, "-o", path).returncode == 73
-    assert path.read_bytes() == before
+    assert ran("check", DEMO, "--rules", path).returncode == 0
 
 
-@pytest.mark.parametrize("name", ["failures", "hostile", "malformed", "rejected", "stuck", "unfinished"])
-def test_init_of_any_session_is_a_file_of_rules(name: str, tmp_path: Path) -> None:
+def test_init_of_any_session_is_a_file_of_rules(tmp_path: Path) -> None:
     """Whatever a session did, its file can be read, and the session keeps what it contains."""
-    recording, path = RECORDINGS / f"{name}.ndjson", tmp_path / "rules.toml"
-    assert watch("check", "--init", recording, "-o", path).returncode == 0
-    assert watch("check", recording, "--rules", path).returncode == 0
+    for name in ("failures", "hostile", "malformed", "rejected", "stuck", "unfinished"):
+        with case(name):
+            recording, path = RECORDINGS / f"{name}.ndjson", tmp_path / f"{name}.toml"
+            assert ran("check", "--init", recording, "-o", path).returncode == 0
+            assert ran("check", recording, "--rules", path).returncode == 0
 
 
 def test_init_without_a_session_prints_usual_rules(tmp_path: Path) -> None:
     """Without an ADDRESS, rules that suit many sessions are printed."""
     path = tmp_path / "rules.toml"
-    path.write_bytes(watch("check", "--init").stdout)
-    done = watch("check", DEMO, "--rules", path, "--json")
+    path.write_bytes(ran("check", "--init").stdout)
+    done = ran("check", DEMO, "--rules", path, "--json")
     assert len(json.loads(done.stdout)["recordings"][0]["rules"]) == 16
 
 
@@ -242,7 +241,7 @@ def saved(home: Path) -> Path:
 
 def test_since_says_how_often_rules_would_have_fired(saved: Path) -> None:
     """For each rule: in how many sessions, how often, and where."""
-    done = watch("check", "--since", "2020-01-01", "--limit", "failed=5", "--forbid", "tool:delete")
+    done = ran("check", "--since", "2020-01-01", "--limit", "failed=5", "--forbid", "tool:delete")
     assert (done.returncode, done.stderr) == (1, b"")
     place = saved / "20261102-091406-failures.ndjson#1"
     assert lines(done.stdout)[:2] == ["limit.failed = 5: in 1 of 2 sessions, 6 times", f"  {place}"]
@@ -251,7 +250,7 @@ def test_since_says_how_often_rules_would_have_fired(saved: Path) -> None:
 
 def test_since_leaves_out_what_began_earlier(saved: Path) -> None:
     """A session that began before the time is not counted, although its file is new."""
-    done = watch("check", "--since", "1s", "--limit", "failed=5")
+    done = ran("check", "--since", "1s", "--limit", "failed=5")
     assert saved.exists()
     assert done.returncode == 2
     assert b"no session began since then" in done.stderr

@@ -11,7 +11,8 @@ import pytest
 
 from agentwatch.cli.compare.options import repeated
 from tests.builders.comparing.runs import Run, run_tests, shell
-from tests.harness.program import watch
+from tests.conftest import case
+from tests.harness.program import ran
 
 A = Run()
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
@@ -29,11 +30,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_differences_are_printed_and_are_no_failure(folder: Path) -> None:
     """The exit code is 0 whether or not the runs differ, and nothing is written."""
-    done = watch("compare", "a.ndjson", "b.ndjson", cwd=folder)
+    done = ran("compare", "a.ndjson", "b.ndjson", cwd=folder)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"A  a.ndjson \xc2\xb7 cursor")
     assert b"They part after 5 calls in common: A#6 and B#6 (other result)." in done.stdout
-    same = watch("compare", "a.ndjson", "a.ndjson", cwd=folder)
+    same = ran("compare", "a.ndjson", "a.ndjson", cwd=folder)
     assert same.returncode == 0
     assert b"They do not part" in same.stdout
     assert {path.name for path in folder.iterdir()} == {"a.ndjson", "b.ndjson"}
@@ -41,10 +42,8 @@ def test_differences_are_printed_and_are_no_failure(folder: Path) -> None:
 
 def test_json_is_one_line(folder: Path) -> None:
     """`--json` is `--output-format json`."""
-    done = watch("compare", "a.ndjson", "b.ndjson", "--json", cwd=folder)
-    assert (
-        done.stdout == watch("compare", "a.ndjson", "b.ndjson", "--output-format", "json", cwd=folder).stdout
-    )
+    done = ran("compare", "a.ndjson", "b.ndjson", "--json", cwd=folder)
+    assert done.stdout == ran("compare", "a.ndjson", "b.ndjson", "--output-format", "json", cwd=folder).stdout
     assert done.stdout.count(b"\n") == 1
     assert json.loads(done.stdout)["rows"][0]["differs_in"] == ["outcome", "exit_code", "verdict"]
 
@@ -56,7 +55,7 @@ def test_json_is_one_line(folder: Path) -> None:
 def test_a_file_is_written(folder: Path, output_format: str, start: bytes) -> None:
     """With `-o`, stdout stays empty."""
     arguments = ("compare", "a.ndjson", "b.ndjson", "--output-format", output_format, "-o", "out")
-    done = watch(*arguments, cwd=folder)
+    done = ran(*arguments, cwd=folder)
     assert (done.returncode, done.stdout) == (0, b"")
     assert (folder / "out").read_bytes().startswith(start)
     assert (folder / "out").read_bytes().endswith(b"\n")
@@ -67,7 +66,7 @@ def test_several_runs_a_side_follow_with(folder: Path) -> None:
     for name in ("a2", "b2"):
         shutil.copy(folder / f"{name[0]}.ndjson", folder / f"{name}.ndjson")
     sides = ("a.ndjson", "a2.ndjson", "--with", "b.ndjson", "b2.ndjson")
-    done = watch("compare", *sides, "--json", cwd=folder)
+    done = ran("compare", *sides, "--json", cwd=folder)
     found = json.loads(done.stdout)
     assert [run["name"] for run in found["a"]] == ["a.ndjson", "a2.ndjson"]
     assert [run["name"] for run in found["b"]] == ["b.ndjson", "b2.ndjson"]
@@ -81,20 +80,20 @@ def test_what_is_given_away_is_redacted(folder: Path) -> None:
         (folder / f"{name}.ndjson").write_bytes(run.lines())
     for output_format in ("markdown", "html"):
         arguments = ("compare", "a.ndjson", "b.ndjson", "--all", "--output-format", output_format)
-        done = watch(*arguments, cwd=folder)
+        done = ran(*arguments, cwd=folder)
         assert SECRET[4:].encode() not in done.stdout
         assert b"[secret:" in done.stdout or b"&#91;secret:" in done.stdout
         assert b"They do not part" in done.stdout
         assert b"Both have the same words." in done.stdout
         assert b"A: masked " in done.stderr
-        raw = watch(*arguments, "--raw", cwd=folder)
+        raw = ran(*arguments, "--raw", cwd=folder)
         assert SECRET[4:].encode() in raw.stdout
         assert b"A: nothing was redacted (--raw)" in raw.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_wrong_use_and_unreadable_sessions_exit_with_2(folder: Path) -> None:
+    """One line on stderr says what is wrong; nothing is printed."""
+    cases: list[tuple[tuple[str, ...], bytes]] = [
         (("a.ndjson",), b"name two sessions; several runs a side: compare A1 A2 --with B1 B2"),
         (("a.ndjson", "b.ndjson", "a.ndjson"), b"name two sessions"),
         (("a.ndjson#2", "b.ndjson"), b"compare takes whole sessions, not a moment of one: a.ndjson"),
@@ -103,22 +102,19 @@ def test_what_is_given_away_is_redacted(folder: Path) -> None:
         (("-", "-"), b"only one session can be read from stdin"),
         (("a.ndjson", "b.ndjson", "--json", "--output-format", "html"), b"--json excludes"),
         (("a.ndjson", "plain.txt"), b"not a stream of an agent that this version knows"),
-    ],
-)
-def test_wrong_use_and_unreadable_sessions_exit_with_2(
-    folder: Path, arguments: tuple[str, ...], words: bytes
-) -> None:
-    """One line on stderr says what is wrong; nothing is printed."""
+    ]
     (folder / "plain.txt").write_text("Hello.\n")
-    done = watch("compare", *arguments, cwd=folder)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert words in done.stderr
-    assert done.stderr.count(b"\n") == 1
+    for arguments, words in cases:
+        with case(" ".join(arguments)):
+            done = ran("compare", *arguments, cwd=folder)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert words in done.stderr
+            assert done.stderr.count(b"\n") == 1
 
 
 def test_a_session_is_read_from_stdin(folder: Path) -> None:
     """`-` is stdin, on either side."""
-    done = watch("compare", "-", "b.ndjson", "--json", cwd=folder, stdin=(folder / "a.ndjson").read_bytes())
+    done = ran("compare", "-", "b.ndjson", "--json", cwd=folder, stdin=(folder / "a.ndjson").read_bytes())
     assert json.loads(done.stdout)["a"]["calls"] == 6
 
 

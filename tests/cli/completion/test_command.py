@@ -12,32 +12,19 @@ import pytest
 
 from agentwatch.cli.completion.command import SHELLS
 from tests.conftest import ROOT
+from tests.harness.program import ran
 
 READ = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
 """The commands that check the syntax of a script."""
 
 
-def printed(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Return what the program prints."""
-    return subprocess.run(
-        [sys.executable, "-m", "agentwatch", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_is_that_of_click(shell: str) -> None:
     """The script is the one that click prints for the variable of the program."""
-    asked = os.environ | {"_AGENTWATCH_COMPLETE": f"{shell}_source"}
-    main = "import sys; sys.argv[0] = 'agentwatch'; from agentwatch.cli.app import main; main()"
-    source = subprocess.run(
-        [sys.executable, "-c", main], cwd=ROOT, env=asked, capture_output=True, text=True, check=True
-    ).stdout
-    done = printed("completion", shell)
-    assert (done.returncode, done.stderr, done.stdout.strip()) == (0, "", source.strip())
+    source = ran(_AGENTWATCH_COMPLETE=f"{shell}_source").stdout
+    done = ran("completion", shell)
+    assert (done.returncode, done.stderr, done.stdout.strip()) == (0, b"", source.strip())
+    assert b"_AGENTWATCH_COMPLETE" in source
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -46,11 +33,12 @@ def test_the_shell_reads_the_script(shell: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     script = tmp_path / "script"
-    script.write_text(printed("completion", shell).stdout)
+    script.write_bytes(ran("completion", shell).stdout)
     read = subprocess.run([*READ[shell], script], capture_output=True, text=True, check=False)
     assert (read.returncode, read.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_bash_completes_with_the_script(tmp_path: Path) -> None:
     """After the script was read, bash offers the commands that begin with a word, and not only files."""
@@ -73,6 +61,6 @@ def test_bash_completes_with_the_script(tmp_path: Path) -> None:
 
 def test_another_shell_is_an_error() -> None:
     """A shell that is not known is named, with those that are, and the exit code is 2."""
-    done = printed("completion", "ksh")
+    done = ran("completion", "ksh")
     assert done.returncode == 2
-    assert "'ksh' is not one of 'bash', 'zsh', 'fish'" in done.stderr
+    assert b"'ksh' is not one of 'bash', 'zsh', 'fish'" in done.stderr

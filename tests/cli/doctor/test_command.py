@@ -13,7 +13,7 @@ from agentwatch import __version__
 from agentwatch.cli.doctor.facts import EXTRAS, PACKAGES, facts
 from tests.builders.formats.plugin import install
 from tests.conftest import RECORDINGS, ROOT
-from tests.harness.program import watch
+from tests.harness.program import ran, watch
 from tests.project.test_imports import distribution
 
 SECTIONS = ["versions", "terminal", "folders", "agents", "plugins", "other machines", "environment"]
@@ -22,7 +22,7 @@ SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 def test_it_prints_each_section() -> None:
     """The versions, the terminal, the folders, the agents, the plugins and the variables are printed."""
-    done = watch("doctor", LANG="de_DE.UTF-8", COLORTERM="truecolor")
+    done = ran("doctor", LANG="de_DE.UTF-8", COLORTERM="truecolor")
     assert (done.returncode, done.stderr) == (0, b"")
     lines = done.stdout.decode().splitlines()
     assert [line for line in lines if line and not line.startswith(" ")] == SECTIONS
@@ -35,7 +35,7 @@ def test_it_prints_each_section() -> None:
 
 def test_it_prints_json() -> None:
     """With `--json` the same facts are one object."""
-    done = watch("doctor", "--json")
+    done = ran("doctor", "--json")
     found = json.loads(done.stdout)
     assert ([*found], done.stdout.count(b"\n")) == (SECTIONS, 1)
     assert found["versions"]["textual"][0].isdigit()
@@ -66,7 +66,7 @@ def test_nothing_private_is_printed(tmp_path: Path) -> None:
         "GITHUB_TOKEN": SECRET,
     }
     for words in ([], ["--json"]):
-        done = watch("doctor", *words, cwd=home, late=20, **private)  # type: ignore[arg-type]
+        done = ran("doctor", *words, cwd=home, **private)  # type: ignore[arg-type]
         assert done.returncode == 0
         for word in (SECRET, "zebulon", str(tmp_path)):
             assert word.encode() not in done.stdout + done.stderr
@@ -91,7 +91,7 @@ def test_the_places_are_relative_to_the_home(tmp_path: Path, monkeypatch: pytest
 
 def test_sessions_and_hooks_are_counted(tmp_path: Path, home: Path) -> None:
     """Each agent has the number of its sessions; Codex, Gemini and Cursor also the state of their hooks."""
-    watch("-p", "--record", tmp_path / "kept.ndjson", stdin=(RECORDINGS / "plain.ndjson").read_bytes())
+    ran("-p", "--record", tmp_path / "kept.ndjson", stdin=(RECORDINGS / "plain.ndjson").read_bytes())
     (home / "sessions").mkdir(parents=True)
     stem = home / "sessions" / "20260101-000000-abcdef"
     stem.with_suffix(".ndjson").write_bytes((RECORDINGS / "plain.ndjson").read_bytes())
@@ -101,6 +101,7 @@ def test_sessions_and_hooks_are_counted(tmp_path: Path, home: Path) -> None:
     assert str(found["folders"]["recordings"]).startswith("1 recording, ")
 
 
+@pytest.mark.slow
 def test_plugins_are_named_and_not_imported(tmp_path: Path) -> None:
     """The names of the plugins are read from the metadata; a broken one changes nothing."""
     path = f"{ROOT}:{install(tmp_path, '1 / 0')}"
@@ -114,3 +115,17 @@ def test_a_switch_has_its_value() -> None:
     found = facts({"AGENTWATCH_PLUGINS": "0", "AGENTWATCH_CONFIG": "/x", "TERM": "dumb"})
     assert found["environment"] == {"AGENTWATCH_CONFIG": "set", "AGENTWATCH_PLUGINS": "0"}
     assert found["terminal"]["colours"] == "none"
+
+
+def test_a_section_that_fails_is_a_fact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is wrong on a machine, its report has all that can be found out."""
+
+    def fail(*_: object) -> dict[str, object]:
+        raise ZeroDivisionError
+
+    for name in ("_versions", "_terminal", "_folders", "_agents", "_plugins", "_environment"):
+        monkeypatch.setattr(f"agentwatch.cli.doctor.facts.{name}", fail)
+    found = facts()
+    assert list(found) == SECTIONS
+    del found["other machines"]
+    assert all(section == {"unknown": "it is damaged (zerodivisionerror)"} for section in found.values())

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import nats
 from nats.aio.client import Client
 
-from tests.harness.program import AGENTWATCH, environment
+from tests.harness.program import ran
 
 T = TypeVar("T")
 
@@ -23,14 +23,7 @@ T = TypeVar("T")
 def engine(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[bytes]:
     """Run `agentwatch engine` to its end, without settings."""
     env.setdefault("AGENTWATCH_CONFIG", "/dev/null")
-    return subprocess.run(
-        [*AGENTWATCH, "engine", *map(str, arguments)],
-        env=environment(**env),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=20,
-        check=False,
-    )
+    return ran("engine", *arguments, **env)  # type: ignore[arg-type]
 
 
 def program() -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.engine.asking import engine, program, stream
+from tests.conftest import case
 from tests.harness.engine.server import nats_server
-from tests.harness.program import watch
+from tests.harness.program import ran
 
 ADDRESS = "nats://127.0.0.1:1"
 
@@ -22,6 +23,7 @@ def users_of(text: str, **passwords: str) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_the_streams_are_made(tmp_path: Path) -> None:
     """The stream and the bucket have the limits of the protocol, and nobody can delete single messages."""
     with nats_server(tmp_path) as server:
@@ -37,6 +39,7 @@ def test_the_streams_are_made(tmp_path: Path) -> None:
     assert cards["deny_delete"]
 
 
+@pytest.mark.system
 def test_it_can_be_run_again(tmp_path: Path) -> None:
     """A second run changes nothing, and keeps limits that were changed; an option changes only its limit."""
     with nats_server(tmp_path) as server:
@@ -52,6 +55,7 @@ def test_it_can_be_run_again(tmp_path: Path) -> None:
         assert stream(server.address, "AW")["max_age"] == 36 * 3600
 
 
+@pytest.mark.system
 def test_the_printed_users_log_in(tmp_path: Path) -> None:
     """What is printed is a configuration, with a password for each user; none is set without it."""
     with nats_server(tmp_path) as server:
@@ -64,6 +68,7 @@ def test_the_printed_users_log_in(tmp_path: Path) -> None:
             assert engine("status", server.address, **login).returncode == code, user
 
 
+@pytest.mark.system
 def test_a_configuration_without_passwords_is_refused(tmp_path: Path) -> None:
     """A server does not start with what is printed until each password is filled in."""
     with nats_server(tmp_path) as server:
@@ -78,6 +83,7 @@ def test_a_configuration_without_passwords_is_refused(tmp_path: Path) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.system
 def test_what_is_unfit_is_reported(tmp_path: Path) -> None:
     """Three replicas on a single server, and a server without JetStream, are refused with the reason."""
     with nats_server(tmp_path) as server:
@@ -86,9 +92,9 @@ def test_what_is_unfit_is_reported(tmp_path: Path) -> None:
         assert b"3 need a cluster of three" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
+def test_a_name_that_could_widen_permissions_is_refused() -> None:
+    """Wildcards, dots and quotes in names never reach a configuration; nothing is connected to."""
+    cases: list[tuple[list[str], str]] = [
         (["--publisher", "Ci"], "--publisher: a name has the characters a-z"),
         (["--publisher", "a.b"], "--publisher: a name has"),
         (["--publisher", "*"], "--publisher: a name has"),
@@ -97,27 +103,25 @@ def test_what_is_unfit_is_reported(tmp_path: Path) -> None:
         (["--watcher", "ci", "--publisher", "ci"], "a user is named twice"),
         (["--watcher", "admin"], "a user is named twice"),
         (["--replicas", "2"], "--replicas"),
-    ],
-)
-def test_a_name_that_could_widen_permissions_is_refused(arguments: list[str], reason: str) -> None:
-    """Wildcards, dots and quotes in names never reach a configuration; nothing is connected to."""
-    done = watch("engine", "init", ADDRESS, *arguments)
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-    assert reason in done.stderr.decode()
+    ]
+    for arguments, reason in cases:
+        with case(" ".join(arguments)):
+            done = ran("engine", "init", ADDRESS, *arguments)
+            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+            assert reason in done.stderr.decode()
 
 
-@pytest.mark.parametrize(
-    ("address", "reason"),
-    [
+def test_an_engine_that_cannot_be_used() -> None:
+    """The reason is one line, which names what was asked for, and never a password."""
+    cases: list[tuple[str, str]] = [
         ("nats://127.0.0.1:1", "nats://127.0.0.1:1: connection refused"),
         ("team", "team: neither an address nats://HOST nor the name of an engine"),
         ("nats://admin:secret@host", "an address must not contain a password"),
         ("nats://127.0.0.1/ci.00", "takes the address of an engine, without a session"),
-    ],
-)
-def test_an_engine_that_cannot_be_used(address: str, reason: str) -> None:
-    """The reason is one line, which names what was asked for, and never a password."""
-    done = engine("init", address)
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-    assert reason in done.stderr.decode()
-    assert b"secret" not in done.stderr
+    ]
+    for address, reason in cases:
+        with case(address):
+            done = engine("init", address)
+            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+            assert reason in done.stderr.decode()
+            assert b"secret" not in done.stderr

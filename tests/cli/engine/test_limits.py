@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.engine.asking import engine, store, stream
+from tests.conftest import case
 from tests.harness.engine.server import nats_server
-from tests.harness.program import watch
+from tests.harness.program import ran
 
 
+@pytest.mark.slow
 def test_limits_are_changed(tmp_path: Path) -> None:
     """The size and the age become what is asked for; cards are kept at least as long as bytes."""
     with nats_server(tmp_path) as server:
@@ -24,6 +26,7 @@ def test_limits_are_changed(tmp_path: Path) -> None:
         assert cards["max_age"] == 40 * 86400
 
 
+@pytest.mark.system
 def test_limits_are_only_printed_if_none_is_asked_for(tmp_path: Path) -> None:
     """Without an option, nothing changes."""
     with nats_server(tmp_path) as server:
@@ -36,6 +39,7 @@ def test_limits_are_only_printed_if_none_is_asked_for(tmp_path: Path) -> None:
         assert stream(server.address, "AW") == before
 
 
+@pytest.mark.system
 def test_a_limit_that_would_delete_is_refused(tmp_path: Path) -> None:
     """A size below what is stored is refused, since nats-server would delete the oldest bytes at once."""
     with nats_server(tmp_path) as server:
@@ -50,6 +54,7 @@ def test_a_limit_that_would_delete_is_refused(tmp_path: Path) -> None:
         assert stream(server.address, "AW")["messages"] == held
 
 
+@pytest.mark.system
 def test_more_than_the_server_may_store(tmp_path: Path) -> None:
     """The reason names the option, and the limit that exists stays."""
     with nats_server(tmp_path) as server:
@@ -61,23 +66,23 @@ def test_more_than_the_server_may_store(tmp_path: Path) -> None:
         assert stream(server.address, "AW")["max_bytes"] == -1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
+def test_a_silly_limit_is_refused() -> None:
+    """The reason is one line, and nothing is connected to."""
+    cases: list[tuple[list[str], str]] = [
         (["--max-bytes", "1MB"], "a single session may have 268.4 MB"),
         (["--max-bytes", "many"], "'many' is no size; a size is 500MB, 50GB or 2GiB"),
         (["--age", "30s"], "less than 1h"),
         (["--age", "400d"], "more than 366d"),
         (["--age", "long"], "'long' is no age"),
-    ],
-)
-def test_a_silly_limit_is_refused(arguments: list[str], reason: str) -> None:
-    """The reason is one line, and nothing is connected to."""
-    done = watch("engine", "limits", "nats://127.0.0.1:1", *arguments)
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-    assert reason in done.stderr.decode()
+    ]
+    for arguments, reason in cases:
+        with case(" ".join(arguments)):
+            done = ran("engine", "limits", "nats://127.0.0.1:1", *arguments)
+            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+            assert reason in done.stderr.decode()
 
 
+@pytest.mark.system
 def test_an_engine_without_streams(tmp_path: Path) -> None:
     """An engine that was not set up has no limits; the message says what to run."""
     with nats_server(tmp_path) as server:

@@ -7,12 +7,15 @@ import socket
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.cli.engine.asking import engine, program, store
 from tests.cli.engine.test_init import users_of
 from tests.harness.engine.server import nats_server
 from tests.harness.processes import until
 
 
+@pytest.mark.slow
 def test_an_administrator_sees_the_streams(tmp_path: Path) -> None:
     """Sessions, messages, bytes, the limits and the publishers with the most messages are printed."""
     with nats_server(tmp_path) as server:
@@ -31,6 +34,7 @@ def test_an_administrator_sees_the_streams(tmp_path: Path) -> None:
     assert found["publishers"] == {"build-1": 5, "ci": 3}
 
 
+@pytest.mark.system
 def test_an_engine_that_was_not_set_up(tmp_path: Path) -> None:
     """The streams are missing, and the line says what to run."""
     with nats_server(tmp_path) as server:
@@ -39,6 +43,7 @@ def test_an_engine_that_was_not_set_up(tmp_path: Path) -> None:
     assert b"AW: does not exist; run agentwatch engine init\n" in done.stdout
 
 
+@pytest.mark.system
 def test_other_users_see_what_they_may(tmp_path: Path) -> None:
     """A watcher sees how many sessions can be watched, a publisher nothing; limits need the administrator."""
     with nats_server(tmp_path) as server:
@@ -60,6 +65,7 @@ def test_other_users_see_what_they_may(tmp_path: Path) -> None:
     assert b"may neither watch sessions nor see the streams\n" in publisher.stdout
 
 
+@pytest.mark.system
 def test_a_server_without_jetstream(tmp_path: Path) -> None:
     """It is reached, and the line says how to turn JetStream on."""
     with nats_server(tmp_path):  # skips the test where no server is installed

@@ -13,8 +13,8 @@ from agentwatch.analysis.moments import CallEnd, End, Named, Shift
 from agentwatch.cli.export.clip import parse_range
 from agentwatch.exports.clipping import Range
 from agentwatch.faults import Fault
-from tests.conftest import RECORDINGS
-from tests.harness.program import files, watch
+from tests.conftest import RECORDINGS, case
+from tests.harness.program import files, ran, watch
 
 DEMO = RECORDINGS / "demo.ndjson"
 
@@ -30,9 +30,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("words", "wanted"),
-    [
+def test_a_part_is_two_moments_of_an_address(folder: Path) -> None:
+    """A part is an address with a moment, two dots and a second moment; one call is a part too."""
+    cases: list[tuple[str, Range]] = [
         ("a.ndjson#3..#5", Range(CallEnd(3), CallEnd(5))),
         ("a.ndjson#3", Range(CallEnd(3), CallEnd(3))),
         ("a.ndjson@+10s..+95s", Range(Shift(10_000), Shift(95_000))),
@@ -40,32 +40,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("./../here/a.ndjson#3..#5", Range(CallEnd(3), CallEnd(5))),
         ("./../here/a.ndjson#3", Range(CallEnd(3), CallEnd(3))),
         ("a.ndjson@the plan..the end", Range(Named("the plan"), Named("the end"))),
-    ],
-)
-def test_a_part_is_two_moments_of_an_address(folder: Path, words: str, wanted: Range) -> None:
-    """A part is an address with a moment, two dots and a second moment; one call is a part too."""
-    address, found = parse_range(words)
-    assert address.path.samefile(folder / "a.ndjson")
-    assert found == wanted
+    ]
+    for words, wanted in cases:
+        with case(words):
+            address, found = parse_range(words)
+            assert address.path.samefile(folder / "a.ndjson")
+            assert found == wanted
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
+def test_words_that_are_no_part_are_a_fault(folder: Path) -> None:
+    """The error names what is wrong, with the exit code 2."""
+    cases: list[tuple[str, str]] = [
         ("a.ndjson", "name a part, such as a.ndjson#3..#5"),
         ("a.ndjson@+10s", "name a part, such as a.ndjson#3..#5"),
         ("a.ndjson#3..#0", "#0 is no call"),
         ("a.ndjson#3..25:00", "25:00 is no time of day"),
         ("a.ndjson#0..#3", "#0 is no call"),
-    ],
-)
-def test_words_that_are_no_part_are_a_fault(folder: Path, words: str, reason: str) -> None:
-    """The error names what is wrong, with the exit code 2."""
-    with pytest.raises(Fault, match=re.escape(reason)) as raised:
-        parse_range(words)
-    assert raised.value.exit_code == 2
+    ]
+    for words, reason in cases:
+        with case(words):
+            with pytest.raises(Fault, match=re.escape(reason)) as raised:
+                parse_range(words)
+            assert raised.value.exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_clip_is_a_recording_with_times(folder: Path) -> None:
     """The clip and its times are new private files; the clip is printed, shown and clipped like any other."""
     done = watch("clip", "a.ndjson#6..#8", "-o", "b.ndjson", cwd=folder, umask=0)
@@ -73,19 +72,19 @@ def test_a_clip_is_a_recording_with_times(folder: Path) -> None:
     assert re.fullmatch(rb"agentwatch: wrote b\.ndjson \(\d+\.\d kB, 3 calls\); [^\n]+\n", done.stderr)
     assert files(folder) == {"a.ndjson", "a.times", "b.ndjson", "b.times"}
     assert (folder / "b.ndjson").stat().st_mode & 0o777 == 0o600
-    printed = watch("-p", "b.ndjson", cwd=folder).stdout.decode().splitlines()
-    assert printed == watch("-p", DEMO).stdout.decode().splitlines()[5:8]
-    ours = json.loads(watch("show", "b.ndjson#1", "--json", cwd=folder).stdout)
-    theirs = json.loads(watch("show", "a.ndjson#6", "--json", cwd=folder).stdout)
+    printed = ran("-p", "b.ndjson", cwd=folder).stdout.decode().splitlines()
+    assert printed == ran("-p", DEMO).stdout.decode().splitlines()[5:8]
+    ours = json.loads(ran("show", "b.ndjson#1", "--json", cwd=folder).stdout)
+    theirs = json.loads(ran("show", "a.ndjson#6", "--json", cwd=folder).stdout)
     assert ours | {"number": 6} == theirs
-    again = watch("clip", "b.ndjson#2", "-o", "c.ndjson", cwd=folder)
+    again = ran("clip", "b.ndjson#2", "-o", "c.ndjson", cwd=folder)
     assert again.returncode == 0
-    assert watch("-p", "c.ndjson", cwd=folder).stdout.decode().splitlines() == printed[1:2]
+    assert ran("-p", "c.ndjson", cwd=folder).stdout.decode().splitlines() == printed[1:2]
 
 
 def test_a_clip_has_the_arrival_times_of_its_lines(folder: Path) -> None:
     """A line of the clip arrived when it arrived in the recording."""
-    watch("clip", "a.ndjson@+10s..+20s", "-o", "b.ndjson", cwd=folder)
+    ran("clip", "a.ndjson@+10s..+20s", "-o", "b.ndjson", cwd=folder)
     lines = [line.split() for line in (folder / "b.times").read_text().splitlines()]
     first_ms = int((folder / "a.times").read_text().split()[1])
     times = [int(ms) - first_ms for _, ms in lines]
@@ -99,7 +98,7 @@ def test_a_clip_has_the_arrival_times_of_its_lines(folder: Path) -> None:
 
 def test_a_clip_is_redacted(folder: Path) -> None:
     """Secrets are masked, unless the clip is raw; stderr says which."""
-    done = watch("clip", "a.ndjson#1", "-o", "b.ndjson", "--raw", cwd=folder)
+    done = ran("clip", "a.ndjson#1", "-o", "b.ndjson", "--raw", cwd=folder)
     assert b"nothing was redacted (--raw)\n" in done.stderr
     whole = (folder / "a.ndjson").read_bytes().splitlines()
     assert set((folder / "b.ndjson").read_bytes().splitlines()) <= set(whole)
@@ -110,34 +109,32 @@ def test_the_times_of_a_replaced_file_are_removed(folder: Path) -> None:
     (folder / "a.times").unlink()
     (folder / "b.ndjson").touch()
     (folder / "b.times").write_text("0 1\n")
-    assert watch("clip", "a.ndjson#1", "-o", "b.ndjson", cwd=folder).returncode == 0
+    assert ran("clip", "a.ndjson#1", "-o", "b.ndjson", "--force", cwd=folder).returncode == 0
     assert files(folder) == {"a.ndjson", "b.ndjson"}
 
 
 def test_a_clip_is_printed(folder: Path) -> None:
     """`-o -` prints the clip, which another command reads from a pipe."""
-    done = watch("clip", "a.ndjson#6..#8", "-o", "-", cwd=folder)
-    assert watch("-p", stdin=done.stdout).stdout.count(b"\n") == 3
+    done = ran("clip", "a.ndjson#6..#8", "-o", "-", cwd=folder)
+    assert ran("-p", stdin=done.stdout).stdout.count(b"\n") == 3
     assert b"wrote" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "reason"),
-    [
+def test_what_cannot_be_done_is_one_line(folder: Path) -> None:
+    """A part that does not exist, and a file that cannot be written, are reported, and nothing is written."""
+    cases: list[tuple[list[str], int, str]] = [
         (["a.ndjson#6"], 2, "Missing option '-o'"),
         (["a.ndjson#6..#99", "-o", "b.ndjson"], 2, "no call #99: the session has 14 calls"),
-        (["a.ndjson#6..#8", "-o", "a.ndjson"], 2, "the clip needs another name than the recording"),
+        (["a.ndjson#6..#8", "-o", "a.ndjson"], 2, "cannot write a.ndjson: it is an input of this command"),
         (["a.ndjson#6..#8", "-o", "none/b.ndjson"], 73, "no such file or directory"),
         (["none.ndjson#6..#8", "-o", "b.ndjson"], 2, "cannot open none.ndjson"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
-)
-def test_what_cannot_be_done_is_one_line(folder: Path, words: list[str], code: int, reason: str) -> None:
-    """A part that does not exist, and a file that cannot be written, are reported, and nothing is written."""
-    before = (folder / "a.ndjson").read_bytes()
-    done = watch("clip", *words, cwd=folder)
-    assert (done.returncode, done.stdout) == (code, b"")
-    assert re.fullmatch(r"agentwatch: [^\n]+\n", done.stderr.decode())
-    assert reason in done.stderr.decode()
-    assert files(folder) == {"a.ndjson", "a.times"}
-    assert (folder / "a.ndjson").read_bytes() == before
+    ]
+    for words, code, reason in cases:
+        with case(" ".join(words)):
+            before = (folder / "a.ndjson").read_bytes()
+            done = ran("clip", *words, cwd=folder)
+            assert (done.returncode, done.stdout) == (code, b"")
+            assert re.fullmatch(r"agentwatch: [^\n]+\n", done.stderr.decode())
+            assert reason in done.stderr.decode()
+            assert files(folder) == {"a.ndjson", "a.times"}
+            assert (folder / "a.ndjson").read_bytes() == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def path_with(folder: Path, source: str = EXPORTER, *, name: str = "csv", value:
     return f"{ROOT}:{folder}"
 
 
+@pytest.mark.slow
 def test_the_format_of_a_plugin_writes_a_file(tmp_path: Path) -> None:
     """An exporter of an installed package writes a file like any other, with its suffix."""
     done = watch("export", PLAIN, "--to", "csv", cwd=tmp_path, PYTHONPATH=path_with(tmp_path))
@@ -38,18 +40,29 @@ def test_the_format_of_a_plugin_writes_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "plain.csv").read_bytes() == b"number,tool\n1,read\n2,edit\n"
 
 
+@pytest.mark.slow
+def test_the_file_of_a_plugin_has_no_name_of_the_recording(tmp_path: Path) -> None:
+    """If the suffix is one of the files that belong to a recording, the export gets another name."""
+    shutil.copy(PLAIN, tmp_path / "a.ndjson")
+    path = path_with(tmp_path, EXPORTER.replace('".csv"', '".log"'))
+    done = watch("export", "a.ndjson", "--to", "csv", cwd=tmp_path, PYTHONPATH=path)
+    assert done.stderr.startswith(b"agentwatch: wrote a-2.log (")
+
+
+@pytest.mark.slow
 def test_the_help_and_an_error_name_the_format(tmp_path: Path) -> None:
     """The help of `--to`, its error and its completion list the formats of plugins too."""
     path = path_with(tmp_path)
     assert b" or csv." in watch("export", "--help", PYTHONPATH=path).stdout
     wrong = watch("export", PLAIN, "--to", "cvs", PYTHONPATH=path)
     assert wrong.returncode == 2
-    assert wrong.stderr.endswith(b", csv (see agentwatch --help)\n")
+    assert wrong.stderr.endswith(b", csv (see agentwatch export --help)\n")
     words = {"COMP_WORDS": "agentwatch export --to c", "COMP_CWORD": "3"}
     found = watch(PYTHONPATH=path, _AGENTWATCH_COMPLETE="bash_complete", **words)  # type: ignore[arg-type]
     assert found.stdout == b"plain,csv\n"
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("source", "value", "reason"),
     [
@@ -69,11 +82,12 @@ def test_a_plugin_that_cannot_be_loaded_is_one_line(
     path = path_with(tmp_path, source, value=value)
     done = watch("export", PLAIN, "--to", "csv", cwd=tmp_path, PYTHONPATH=path)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == f"agentwatch: export plugin csv: {reason} (see agentwatch --help)\n".encode()
+    assert done.stderr == f"agentwatch: export plugin csv: {reason} (see agentwatch export --help)\n".encode()
     other = watch("export", PLAIN, "--to", "atif", "-o", "-", cwd=tmp_path, PYTHONPATH=path)
     assert (other.returncode, b"plugin" in other.stderr) == (0, False)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [
@@ -92,6 +106,7 @@ def test_a_plugin_that_fails_while_it_writes_leaves_no_file(broken: str, reason:
     assert [*tmp_path.glob("*plain*")] == []
 
 
+@pytest.mark.system
 def test_a_plugin_cannot_replace_a_built_in_format(tmp_path: Path) -> None:
     """A plugin with the name of a built-in format is not imported, and named once."""
     path = path_with(tmp_path, "1 / 0", name="atif")
@@ -99,6 +114,7 @@ def test_a_plugin_cannot_replace_a_built_in_format(tmp_path: Path) -> None:
     assert watch("export", "--help", PYTHONPATH=path).stdout.count(b"atif") == 1
 
 
+@pytest.mark.system
 def test_plugins_can_be_turned_off(tmp_path: Path) -> None:
     """With `AGENTWATCH_PLUGINS=0` the formats of plugins are unknown."""
     path = path_with(tmp_path)

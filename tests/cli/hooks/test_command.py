@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.on_a_pty import in_terminal
-from tests.harness.program import files, watch
+from tests.harness.program import files, ran
 
 FOREIGN = '{\n  "hooks": {\n    "Stop": [\n      {\n        "hooks": []\n      }\n    ]\n  }\n}\n'
 
@@ -27,7 +27,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_without_a_terminal_nothing_is_changed(user: Path, home: Path) -> None:
     """The change is shown on stdout, and the exit code is 2."""
     before = files(user)
-    done = watch("hooks", "install", "codex")
+    done = ran("hooks", "install", "codex")
     assert done.returncode == 2
     assert done.stdout.startswith(f"--- /dev/null\n+++ {user}/.codex/hooks.json\n".encode())
     assert done.stderr == b"agentwatch: nothing was changed; --yes changes it without asking\n"
@@ -38,40 +38,40 @@ def test_a_hook_is_installed_reported_fired_and_removed(user: Path, home: Path) 
     """The file ends as it was, and the status says at each step what is there."""
     file = user / ".codex/hooks.json"
     file.write_text(FOREIGN)
-    lines = watch("hooks", "status").stdout.decode().splitlines()
+    lines = ran("hooks", "status").stdout.decode().splitlines()
     assert lines == [
         f"codex   not installed: {file}",
         f"gemini  not installed: {user}/.gemini/extensions/agentwatch/hooks/hooks.json",
         "cursor  the agent was never started",
     ]
-    done = watch("hooks", "install", "codex", "--yes")
+    done = ran("hooks", "install", "codex", "--yes")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"\nthe file before: " in done.stdout
     assert done.stdout.endswith(b"start codex, and type /hooks\n")
-    assert watch("hooks", "status", "codex").stdout == f"codex   installed · no event yet · {file}\n".encode()
+    assert ran("hooks", "status", "codex").stdout == f"codex   installed · no event yet · {file}\n".encode()
     command = json.loads(file.read_text())["hooks"]["Stop"][1]["hooks"][0]["command"]
     subprocess.run(["sh", "-c", command], input=b'{"session_id":"abc"}', check=True)
-    assert b" installed \xc2\xb7 last event 20" in watch("hooks", "status", "codex").stdout
-    again = watch("hooks", "install", "codex")
+    assert b" installed \xc2\xb7 last event 20" in ran("hooks", "status", "codex").stdout
+    again = ran("hooks", "install", "codex")
     assert (again.returncode, again.stdout) == (
         0,
         f"the hooks of Codex are installed already: {file}\n".encode(),
     )
-    done = watch("hooks", "remove", "codex", "--yes")
+    done = ran("hooks", "remove", "codex", "--yes")
     assert (done.returncode, done.stderr, file.read_text()) == (0, b"", FOREIGN)
     assert files(home / "hooks") == {"agentwatch-hook"}
-    done = watch("hooks", "remove", "codex")
+    done = ran("hooks", "remove", "codex")
     assert (done.returncode, done.stdout) == (0, b"no hooks of agentwatch are installed for Codex\n")
 
 
 def test_an_incomplete_installation_is_reported_and_repaired(user: Path, home: Path) -> None:
     """A missing program is written again, without a change of the file."""
-    watch("hooks", "install", "codex", "--yes")
+    ran("hooks", "install", "codex", "--yes")
     (home / "hooks/agentwatch-hook").unlink()
-    assert b"incomplete (the program is missing or changed): run " in watch("hooks", "status", "codex").stdout
-    done = watch("hooks", "install", "codex", "--yes")
+    assert b"incomplete (the program is missing or changed): run " in ran("hooks", "status", "codex").stdout
+    done = ran("hooks", "install", "codex", "--yes")
     assert b"The program that they run is written: " in done.stdout
-    assert b"codex   installed" in watch("hooks", "status", "codex").stdout
+    assert b"codex   installed" in ran("hooks", "status", "codex").stdout
 
 
 @pytest.mark.parametrize("action", ["install", "remove"])
@@ -79,11 +79,11 @@ def test_a_file_that_is_left_alone_is_reported_in_one_line(user: Path, action: s
     """The exit code is 2, and `status` reports the same."""
     file = user / ".codex/hooks.json"
     file.write_text("{,}")
-    done = watch("hooks", action, "codex", "--yes")
+    done = ran("hooks", action, "codex", "--yes")
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(f"agentwatch: {file} is left alone: it is not valid JSON: ".encode())
     assert done.stderr.count(b"\n") == 1
-    assert b"codex   unknown: " in watch("hooks", "status").stdout
+    assert b"codex   unknown: " in ran("hooks", "status").stdout
     assert files(user) == {".codex/hooks.json"}
 
 
@@ -91,7 +91,7 @@ def test_a_folder_that_cannot_be_written_is_reported(user: Path, home: Path) -> 
     """The agent's file is not changed if the program cannot be installed."""
     home.mkdir(exist_ok=True)
     (home / "hooks").write_text("")
-    done = watch("hooks", "install", "codex", "--yes")
+    done = ran("hooks", "install", "codex", "--yes")
     assert done.returncode == 73
     assert done.stderr.startswith(b"agentwatch: cannot change ")
     assert files(user) == set()
@@ -102,10 +102,11 @@ def test_a_folder_that_cannot_be_written_is_reported(user: Path, home: Path) -> 
 )
 def test_a_wrong_command_line_is_a_usage_error(arguments: list[str]) -> None:
     """It is reported in one line with 2."""
-    done = watch("hooks", *arguments)
+    done = ran("hooks", *arguments)
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "is_installed"), [("y", True), ("n", False), ("", False)])
 def test_on_a_terminal_it_asks(user: Path, answer: str, is_installed: bool) -> None:
     """Only yes changes anything."""

@@ -12,7 +12,7 @@ import pytest
 from agentwatch.cli.config_file import read_config, read_machines
 from agentwatch.config import EngineSettings, Machines
 from agentwatch.faults import USAGE, Fault
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 
 TEAM = "[engines.team]\naddress = 'nats://team'\n"
 
@@ -84,52 +84,54 @@ def test_an_engine_may_be_named_by_its_address(tmp_path: Path) -> None:
     assert read_machines(written(tmp_path, "[machines]\npublish = 'nats://x'")).publish == "nats://x"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[machines]\nlst = []", "[machines] unknown setting lst; known settings: list, publish"),
-        ("[machines]\nlist = '.'", "[machines] list: expected a list of strings in quotes, got '.'"),
-        ("[machines]\nlist = ['.', 7]", "[machines] list: expected strings in quotes, got 7"),
-        ("[machines]\nlist = [['.']]", "[machines] list: expected strings in quotes, got ['.']"),
-        (
-            f"{TEAM}[machines]\nlist = ['.', 'teem']",
-            "[machines] list: unknown machine teem; known: ., team, nats://HOST, ssh://HOST",
-        ),
-        ("[machines]\nlist = ['nats://']", "[machines] list: the address of an engine is nats://HOST or"),
-        ("[machines]\nlist = ['nats://x/ci.1']", "[machines] list: nats://x/ci.1 is a session; an engine is"),
-        (
-            "[machines]\npublish = 'team'",
-            "[machines] publish: unknown engine team; known engines: nats://HOST",
-        ),
-        (
-            "[machines]\npublish = 'nats://u:p@x'",
-            "[machines] publish: an address must not contain a password",
-        ),
-        ("[machines]\npublish = true", "[machines] publish: expected a string in quotes, got True"),
-        ("machines = 1", "machines must be a table: [machines]"),
-        ("engines = 'x'", "engines must be a table: [engines]"),
-        ("[engines]\nteam = 'nats://x'", "engines.team must be a table: [engines.team]"),
-        ("[engines.team]", '[engines.team] address is missing: address = "nats://HOST"'),
-        (
-            "[engines.team]\nadress = 'nats://x'",
-            "[engines.team] unknown setting adress; known settings: address, credentials, ca, publisher, pl",
-        ),
-        ("[engines.team]\naddress = 7", "[engines.team] address: expected a string in quotes, got 7"),
-        (
-            "[engines.team]\naddress = 'http://x'",
-            "[engines.team] address: the address of an engine is nats://",
-        ),
-        (f"{TEAM}plaintext = 'no'", "[engines.team] plaintext: expected true or false, got 'no'"),
-        (f"{TEAM}publisher = 'Ci.7'", "[engines.team] publisher: Ci.7 has other characters than a-z, 0-9"),
-        ("[engines.'a b']\naddress = 'nats://x'", "[engines] a b: a name has letters, digits, - and _ only"),
-        ('[engines."\\u001b]0;x"]', "[engines] ␛]0;x: a name has"),
-    ],
-)
-def test_a_mistake_is_reported_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+MISTAKES: list[tuple[str, str]] = [
+    ("[machines]\nlst = []", "[machines] unknown setting lst; known settings: list, publish"),
+    ("[machines]\nlist = '.'", "[machines] list: expected a list of strings in quotes, got '.'"),
+    ("[machines]\nlist = ['.', 7]", "[machines] list: expected strings in quotes, got 7"),
+    ("[machines]\nlist = [['.']]", "[machines] list: expected strings in quotes, got ['.']"),
+    (
+        f"{TEAM}[machines]\nlist = ['.', 'teem']",
+        "[machines] list: unknown machine teem; known: ., team, nats://HOST, ssh://HOST",
+    ),
+    ("[machines]\nlist = ['nats://']", "[machines] list: the address of an engine is nats://HOST or"),
+    ("[machines]\nlist = ['nats://x/ci.1']", "[machines] list: nats://x/ci.1 is a session; an engine is"),
+    (
+        "[machines]\npublish = 'team'",
+        "[machines] publish: unknown engine team; known engines: nats://HOST",
+    ),
+    (
+        "[machines]\npublish = 'nats://u:p@x'",
+        "[machines] publish: an address must not contain a password",
+    ),
+    ("[machines]\npublish = true", "[machines] publish: expected a string in quotes, got True"),
+    ("machines = 1", "machines must be a table: [machines]"),
+    ("engines = 'x'", "engines must be a table: [engines]"),
+    ("[engines]\nteam = 'nats://x'", "engines.team must be a table: [engines.team]"),
+    ("[engines.team]", '[engines.team] address is missing: address = "nats://HOST"'),
+    (
+        "[engines.team]\nadress = 'nats://x'",
+        "[engines.team] unknown setting adress; known settings: address, credentials, ca, publisher, pl",
+    ),
+    ("[engines.team]\naddress = 7", "[engines.team] address: expected a string in quotes, got 7"),
+    (
+        "[engines.team]\naddress = 'http://x'",
+        "[engines.team] address: the address of an engine is nats://",
+    ),
+    (f"{TEAM}plaintext = 'no'", "[engines.team] plaintext: expected true or false, got 'no'"),
+    (f"{TEAM}publisher = 'Ci.7'", "[engines.team] publisher: Ci.7 has other characters than a-z, 0-9"),
+    ("[engines.'a b']\naddress = 'nats://x'", "[engines] a b: a name has letters, digits, - and _ only"),
+    ('[engines."\\u001b]0;x"]', "[engines] ␛]0;x: a name has"),
+]
+
+
+def test_a_mistake_is_reported_in_one_line(tmp_path: Path) -> None:
     """A message names the section, the setting, and what is expected or known, in one line."""
-    assert fault(tmp_path, text).startswith(message)
+    for text, message in MISTAKES:
+        with case(message):
+            assert fault(tmp_path, text).startswith(message)
 
 
+@pytest.mark.slow
 def test_the_settings_of_machines_load_no_screen(tmp_path: Path) -> None:
     """They are read without Textual although the file names a theme and keys, and without a client."""
     environ = written(tmp_path, f"{TEAM}[machines]\nlist = ['team']\n[screen]\ntheme = 'neon'")
@@ -146,6 +148,7 @@ def test_the_settings_of_machines_load_no_screen(tmp_path: Path) -> None:
     assert {"textual", "rich", "nats", "asyncio"}.isdisjoint(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_settings_without_machines_load_nothing_of_an_engine(tmp_path: Path) -> None:
     """Nothing about engines is imported unless the settings are about other machines."""
     environ = written(tmp_path, "[attention]\nbell = false\n")

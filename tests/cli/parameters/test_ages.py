@@ -7,34 +7,48 @@ from datetime import datetime
 import pytest
 
 from agentwatch.cli.parameters.ages import age_ms, time_ms
+from tests.conftest import case
 
 NOW_MS = 1_795_000_000_000
 
 
-@pytest.mark.parametrize(
-    ("words", "ms"),
-    [
+def test_an_age_has_a_number_and_a_unit() -> None:
+    """Seconds, minutes, hours, days and weeks are known."""
+    cases: list[tuple[str, int]] = [
         ("0s", 0),
         ("90s", 90_000),
         ("30m", 1_800_000),
         ("2h", 7_200_000),
         ("30d", 2_592_000_000),
         ("1w", 604_800_000),
-    ],
-)
-def test_an_age_has_a_number_and_a_unit(words: str, ms: int) -> None:
-    """Seconds, minutes, hours, days and weeks are known."""
-    assert age_ms(words) == ms
-    assert time_ms(words, NOW_MS) == NOW_MS - ms
+    ]
+    for words, ms in cases:
+        with case(words):
+            assert age_ms(words) == ms
+            assert time_ms(words, NOW_MS) == NOW_MS - ms
 
 
-@pytest.mark.parametrize(
-    "words", ["", "d", "30", "3.5d", "-3d", "+3d", "30 d", "٣d", "30D", "30y", "1" * 7 + "d", "30dd", "1_0d"]
-)
-def test_other_words_are_no_age(words: str) -> None:
+def test_other_words_are_no_age() -> None:
     """A sign, a fraction, a blank, another unit or another script makes no age."""
-    assert age_ms(words) is None
-    assert time_ms(words, NOW_MS) is None
+    cases: list[str] = [
+        "",
+        "d",
+        "30",
+        "3.5d",
+        "-3d",
+        "+3d",
+        "30 d",
+        "٣d",
+        "30D",
+        "30y",
+        "1" * 7 + "d",
+        "30dd",
+        "1_0d",
+    ]
+    for words in cases:
+        with case(words):
+            assert age_ms(words) is None
+            assert time_ms(words, NOW_MS) is None
 
 
 @pytest.mark.parametrize("words", ["2026-11-20", "2026-11-20T14:03", "2026-11-20 14:03:07"])
@@ -48,10 +62,11 @@ def test_a_date_may_have_a_time_zone() -> None:
     assert time_ms("2026-11-18T11:06:40Z", 0) == NOW_MS
 
 
-@pytest.mark.parametrize("words", ["2026-13-01", "2026-02-30", "yesterday", "11/20/2026", "20261120-1"])
-def test_other_words_are_no_date(words: str) -> None:
+def test_other_words_are_no_date() -> None:
     """A date that does not exist, or is written in another way, is refused."""
-    assert time_ms(words, NOW_MS) is None
+    for words in ("2026-13-01", "2026-02-30", "yesterday", "11/20/2026", "20261120-1"):
+        with case(words):
+            assert time_ms(words, NOW_MS) is None
 
 
 @pytest.mark.parametrize("words", ["0001-01-01", "9999-12-31T23:59:59"])

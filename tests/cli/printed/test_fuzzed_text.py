@@ -1,6 +1,6 @@
 """Random texts built from pieces of attacks pass through every output; none acts on a terminal or a runner.
 
-20,000 texts, the same on every run; `AGENTWATCH_EXAMPLES=1000000` tries that many.
+1,000 texts, the same on every run. The stage `system` tries 20,000, or AGENTWATCH_EXAMPLES if that is larger.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from agentwatch.safe_text import safe_line, safe_text
 from tests.builders.lines import completed, event, init, result, session, started, user
 from tests.builders.packed import mark, marks_of
 from tests.builders.payloads import CLASSES, PAYLOADS
+from tests.conftest import case
 from tests.harness.runners import commands
 from tests.harness.terminal_oracle import acting, driving, foreign
 from tests.harness.viewer import watched
 
 COUNT = max(20_000, int(os.environ.get("AGENTWATCH_EXAMPLES", "0")))
+COUNTS = [1_000, pytest.param(COUNT, marks=pytest.mark.system)]
 SEED = 20261120
 BATCH = 100
 _PIECES = [
@@ -138,23 +140,28 @@ def hostile_texts(count: int, seed: int = SEED) -> Iterator[str]:
         yield "".join(pieces)
 
 
-def batches(size: int = BATCH) -> Iterator[list[str]]:
-    """Yield all texts in lists of `size`."""
-    texts = list(hostile_texts(COUNT))
-    yield from (texts[first : first + size] for first in range(0, len(texts), size))
+def batches(count: int) -> Iterator[list[str]]:
+    """Yield texts in lists of 100."""
+    texts = list(hostile_texts(count))
+    yield from (texts[first : first + BATCH] for first in range(0, len(texts), BATCH))
 
 
-@pytest.mark.parametrize("name", [name for kind in CLASSES if kind != "markup" for name in CLASSES[kind]])
-def test_the_oracle_finds_acting_payloads(name: str) -> None:
+def test_the_oracle_finds_acting_payloads() -> None:
     """The oracle finds every payload with a control or invisible character between plain text."""
-    text = PAYLOADS[name]
-    written = f"\x1b[1;1Hbefore{text}\x1b[2;1Hafter".encode("utf-8", "surrogatepass")
-    assert bool(foreign(written, screens=0)) == bool(acting(text.replace("\r\n", "\n")))
+    names = [name for kind in CLASSES if kind != "markup" for name in CLASSES[kind]]
+    assert len(names) > 100
+    for name in names:
+        with case(name):
+            text = PAYLOADS[name]
+            written = f"\x1b[1;1Hbefore{text}\x1b[2;1Hafter".encode("utf-8", "surrogatepass")
+            assert bool(foreign(written, screens=0)) == bool(acting(text.replace("\r\n", "\n")))
 
 
-def test_safe_text_is_safe() -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("count", COUNTS)
+def test_safe_text_is_safe(count: int) -> None:
     """Safe text contains nothing that acts, a safe line is a single line, and both are safe already."""
-    for text in hostile_texts(COUNT):
+    for text in hostile_texts(count):
         safe, line = safe_text(text), safe_line(text)
         assert acting(safe) == acting(line) == [], ascii(text)
         assert len(line.splitlines()) <= 1, ascii(text)
@@ -177,10 +184,12 @@ def calls_of(texts: list[str]) -> bytes:
     return b"".join(lines)
 
 
-def test_printed_text_is_safe(tmp_path: Path) -> None:
+@pytest.mark.system
+@pytest.mark.parametrize("count", COUNTS)
+def test_printed_text_is_safe(tmp_path: Path, count: int) -> None:
     """Actions, log, summary, integrity, status and drift of a hostile session are safe single lines."""
     path = tmp_path / "case.ndjson"
-    for number, texts in enumerate(batches()):
+    for number, texts in enumerate(batches(count)):
         data = calls_of(texts)
         last = number % 3
         data += (
@@ -206,22 +215,25 @@ def test_printed_text_is_safe(tmp_path: Path) -> None:
         assert json.loads(printed)["outcome"] == read.outcome
 
 
-def test_no_line_is_a_runners_command() -> None:
+@pytest.mark.parametrize("count", COUNTS)
+def test_no_line_is_a_runners_command(count: int) -> None:
     """No text printed as a line under a CI runner is a workflow command."""
-    for text in hostile_texts(COUNT):
+    for text in hostile_texts(count):
         line = safe_line(text)
         assert commands(without_commands(line)) == [], ascii(line)
 
 
-def test_no_line_of_json_is_a_runners_command() -> None:
+@pytest.mark.parametrize("count", COUNTS)
+def test_no_line_of_json_is_a_runners_command(count: int) -> None:
     """No text printed as JSON under a CI runner contains a command, and the decoded value stays the same."""
-    for text in hostile_texts(COUNT):
+    for text in hostile_texts(count):
         data = json.dumps({"result": text})
         printed = json_without_commands(data.encode()).decode()
         assert commands(printed) == [], ascii(printed)
         assert json.loads(printed) == json.loads(data)
 
 
+@pytest.mark.system
 def test_nothing_acts_on_a_terminal(tmp_path: Path) -> None:
     """A tenth of the texts, shown in the details of calls on a real terminal, do not act on it."""
     texts = list(hostile_texts(COUNT // 10, SEED + 1))

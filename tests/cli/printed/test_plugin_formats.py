@@ -18,12 +18,14 @@ def path_with(folder: Path) -> str:
     return f"{ROOT}:{folder}"
 
 
+@pytest.mark.slow
 def test_the_format_of_a_plugin_is_detected(tmp_path: Path, recording: Saver) -> None:
     """A stream in the format of an installed package is printed like any other."""
     done = watch("-p", recording(STREAM), PYTHONPATH=path_with(install(tmp_path)))
     assert (done.returncode, done.stdout, done.stderr) == (0, OUTPUT, b"")
 
 
+@pytest.mark.system
 def test_the_format_of_a_plugin_can_be_named(tmp_path: Path, recording: Saver) -> None:
     """`--format` reads a stream in a plugin's format from its first line, and its help names the format."""
     path = path_with(install(tmp_path))
@@ -36,6 +38,7 @@ def test_the_format_of_a_plugin_can_be_named(tmp_path: Path, recording: Saver) -
     assert wrong.stderr.count(b"\n") == 1
 
 
+@pytest.mark.system
 def test_a_broken_plugin_is_one_line(tmp_path: Path, recording: Saver) -> None:
     """A plugin that cannot be imported is one line on stderr, also for each command that reads a stream."""
     path = path_with(install(tmp_path, "1 / 0"))
@@ -48,6 +51,7 @@ def test_a_broken_plugin_is_one_line(tmp_path: Path, recording: Saver) -> None:
     assert watch("-p", PLAIN, PYTHONPATH=path).stderr == b""
 
 
+@pytest.mark.system
 def test_a_broken_plugin_cannot_be_named(tmp_path: Path, recording: Saver) -> None:
     """Naming the format of a plugin that fails is wrong use, with the reason in one line."""
     path = path_with(install(tmp_path, "AGENT = 7"))
@@ -59,6 +63,7 @@ def test_a_broken_plugin_cannot_be_named(tmp_path: Path, recording: Saver) -> No
     )
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("words", ["\x1b[31mred", "::error::x"])
 def test_the_words_of_a_plugin_are_made_safe(words: str, tmp_path: Path, recording: Saver) -> None:
     """The message of a plugin's exception cannot act on a terminal or on a CI runner."""

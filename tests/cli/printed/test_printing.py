@@ -11,12 +11,18 @@ from pathlib import Path
 import pytest
 
 from tests.builders.lines import completed, init, result
-from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, watch
+from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, ran
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
-    [["big.ndjson"], ["log", "big.ndjson"], ["big.ndjson", "--output-format", "stream-json"], ["-p", "-"]],
+    [
+        ["big.ndjson"],
+        pytest.param(["log", "big.ndjson"], marks=pytest.mark.system),
+        pytest.param(["big.ndjson", "--output-format", "stream-json"], marks=pytest.mark.system),
+        pytest.param(["-p", "-"], marks=pytest.mark.system),
+    ],
     ids=" ".join,
 )
 def test_a_reader_that_goes_away_leaves_no_traceback(tmp_path: Path, arguments: list[str]) -> None:
@@ -42,7 +48,17 @@ def test_a_reader_that_goes_away_leaves_no_traceback(tmp_path: Path, arguments: 
     assert (tmp_path / "stderr").read_bytes() == b""
 
 
-@pytest.mark.parametrize("output_format", ["text", "json", "stream-json", "final", "summary"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "output_format",
+    [
+        "text",
+        *(
+            pytest.param(name, marks=pytest.mark.system)
+            for name in ("json", "stream-json", "final", "summary")
+        ),
+    ],
+)
 def test_a_reader_that_has_gone_hides_no_exit_code(home: Path, output_format: str) -> None:
     """If nobody reads what `run` prints, even at its end, the agent's exit code is returned and recorded."""
     agent = ["sh", "-c", 'cat "$0"; exit 7', str(PLAIN)]
@@ -65,6 +81,7 @@ def test_a_reader_that_has_gone_hides_no_exit_code(home: Path, output_format: st
     assert json.loads(described.read_bytes())["exit_code"] == 7
 
 
+@pytest.mark.slow
 def test_following_a_file_prints_what_is_appended(tmp_path: Path) -> None:
     """With -f, appended lines are printed when they are complete, until a signal ends the program."""
     path = tmp_path / "growing.ndjson"
@@ -90,12 +107,12 @@ def test_following_a_file_prints_what_is_appended(tmp_path: Path) -> None:
 
 def test_a_replay_prints_what_the_file_prints() -> None:
     """A replay in print mode prints the same lines in the same order as the file."""
-    done = watch("replay", PLAIN, "--speed", "1000", "--max-idle", "0")
+    done = ran("replay", PLAIN, "--speed", "1000", "--max-idle", "0")
     assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
 
 
 def test_the_demo_needs_nothing() -> None:
     """The demo plays a bundled session to its end and exits with 0."""
-    done = watch("demo", "--speed", "1000", "--max-idle", "0")
+    done = ran("demo", "--speed", "1000", "--max-idle", "0")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 14

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.builders.lines import completed, final, init, result, segment, started, user
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 from tests.harness.fake_agent import command
-from tests.harness.program import PLAIN, watch
+from tests.harness.program import PLAIN, ran, watch
 
 FORMATS = (
     ["-p"],
@@ -22,46 +22,41 @@ NOTICE = "⚠ Workspace Trust Required\n".encode()
 REFUSED = b"RetriableError: [invalid_argument] unknown option '--x'\n"
 
 
-@pytest.mark.parametrize("options", FORMATS, ids=" ".join)
-@pytest.mark.parametrize(
-    ("lines", "reason"),
-    [
+def test_every_format_gives_the_reason(recording: Saver) -> None:
+    """The reason is on stderr, in one line, whatever is printed on stdout; the exit code is 1."""
+    cases: list[tuple[list[bytes], str]] = [
         ([init(), result("No more\ncredit", is_error=True)], "the run failed: No more␊credit"),
         ([init(), NOTICE, result("", is_error=True)], "the run failed: ⚠ Workspace Trust Required"),
         ([init(), result(None, is_error=True)], "the run failed: no reason given"),
         ([init(), user()], "the stream ended without a result"),
         ([init(), NOTICE, REFUSED], f"the stream ended without a result: {REFUSED.decode().strip()}"),
-    ],
-    ids=["result", "empty result", "no text", "no result", "last line"],
-)
-def test_every_format_gives_the_reason(
-    options: list[str], lines: list[bytes], reason: str, recording: Saver
-) -> None:
-    """The reason is on stderr, in one line, whatever is printed on stdout; the exit code is 1."""
-    source = recording(*lines)
-    arguments = [*options, "-"] if "--tee" in options else [*options, source]
-    done = watch(*arguments, stdin=source.read_bytes() if "--tee" in options else None)
-    assert (done.returncode, done.stderr.decode()) == (1, f"agentwatch: {reason}\n")
+    ]
+    for lines, reason in cases:
+        for options in FORMATS:
+            with case(f"{reason}, {' '.join(options)}"):
+                source = recording(*lines)
+                arguments = [*options, "-"] if "--tee" in options else [*options, source]
+                done = ran(*arguments, stdin=source.read_bytes() if "--tee" in options else None)
+                assert (done.returncode, done.stderr.decode()) == (1, f"agentwatch: {reason}\n")
 
 
-@pytest.mark.parametrize(
-    ("lines", "reason"),
-    [
+def test_what_is_no_reason(recording: Saver) -> None:
+    """Half an event, and what came before the last run, are no reason; a long line is cut and made safe."""
+    cases: list[tuple[list[bytes], str]] = [
         ([init(), NOTICE, started("read")[:60]], ": ⚠ Workspace Trust Required"),
         ([init(), b'{"type":"tool_call","subt'], ""),
         ([NOTICE, init()], ""),
         ([init(), NOTICE, init(), user()], ""),
         ([init(), b"x" * 5000], ": " + "x" * 400),
         ([init(), b"\x1b]0;a\x07\n"], ": ␛]0;a␇"),
-    ],
-    ids=["half an event after it", "half an event", "before the run", "earlier run", "long", "hostile"],
-)
-def test_what_is_no_reason(lines: list[bytes], reason: str, recording: Saver) -> None:
-    """Half an event, and what came before the last run, are no reason; a long line is cut and made safe."""
-    said = watch("-p", recording(*lines)).stderr.decode()
-    assert said == f"agentwatch: the stream ended without a result{reason}\n"
+    ]
+    for lines, reason in cases:
+        with case(lines):
+            said = ran("-p", recording(*lines)).stderr.decode()
+            assert said == f"agentwatch: the stream ended without a result{reason}\n"
 
 
+@pytest.mark.slow
 def test_an_agent_that_says_nothing_is_reported() -> None:
     """An agent that fails without a word ends with its code and a line that says so."""
     done = watch("run", "--", "sh", "-c", "exit 4")
@@ -71,6 +66,7 @@ def test_an_agent_that_says_nothing_is_reported() -> None:
     assert done.stderr == b"agentwatch: the stream ended without a result, exit 137 (SIGKILL)\n"
 
 
+@pytest.mark.slow
 def test_the_last_line_of_stderr_is_the_reason_of_last_resort(recording: Saver) -> None:
     """Without a better reason it is the last line of stderr, which is then not printed a second time."""
     switches = ("--stderr", "loading\n\nno login", "--exit", "1")
@@ -86,6 +82,7 @@ def test_the_last_line_of_stderr_is_the_reason_of_last_resort(recording: Saver) 
     ]
 
 
+@pytest.mark.slow
 def test_a_result_that_the_exit_code_contradicts_is_reported() -> None:
     """An agent that fails after a good result is reported; one that succeeds is not."""
     done = watch("run", "-p", "--", *command(PLAIN, "--exit", "3"))
@@ -98,14 +95,14 @@ def test_final_is_the_text_after_the_last_call(recording: Saver) -> None:
     """The final format prints the text after the last call, with a line end, and nothing else."""
     read = completed("read", "a", {"success": {}})
     path = recording(init(), user(), segment("I look."), read, final("Done.\nAll 3 pass."), result("x"))
-    done = watch(path, "--output-format", "final")
+    done = ran(path, "--output-format", "final")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"Done.\nAll 3 pass.\n", b"")
     whole = recording(init(), user(), final("caf\u00e9\x1b[1m\n"), result("x"))
-    assert watch(whole, "--output-format", "final").stdout == "caf\u00e9\x1b[1m\n".encode()
+    assert ran(whole, "--output-format", "final").stdout == "caf\u00e9\x1b[1m\n".encode()
 
 
 def test_final_prints_nothing_for_a_run_that_failed(recording: Saver) -> None:
     """A run that failed, or has no result, has no final answer, whatever it has written."""
     for last in (result("no", is_error=True), b""):
-        done = watch(recording(init(), user(), final("Almost."), last), "--output-format", "final")
+        done = ran(recording(init(), user(), final("Almost."), last), "--output-format", "final")
         assert (done.returncode, done.stdout) == (1, b"")

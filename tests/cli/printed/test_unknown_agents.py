@@ -10,9 +10,9 @@ import pytest
 from agentwatch.wire.agents import known_agents
 from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
 from tests.builders.lines import event, init, result
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 from tests.harness.fake_agent import command
-from tests.harness.program import PLAIN, watch
+from tests.harness.program import PLAIN, ran, watch
 
 FORMATS = ("text", "json", "stream-json", "final", "summary")
 OTHER = FOREIGN + event("farewell", is_error=False, result="x")
@@ -21,40 +21,41 @@ FOR_TEXT = "): add --output-format stream-json to the agent's command\n"
 FOR_JSON = "): try --format NAME, or agentwatch drift\n"
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("data", STREAMS.values(), ids=STREAMS)
-def test_another_agent_is_unknown_in_every_format(data: bytes, form: str, recording: Saver) -> None:
+def test_another_agent_is_unknown_in_every_format(recording: Saver) -> None:
     """A stream of an agent that is not known exits with 2 and says so in one line."""
-    done = watch(recording(data), "--output-format", form)
-    assert done.returncode == 2
-    said = done.stderr.decode()
-    assert said.startswith(WORDS)
-    assert said.endswith(FOR_JSON)
-    assert said.count("\n") == 1
-    if form == "summary":
-        printed = json.loads(done.stdout)
-        assert (printed["format"], printed["outcome"], printed["runs"]) == (None, None, 0)
-    else:
-        assert done.stdout == (data if form == "stream-json" else b"")
+    for name, data in STREAMS.items():
+        for form in FORMATS:
+            with case(f"{name}, {form}"):
+                done = ran(recording(data), "--output-format", form)
+                assert done.returncode == 2
+                said = done.stderr.decode()
+                assert said.startswith(WORDS)
+                assert said.endswith(FOR_JSON)
+                assert said.count("\n") == 1
+                if form == "summary":
+                    printed = json.loads(done.stdout)
+                    assert (printed["format"], printed["outcome"], printed["runs"]) == (None, None, 0)
+                else:
+                    assert done.stdout == (data if form == "stream-json" else b"")
 
 
-@pytest.mark.parametrize(
-    ("data", "first", "advice"),
-    [
+def test_the_advice_depends_on_the_stream() -> None:
+    """Plain text names the flag that was forgotten; other JSON names what to try."""
+    cases: list[tuple[bytes, str, str]] = [
         (b"I fixed it.\nTwo tests pass.\n", "I fixed it.", FOR_TEXT),
         (b"\n \nDone\x1b[0m", "Done␛[0m", FOR_TEXT),
         (b"x" * 70, "x" * 59 + "…", FOR_TEXT),
         (b"a warning\n" + OTHER, "a warning", FOR_JSON),
         (b'{\n  "type": "result"\n}\n', "{", FOR_JSON),
         (b"[1]\n", "[1]", FOR_JSON),
-    ],
-)
-def test_the_advice_depends_on_the_stream(data: bytes, first: str, advice: str) -> None:
-    """Plain text names the flag that was forgotten; other JSON names what to try."""
-    done = watch("-p", stdin=data)
-    assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", f"{WORDS}{first}{advice}")
+    ]
+    for data, first, advice in cases:
+        with case(data):
+            done = ran("-p", stdin=data)
+            assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", f"{WORDS}{first}{advice}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [0, 4])
 def test_run_exits_with_the_code_of_an_unknown_agent(code: int, recording: Saver) -> None:
     """`run` passes on the exit code of an agent that is not known, and says that it is not known."""
@@ -68,8 +69,8 @@ def test_run_exits_with_the_code_of_an_unknown_agent(code: int, recording: Saver
 def test_the_log_of_an_unknown_agent_is_one_line(tmp_path: Path) -> None:
     """The log says that the agent is not known, live and from the recording; `log` exits with 2."""
     saved, log = tmp_path / "r.ndjson", tmp_path / "r.log"
-    watch("-p", "--record", saved, "--log", log, stdin=OTHER)
-    done = watch("log", saved)
+    ran("-p", "--record", saved, "--log", log, stdin=OTHER)
+    done = ran("log", saved)
     assert done.returncode == 2
     assert done.stdout == log.read_bytes()
     assert done.stdout.decode().startswith(
@@ -81,27 +82,30 @@ def test_the_log_of_an_unknown_agent_is_one_line(tmp_path: Path) -> None:
 
 def test_drift_of_an_unknown_agent_is_its_report(recording: Saver) -> None:
     """`drift` lists the lines of an agent that is not known, and exits with 2."""
-    done = watch("drift", recording(OTHER))
+    done = ran("drift", recording(OTHER))
     assert (done.returncode, done.stderr) == (2, b"")
     assert b", format no known agent: 2 lines, 0 malformed, 2 unknown; 2 findings\n" in done.stdout
-    assert watch("drift", recording(b"")).returncode == 0
+    assert ran("drift", recording(b"")).returncode == 0
 
 
-@pytest.mark.parametrize("arguments", [["-p"], ["--output-format", "json"], ["log"], ["drift"]], ids=" ".join)
-def test_a_named_format_is_not_detected(arguments: list[str], recording: Saver) -> None:
+@pytest.mark.slow
+def test_a_named_format_is_not_detected(recording: Saver) -> None:
     """With --format, a stream is read in that format although its first line is not of it."""
     path = recording(event("hello"), result("Done."))
-    assert watch(*arguments, path).returncode == 2
-    done = watch(*arguments, path, "--format", "cursor")
-    assert done.returncode == 0
-    assert b"no known agent" not in done.stdout + done.stderr
+    commands: list[list[str]] = [["-p"], ["--output-format", "json"], ["log"], ["drift"]]
+    for arguments in commands:
+        with case(" ".join(arguments)):
+            assert ran(*arguments, path).returncode == 2
+            done = ran(*arguments, path, "--format", "cursor")
+            assert done.returncode == 0
+            assert b"no known agent" not in done.stdout + done.stderr
     assert watch("run", "-p", "--format", "cursor", "--", *command(path)).returncode == 0
-    assert watch("replay", path, "--speed", "1000", "--format", "cursor").returncode == 0
+    assert ran("replay", path, "--speed", "1000", "--format", "cursor").returncode == 0
 
 
 def test_a_named_format_that_does_not_exist_is_wrong_use() -> None:
     """A format that this version does not know is a usage error that lists the known ones."""
-    done = watch(PLAIN, "--format", "kursor")
+    done = ran(PLAIN, "--format", "kursor")
     assert (done.returncode, done.stdout) == (2, b"")
     names = ", ".join(agent.name for agent in known_agents()).encode()
     assert (
@@ -111,7 +115,7 @@ def test_a_named_format_that_does_not_exist_is_wrong_use() -> None:
 
 def test_the_help_lists_the_formats() -> None:
     """The help of `--format` names every format."""
-    words = watch("--help").stdout.decode().replace(",", " ").replace(".", " ").split()
+    words = ran("--help").stdout.decode().replace(",", " ").replace(".", " ").split()
     assert {agent.name for agent in known_agents()} <= {*words}
 
 
@@ -119,6 +123,6 @@ def test_a_log_written_live_has_the_named_format(tmp_path: Path, recording: Save
     """The log of a stream that is read in a named format is written in that format too."""
     log = tmp_path / "l"
     data = event("hello") + init() + result("Done.")
-    watch("-p", "--format", "cursor", "--log", log, stdin=event("hello") + result("Done."))
+    ran("-p", "--format", "cursor", "--log", log, stdin=event("hello") + result("Done."))
     assert b"# succeeded" in log.read_bytes()
-    assert watch("log", recording(data), "--format", "cursor").returncode == 0
+    assert ran("log", recording(data), "--format", "cursor").returncode == 0

@@ -15,12 +15,13 @@ from agentwatch.faults import Fault
 from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import fake_machine
 from tests.builders.machine.saved import save
-from tests.harness.program import watch
+from tests.conftest import case
+from tests.harness.program import ran
 
 
 def listed(home: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
     """Run `sessions` for a user without other agents."""
-    return watch("sessions", *options)
+    return ran("sessions", *options)
 
 
 SUCCEEDED = init() + user("Raise the timeout.") + result("done")
@@ -37,10 +38,12 @@ def saved(days: float, data: bytes) -> Path:
 
 
 def test_a_machine_without_sessions_has_an_empty_list(home: Path) -> None:
-    """Nothing is printed, and that is no failure."""
-    for options in ((), ("--json",), ("--once",), ("--all",)):
-        done = listed(home, *options)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    """Nothing is printed on stdout, and the exit code is 0; without --json, one line says so."""
+    said = b"agentwatch: no agent has a session here (see agentwatch doctor)\n"
+    for options, line in (((), said), (("--json",), b""), (("--all",), said)):
+        with case(" ".join(options)):
+            done = listed(home, *options)
+            assert (done.returncode, done.stdout, done.stderr) == (0, b"", line)
 
 
 def test_sessions_are_listed_newest_first(home: Path) -> None:
@@ -65,16 +68,17 @@ def test_json_has_an_object_for_each_session(home: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     [found] = map(json.loads, done.stdout.splitlines())
     assert found["path"] == str(path)
-    shown = [watch("--output-format", "summary", words).stdout for words in (found["id"], found["path"])]
+    shown = [ran("--output-format", "summary", words).stdout for words in (found["id"], found["path"])]
     assert shown[0] == shown[1] != b""
 
 
+@pytest.mark.slow
 def test_every_id_is_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sessions of all agents are listed, and each id of 6 characters names the path beside it."""
     machine = fake_machine(tmp_path / "machine", 30)
     for name, value in machine.environ.items():
         monkeypatch.setenv(name, value)
-    done = watch("sessions", "--json", "--all")
+    done = ran("sessions", "--json", "--all")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(rows) >= len(machine.made)
     opened = set()
@@ -100,28 +104,27 @@ def test_hidden_sessions_are_counted(home: Path) -> None:
         assert (len(done.stdout.splitlines()), done.stderr) == (2, b"")
 
 
-@pytest.mark.parametrize(
-    ("options", "count"),
-    [
+def test_options_choose_sessions(home: Path) -> None:
+    """Options choose by state, time and repository; a choice of nothing ends with 0 as well."""
+    cases: list[tuple[list[str], int]] = [
         (["--state", "failed"], 1),
         (["--state", "failed", "--state", "succeeded"], 2),
         (["--state", "your-turn"], 0),
         (["--state", "your turn"], 0),
         (["--since", "36h"], 1),
         (["--repo", "nothing"], 0),
-    ],
-)
-def test_options_choose_sessions(home: Path, options: list[str], count: int) -> None:
-    """Options choose by state, time and repository; a choice of nothing ends with 0 as well."""
+    ]
     saved(2, FAILED), saved(1, SUCCEEDED)
-    done = listed(home, "--json", *options)
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, count)
+    for options, count in cases:
+        with case(" ".join(options)):
+            done = listed(home, "--json", *options)
+            assert (done.returncode, len(done.stdout.splitlines())) == (0, count)
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (["--state", "busy"], "--state: 'busy' is not one of: working, asks, quiet, your turn, shell, "),
+def test_wrong_options_are_usage_errors(home: Path) -> None:
+    """An unknown name is reported with the known ones, in one line with 2."""
+    cases: list[tuple[list[str], str]] = [
+        (["--state", "busy"], "--state: 'busy' is not one of: working, asks, quiet, your-turn, shell, "),
         (["--agent", "x"], "--agent: 'x' is not one of: "),
         (["--since", "soon"], "--since: 'soon' is neither an age nor a date; an age is 90s, 30m, 2h, 30d"),
         (["--older", "30d"], "--older needs --prune"),
@@ -130,14 +133,13 @@ def test_options_choose_sessions(home: Path, options: list[str], count: int) -> 
         (["--prune", "--older", "old"], "--older: 'old' is no age; an age is 90s, 30m, 2h, 30d or 4w"),
         (["--prune", "--older", "1d", "--yes", "--dry-run"], "--yes excludes --dry-run"),
         (["--prune"], '--prune needs an age: --older 30d, or keep = "30d" under [sessions] in the settings'),
-    ],
-)
-def test_wrong_options_are_usage_errors(home: Path, options: list[str], reason: str) -> None:
-    """An unknown name is reported with the known ones, in one line with 2."""
-    done = listed(home, *options)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.decode().startswith(f"agentwatch: {reason}")
-    assert done.stderr.count(b"\n") == 1
+    ]
+    for options, reason in cases:
+        with case(" ".join(options)):
+            done = listed(home, *options)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert done.stderr.decode().startswith(f"agentwatch: {reason}")
+            assert done.stderr.count(b"\n") == 1
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])

@@ -12,7 +12,8 @@ from agentwatch.cli.sessions import prune as command
 from agentwatch.cli.sessions.options import Pruning
 from agentwatch.recording import hold
 from tests.builders.machine.saved import MARKED, names, save
-from tests.harness.program import watch
+from tests.conftest import case
+from tests.harness.program import ran
 
 DAY_MS = 86_400_000
 
@@ -23,7 +24,7 @@ def test_without_a_terminal_nothing_is_deleted() -> None:
     size = old.stat().st_size + 100
     before = names()
     for options in ((), ("--dry-run",)):
-        done = watch("sessions", "--prune", "--older", "30d", *options)
+        done = ran("sessions", "--prune", "--older", "30d", *options)
         assert done.returncode == 0
         [line] = done.stdout.decode().splitlines()
         assert line.endswith(str(old))
@@ -39,11 +40,11 @@ def test_with_yes_old_recordings_are_deleted() -> None:
     """All files of an old session are deleted; new ones, foreign files and those of other programs stay."""
     old, new = save(40, ".log", ".json"), save(1)
     foreign = save(50).rename(new.with_name("mine.ndjson"))
-    done = watch("sessions", "--prune", "--older", "30d", "--yes")
+    done = ran("sessions", "--prune", "--older", "30d", "--yes")
     assert (done.returncode, str(old) in done.stdout.decode()) == (0, True)
     assert done.stderr.startswith(b"agentwatch: deleted 1 recording, ")
     assert names() == {new.name, foreign.name}
-    done = watch("sessions", "--prune", "--older", "30d", "--yes")
+    done = ran("sessions", "--prune", "--older", "30d", "--yes")
     assert (done.returncode, done.stdout) == (0, b"")
     assert done.stderr == b"agentwatch: no recording of agentwatch is that old\n"
 
@@ -54,7 +55,7 @@ def test_recorded_and_bookmarked_sessions_are_kept() -> None:
     marked.with_suffix(".bookmarks.json").write_bytes(MARKED)
     fd = os.open(running, os.O_RDWR)
     hold(fd)
-    done = watch("sessions", "--prune", "--older", "30d", "--keep-bookmarked", "--yes")
+    done = ran("sessions", "--prune", "--older", "30d", "--keep-bookmarked", "--yes")
     os.close(fd)
     assert done.stderr.decode().splitlines() == [
         "agentwatch: kept 1 recording with bookmarks",
@@ -70,12 +71,12 @@ def test_the_settings_have_the_age(tmp_path: Path) -> None:
     path = save(40)
     settings = tmp_path / "config.toml"
     settings.write_text('[sessions]\nkeep = "50d"\n[keys]\nleave = "Q"\n')
-    done = watch("sessions", "--prune", "--yes", AGENTWATCH_CONFIG=str(settings))
+    done = ran("sessions", "--prune", "--yes", AGENTWATCH_CONFIG=str(settings))
     assert (done.returncode, path.exists()) == (0, True)
     settings.write_text('[sessions]\nkeep = "30d"\n')
-    done = watch("sessions", "--prune", "--older", "9w", "--yes", AGENTWATCH_CONFIG=str(settings))
+    done = ran("sessions", "--prune", "--older", "9w", "--yes", AGENTWATCH_CONFIG=str(settings))
     assert (done.returncode, path.exists()) == (0, True)
-    done = watch("sessions", "--prune", "--yes", AGENTWATCH_CONFIG=str(settings))
+    done = ran("sessions", "--prune", "--yes", AGENTWATCH_CONFIG=str(settings))
     assert (done.returncode, path.exists()) == (0, False)
 
 
@@ -102,10 +103,11 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
     return answered
 
 
-@pytest.mark.parametrize("answer", ["\n", "n\n", "no\n", "", "yess\n", "\xff\n"])
-def test_only_yes_deletes(terminal: Callable[[str], Path], answer: str) -> None:
+def test_only_yes_deletes(terminal: Callable[[str], Path]) -> None:
     """On a terminal it asks; the answer is no unless it is yes."""
-    assert terminal(answer).exists()
+    for answer in ("\n", "n\n", "no\n", "", "yess\n", "\xff\n"):
+        with case(answer):
+            assert terminal(answer).exists()
 
 
 @pytest.mark.parametrize("answer", ["y\n", "YES\n", " y \n"])
@@ -136,7 +138,7 @@ def test_a_folder_that_is_a_link_is_a_fault(home: Path, tmp_path: Path) -> None:
     path = save(40)
     moved = path.parent.rename(tmp_path / "elsewhere")
     (home / "sessions").symlink_to(moved)
-    done = watch("sessions", "--prune", "--older", "30d", "--yes")
+    done = ran("sessions", "--prune", "--older", "30d", "--yes")
     assert (done.returncode, done.stdout) == (2, b"")
     assert (
         done.stderr.decode()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from agentwatch.cli.sessions.wanted import Wanted, chosen
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
 from tests.builders.machine.rows import NOW_MS, row
+from tests.conftest import case
 
 DAY_MS = 86_400_000
 OLD_MS = NOW_MS - 8 * DAY_MS
@@ -61,9 +60,9 @@ def test_all_sessions_are_printed_on_demand() -> None:
     assert found.hidden() == ""
 
 
-@pytest.mark.parametrize(
-    ("options", "printed"),
-    [
+def test_sessions_match_every_option() -> None:
+    """A session is printed if it matches one name of each option; agentwatch has our own recordings."""
+    cases: list[tuple[dict[str, Any], list[str]]] = [
         ({"agents": frozenset({"codex"})}, ["works"]),
         ({"agents": frozenset({"agentwatch"})}, ["own"]),
         ({"agents": frozenset({"codex", "cursor"})}, ["works", "own"]),
@@ -73,11 +72,10 @@ def test_all_sessions_are_printed_on_demand() -> None:
         ({"repo": "ap"}, []),
         ({"repo": "api", "states": frozenset({"failed"})}, ["own"]),
         ({"since_ms": NOW_MS - 4}, ["live one-liner", "works", "own"]),
-    ],
-)
-def test_sessions_match_every_option(options: dict[str, Any], printed: list[str]) -> None:
-    """A session is printed if it matches one name of each option; agentwatch has our own recordings."""
-    assert names(chosen(ROWS, Wanted(**options), NOW_MS).rows) == printed
+    ]
+    for options, printed in cases:
+        with case(options):
+            assert names(chosen(ROWS, Wanted(**options), NOW_MS).rows) == printed
 
 
 def test_only_hidden_sessions_that_match_are_counted() -> None:

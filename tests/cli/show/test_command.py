@@ -7,14 +7,13 @@ import re
 import sqlite3
 from pathlib import Path
 
-import pytest
-
 from agentwatch.recording import SessionFiles, hold
 from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.sources.open import saved_source
+from tests.builders.captures import OWN
 from tests.builders.lines import completed, init, result, started, user
-from tests.conftest import RECORDINGS, SHARED, Saver
-from tests.harness.program import PLAIN, watch
+from tests.conftest import RECORDINGS, Saver, case
+from tests.harness.program import PLAIN, ran
 
 DEMO = RECORDINGS / "demo.ndjson"
 START = "2026-11-02 10:02:11"
@@ -23,7 +22,7 @@ START = "2026-11-02 10:02:11"
 
 def shown(*words: str | Path, stdin: bytes | None = None) -> list[str]:
     """Return the lines that `show` prints."""
-    done = watch("show", *words, stdin=stdin, TZ="UTC")
+    done = ran("show", *words, stdin=stdin, TZ="UTC")
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout.decode().splitlines()
 
@@ -39,9 +38,9 @@ def test_a_call_is_shown_in_full() -> None:
     assert found["result"]["success"]["linesAdded"] == 1
 
 
-@pytest.mark.parametrize(
-    ("moment", "at", "status"),
-    [
+def test_the_state_at_a_moment_is_shown() -> None:
+    """`FILE@…` prints the state of then, with the words of the status line of then."""
+    cases: list[tuple[str, str, str]] = [
         ("10:02:12", "2026-11-02 10:02:12", "waiting for the model"),
         ("2026-11-02T10:02:13Z", "2026-11-02 10:02:13", "running read lantern/settings.py · 0 s"),
         ("50%", "2026-11-02 10:02:14", "waiting for the model"),
@@ -49,13 +48,12 @@ def test_a_call_is_shown_in_full() -> None:
         ("live", "2026-11-02 10:02:18", "succeeded in 8.7 s · 2 calls"),
         ("+1h", "2026-11-02 10:02:18", "succeeded in 8.7 s · 2 calls"),
         ("start", "unknown", "waiting for the first event"),
-    ],
-)
-def test_the_state_at_a_moment_is_shown(moment: str, at: str, status: str) -> None:
-    """`FILE@…` prints the state of then, with the words of the status line of then."""
-    lines = shown(f"{PLAIN}@{moment}")
-    assert lines[0].startswith(f"at {at} · byte ")
-    assert status in lines
+    ]
+    for moment, at, status in cases:
+        with case(moment):
+            lines = shown(f"{PLAIN}@{moment}")
+            assert lines[0].startswith(f"at {at} · byte ")
+            assert status in lines
 
 
 def test_a_moment_between_two_lines_has_its_own_clock(recording: Saver) -> None:
@@ -78,7 +76,7 @@ def test_a_moment_between_two_lines_has_its_own_clock(recording: Saver) -> None:
 def test_a_file_without_a_moment_is_shown_at_its_end() -> None:
     """The state at the end is the summary with four more members."""
     found = json.loads("".join(shown(DEMO, "--json")))
-    summary = json.loads(watch("--output-format", "summary", DEMO).stdout)
+    summary = json.loads(ran("--output-format", "summary", DEMO).stdout)
     assert found.pop("offset") == DEMO.stat().st_size
     assert found.pop("status").startswith("succeeded in ")
     assert found.pop("at_ms") > 0
@@ -116,26 +114,25 @@ def test_stdin_is_shown() -> None:
     assert shown("--", "-#1", stdin=PLAIN.read_bytes())[0] == "#1 Read file lantern/settings.py (6 lines)"
 
 
-@pytest.mark.parametrize(
-    ("words", "error"),
-    [
+def test_an_error_is_one_line() -> None:
+    """What cannot be shown exits with 2 and one line that says why."""
+    cases: list[tuple[str, str]] = [
         ("{}#3", "{}#3: no call #3: the session has 2 calls"),
         ("{}@09:00", "{}@09:00: 09:00:00 is not in the recording: 10:02:11 to 10:02:18"),
         ("{}@rewrite", "{}@rewrite: no bookmark rewrite: a moment is "),
         ("missing#3", "cannot open missing: no such file or directory"),
-    ],
-)
-def test_an_error_is_one_line(words: str, error: str) -> None:
-    """What cannot be shown exits with 2 and one line that says why."""
-    done = watch("show", words.format(PLAIN), TZ="UTC")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
-    assert error.format(PLAIN) in done.stderr.decode()
+    ]
+    for words, error in cases:
+        with case(words):
+            done = ran("show", words.format(PLAIN), TZ="UTC")
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
+            assert error.format(PLAIN) in done.stderr.decode()
 
 
 def test_an_unknown_agent_is_an_error(recording: Saver) -> None:
     """A stream of no known agent exits with 2, as when it is printed."""
-    done = watch("show", recording(b'{"a": 1}\n'))
+    done = ran("show", recording(b'{"a": 1}\n'))
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"agentwatch: not a stream of an agent that this version knows")
 
@@ -151,11 +148,8 @@ def test_a_recording_that_is_still_written_is_not_followed(recording: Saver) -> 
 
 def test_a_session_of_a_store_is_shown(tmp_path: Path) -> None:
     """A session in opencode's database has moments too."""
-    source = SHARED / "disk" / "opencode-db" / "own-1.18.33" / "opencode.db"
-    if not source.exists():
-        pytest.skip("the recordings of others are absent")
     path = tmp_path / "opencode.db"
-    path.write_bytes(source.read_bytes())
+    path.write_bytes((OWN / "disk/opencode-db/own-1.18.33/opencode.db").read_bytes())
     with sqlite3.connect(path) as database:
         (own_id,) = database.execute("select id from session limit 1").fetchone()
     assert saved_source(path).path == path

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.program import watch
+from tests.conftest import case
+from tests.harness.program import ran
 from tests.session_index.machines import Indexed
 from tests.session_index.truth import machine_of_truth
 
@@ -66,7 +67,7 @@ def indexed(tmp_path: Path) -> Indexed:
 def stats(indexed: Indexed, *options: str) -> subprocess.CompletedProcess[bytes]:
     """Run the command on a machine."""
     environ = indexed.machine.environ
-    return watch("stats", *options, HOME=environ["HOME"], AGENTWATCH_HOME=environ["AGENTWATCH_HOME"])
+    return ran("stats", *options, HOME=environ["HOME"], AGENTWATCH_HOME=environ["AGENTWATCH_HOME"])
 
 
 def test_the_report(indexed: Indexed) -> None:
@@ -124,62 +125,66 @@ def test_the_lines_of_csv(indexed: Indexed) -> None:
     assert values["verdicts", "", "pytest", "red_share"] == "0.75"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_an_unknown_name_is_an_error(indexed: Indexed) -> None:
+    """A name that no session has is reported with the nearest right word, and there is no empty report."""
+    cases: list[tuple[tuple[str, str], str]] = [
         (("--agent", "cluade"), "--agent: no session has 'cluade'; did you mean claude?"),
         (("--repo", "tidepol"), "--repo: no session has 'tidepol'; did you mean tidepool?"),
         (("--repo", "zzz"), "--repo: no session has 'zzz'; known: mill, tidepool"),
         (("--repo", "\x1b[31m"), "--repo: no session has '\\x1b[31m'; known: mill, tidepool"),
-    ],
-)
-def test_an_unknown_name_is_an_error(indexed: Indexed, options: tuple[str, str], message: str) -> None:
-    """A name that no session has is reported with the nearest right word, and there is no empty report."""
-    done = stats(indexed, *options)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.decode() == f"agentwatch: {message}\n"
+    ]
+    for options, message in cases:
+        with case(options):
+            done = stats(indexed, *options)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert done.stderr.decode() == f"agentwatch: {message}\n"
 
 
-@pytest.mark.parametrize(
-    "options", [("--since", "soon"), ("--since", "7"), ("--json", "--output-format", "csv")]
-)
-def test_a_wrong_option_is_an_error(indexed: Indexed, options: tuple[str, ...]) -> None:
+def test_a_wrong_option_is_an_error(indexed: Indexed) -> None:
     """An invalid time, and two formats, are reported before a session is read."""
-    done = stats(indexed, *options)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert not (indexed.machine.home / ".agentwatch/index.db").exists()
+    cases: list[tuple[str, ...]] = [
+        ("--since", "soon"),
+        ("--since", "7"),
+        ("--json", "--output-format", "csv"),
+    ]
+    for options in cases:
+        with case(options):
+            done = stats(indexed, *options)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert not (indexed.machine.home / ".agentwatch/index.db").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        (("--since", "2100-01-01"), "no sessions since 2100-01-01 00:00"),
-        (("--agent", "codex"), "no sessions of codex"),
-        (("--repo", "MILL", "--agent", "claude"), "no sessions of claude in MILL"),
-    ],
-)
-def test_no_chosen_session_is_one_line(indexed: Indexed, options: tuple[str, ...], line: str) -> None:
+def test_no_chosen_session_is_one_line(indexed: Indexed) -> None:
     """If no session is chosen, one line says so, and the exit code is 0."""
-    done = stats(indexed, *options)
-    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"{line}\n", b"")
+    cases: list[tuple[tuple[str, ...], str]] = [
+        (("--since", "2100-01-01"), "no sessions since 2100-01-01 00:00"),
+        (("--repo", "MILL", "--agent", "claude"), "no sessions of claude in MILL"),
+    ]
+    for options, line in cases:
+        with case(options):
+            done = stats(indexed, *options)
+            assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"{line}\n", b"")
 
 
 def test_a_machine_without_sessions(home: Path) -> None:
     """Without any session, one line says so; JSON and CSV have their usual form."""
     assert home
-    done = watch("stats", "--repo", "any")
-    assert (done.returncode, done.stdout) == (0, b"no sessions in any\n")
-    totals = json.loads(watch("stats", "--json").stdout)["totals"]
+    assert (done := ran("stats")).returncode == 0
+    assert done.stdout == b"no sessions\n"
+    for option, name in (("--repo", "any"), ("--agent", "claude")):
+        with case(option):
+            done = ran("stats", option, name)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert done.stderr == f"agentwatch: {option}: no session has {name!r}\n".encode()
+    totals = json.loads(ran("stats", "--json").stdout)["totals"]
     assert (totals["sessions"], totals["active_ms"], totals["cost_usd"]) == (0, None, None)
-    assert watch("stats", "--output-format", "csv").stdout.startswith(
-        b"section,repository,name,metric,value\n"
-    )
+    assert ran("stats", "--output-format", "csv").stdout.startswith(b"section,repository,name,metric,value\n")
 
 
 def test_an_index_that_cannot_be_created_is_reported(home: Path) -> None:
     """If the index cannot be created, the reason is one line, and the exit code 73."""
     home.write_bytes(b"")
-    done = watch("stats")
+    done = ran("stats")
     assert (done.returncode, done.stdout) == (73, b"")
     assert done.stderr.startswith(b"agentwatch: cannot create ")
     assert done.stderr.count(b"\n") == 1

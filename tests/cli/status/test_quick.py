@@ -15,6 +15,8 @@ from agentwatch.machine.status.file import write_status
 from agentwatch.recording import now_ms
 from tests.harness.program import AGENTWATCH, environment, watch
 
+pytestmark = pytest.mark.slow
+
 COUNTS = Counts(needs_you=2, working=3, failed=1, ended_today=9)
 LINE = "2 need you · 3 working · 1 failed\n".encode()
 

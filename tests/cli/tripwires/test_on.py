@@ -9,7 +9,7 @@ import pytest
 
 from tests.harness.fake_agent import command
 from tests.harness.processes import is_alive
-from tests.harness.program import PLAIN, PLAIN_TEXT, watch
+from tests.harness.program import PLAIN, PLAIN_TEXT, ran, watch
 
 
 def said(stderr: bytes) -> list[str]:
@@ -17,6 +17,7 @@ def said(stderr: bytes) -> list[str]:
     return [line.removeprefix("agentwatch: ") for line in stderr.decode().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_hit_is_printed_on_stderr_and_written_in_the_log(home: Path) -> None:
     """Stdout has only what the format prints; the log is the same bytes when it is printed later."""
     rules = ["--on", "tool:read", "bell", "--on", "tool:edit", "log"]
@@ -25,7 +26,7 @@ def test_a_hit_is_printed_on_stderr_and_written_in_the_log(home: Path) -> None:
     assert said(done.stderr) == ['rule "tool:read" hit by call 1: Read file lantern/settings.py']
     found = {path.suffix: path for path in (home / "sessions").iterdir()}
     log = found[".log"].read_bytes()
-    assert watch("log", found[".ndjson"]).stdout == log
+    assert ran("log", found[".ndjson"]).stdout == log
     hits = [line for line in log.decode().splitlines() if "rule" in line]
     assert [line.partition("Z ")[2] for line in hits] == [
         'rule "tool:read" hit by call 1: Read file lantern/settings.py',
@@ -37,11 +38,12 @@ def test_a_hit_is_printed_on_stderr_and_written_in_the_log(home: Path) -> None:
 
 def test_a_pipe_is_watched(tmp_path: Path) -> None:
     """Without a recording the hit is printed, and nothing is written."""
-    done = watch("-p", "--on", "calls>1", "note", stdin=PLAIN.read_bytes(), cwd=tmp_path)
+    done = ran("-p", "--on", "calls>1", "note", stdin=PLAIN.read_bytes(), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
     assert said(done.stderr) == ['rule "calls>1" hit']
 
 
+@pytest.mark.slow
 def test_a_rule_stops_the_agent(home: Path) -> None:
     """It ends as `q` ends it, with the exit code of that, and nothing is left."""
     agent = command(PLAIN, "--cut", "2500", "--hang")
@@ -71,7 +73,7 @@ def test_a_rule_stops_the_agent(home: Path) -> None:
 )
 def test_a_rule_is_checked_before_the_agent_starts(home: Path, given: list[str], complaint: str) -> None:
     """One line says what is wrong; no agent runs and no file is made."""
-    done = watch("run", "-p", "--on", *given, "--", "touch", str(home / "started"))
+    done = ran("run", "-p", "--on", *given, "--", "touch", str(home / "started"))
     assert (done.returncode, done.stdout) == (2, b"")
     [line] = said(done.stderr)
     assert line.startswith(complaint)
@@ -82,7 +84,7 @@ def test_a_rule_is_checked_before_the_agent_starts(home: Path, given: list[str],
 @pytest.mark.parametrize("action", ["pause", "stop"])
 def test_an_agent_that_others_have_started_is_not_acted_on(action: str) -> None:
     """A pipe has only alarms."""
-    done = watch("-p", "--on", "failed>3", action, stdin=PLAIN.read_bytes())
+    done = ran("-p", "--on", "failed>3", action, stdin=PLAIN.read_bytes())
     assert (done.returncode, done.stdout) == (2, b"")
     assert said(done.stderr) == [
         f"--on … {action}: acts on an agent that agentwatch has started: agentwatch run --on …"
@@ -91,6 +93,6 @@ def test_an_agent_that_others_have_started_is_not_acted_on(action: str) -> None:
 
 def test_a_saved_recording_is_not_watched() -> None:
     """Its calls are over; `check` judges them."""
-    done = watch("-p", "--on", "failed>3", "bell", PLAIN)
+    done = ran("-p", "--on", "failed>3", "bell", PLAIN)
     assert (done.returncode, done.stdout) == (2, b"")
     assert "agentwatch check judges recordings" in said(done.stderr)[0]

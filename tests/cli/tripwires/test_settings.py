@@ -11,6 +11,7 @@ from agentwatch.cli.options import Options
 from agentwatch.cli.tripwires.watching import tripwires_of
 from agentwatch.config import Config, OnSetting
 from agentwatch.faults import Fault
+from tests.conftest import case
 
 
 def read(folder: Path, text: str) -> Config:
@@ -48,9 +49,9 @@ def test_a_pipe_has_the_rules_that_only_alert() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
+def test_a_wrong_table_is_an_error_in_one_line(tmp_path: Path) -> None:
+    """It names the table and the nearest right word, before an agent starts."""
+    cases: list[tuple[str, str]] = [
         ('on = "failed>3"', "on must be a list of tables"),
         ("on = [1]", "on must be a list of tables"),
         ('[[on]]\nrule = "failed>3"', "[[on]] number 1: action is missing"),
@@ -59,11 +60,10 @@ def test_a_pipe_has_the_rules_that_only_alert() -> None:
         ("[[on]]\nrule = 3", "[[on]] number 1: rule must be a string in quotes"),
         ('[[on]]\nrule = "pth:x"\naction = "bell"', 'unknown field "pth" (did you mean path?)'),
         ('[[on]]\nrule = "a"\naction = "bel"', 'unknown action "bel" (did you mean bell?)'),
-    ],
-)
-def test_a_wrong_table_is_an_error_in_one_line(tmp_path: Path, text: str, complaint: str) -> None:
-    """It names the table and the nearest right word, before an agent starts."""
-    with pytest.raises(Fault) as caught:
-        read(tmp_path, text)
-    assert complaint in str(caught.value)
-    assert "\n" not in str(caught.value)
+    ]
+    for text, complaint in cases:
+        with case(text):
+            with pytest.raises(Fault) as caught:
+                read(tmp_path, text)
+            assert complaint in str(caught.value)
+            assert "\n" not in str(caught.value)

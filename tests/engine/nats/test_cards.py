@@ -10,6 +10,8 @@ from agentwatch.engine.names import new_session
 from agentwatch.engine.nats.archive import NatsArchive
 from agentwatch.engine.nats.sink import NatsSink
 
+pytestmark = pytest.mark.slow
+
 SESSION = new_session("ci")
 
 

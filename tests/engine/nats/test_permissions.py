@@ -25,8 +25,11 @@ from agentwatch.engine.nats.permissions import (
 from agentwatch.engine.nats.setup import make_streams
 from agentwatch.engine.nats.sink import NatsSink
 from agentwatch.engine.opening import Login
+from tests.conftest import case
 from tests.harness.engine.foreign.wire import Wire
 from tests.harness.engine.server import Server, nats_server
+
+pytestmark = pytest.mark.system
 
 MINE = SessionName("ci", "1" * 32)
 OTHER = SessionName("other", "2" * 32)
@@ -111,79 +114,79 @@ def test_a_watcher_watches(watcher: NatsArchive) -> None:
 
 def test_a_publisher_is_refused_at_another_session(publisher: NatsSink) -> None:
     """Bytes, card and tail of another publisher are refused at once, with a reason, and the rest goes on."""
-    refused: list[Callable[[], object]] = [
-        lambda: publisher.append(OTHER, Chunk(4, b"two\n"), 0),
-        lambda: publisher.put_card(OTHER, b"{}"),
-        lambda: publisher.tail(OTHER),
-    ]
-    for call in refused:
-        with pytest.raises(EngineError, match="does not allow") as caught:
-            call()
-        assert caught.value.trouble is Trouble.REFUSED
-        assert publisher.tail(MINE) is not None
+    refused: dict[str, Callable[[], object]] = {
+        "bytes": lambda: publisher.append(OTHER, Chunk(4, b"two\n"), 0),
+        "card": lambda: publisher.put_card(OTHER, b"{}"),
+        "tail": lambda: publisher.tail(OTHER),
+    }
+    for name, call in refused.items():
+        with case(name):
+            with pytest.raises(EngineError, match="does not allow") as caught:
+                call()
+            assert caught.value.trouble is Trouble.REFUSED
+            assert publisher.tail(MINE) is not None
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        f"{OTHER.subject}",
-        f"{OTHER.card_subject}",
-        "aw.v1.c.ci",
-        "aw.v1.x",
-        ">",
-        "$SYS.REQ.USER.INFO.x",
-        f"$JS.API.DIRECT.GET.{STREAM}.{OTHER.subject}",
-        f"$JS.API.DIRECT.GET.{STREAM}",
-        f"$JS.API.DIRECT.GET.{CARD_STREAM}.{OTHER.card_subject}",
-        "$JS.API.INFO",
-        "$JS.API.STREAM.NAMES",
-        "$JS.API.STREAM.LIST",
-        *(
-            f"$JS.API.STREAM.{verb}.{stream}"
-            for verb in ("CREATE", "UPDATE", "INFO", "PURGE", "DELETE", "SNAPSHOT", "MSG.GET", "MSG.DELETE")
-            for stream in (STREAM, CARD_STREAM, "MORE")
-        ),
-        f"$JS.API.CONSUMER.CREATE.{STREAM}",
-        f"$JS.API.CONSUMER.DURABLE.CREATE.{STREAM}.x",
-        f"$JS.API.CONSUMER.LIST.{STREAM}",
-        f"$JS.API.CONSUMER.INFO.{STREAM}.x",
-        f"$JS.API.CONSUMER.DELETE.{STREAM}.x",
-        "$JS.API.ACCOUNT.PURGE.A",
-        "$JS.API.SERVER.REMOVE",
-        "$JS.API.META.LEADER.STEPDOWN",
-    ],
-)
-def test_what_neither_role_may_send(guarded: Server, subject: str) -> None:
+REFUSED = [
+    f"{OTHER.subject}",
+    f"{OTHER.card_subject}",
+    "aw.v1.c.ci",
+    "aw.v1.x",
+    ">",
+    "$SYS.REQ.USER.INFO.x",
+    f"$JS.API.DIRECT.GET.{STREAM}.{OTHER.subject}",
+    f"$JS.API.DIRECT.GET.{STREAM}",
+    f"$JS.API.DIRECT.GET.{CARD_STREAM}.{OTHER.card_subject}",
+    "$JS.API.INFO",
+    "$JS.API.STREAM.NAMES",
+    "$JS.API.STREAM.LIST",
+    *(
+        f"$JS.API.STREAM.{verb}.{stream}"
+        for verb in ("CREATE", "UPDATE", "INFO", "PURGE", "DELETE", "SNAPSHOT", "MSG.GET", "MSG.DELETE")
+        for stream in (STREAM, CARD_STREAM, "MORE")
+    ),
+    f"$JS.API.CONSUMER.CREATE.{STREAM}",
+    f"$JS.API.CONSUMER.DURABLE.CREATE.{STREAM}.x",
+    f"$JS.API.CONSUMER.LIST.{STREAM}",
+    f"$JS.API.CONSUMER.INFO.{STREAM}.x",
+    f"$JS.API.CONSUMER.DELETE.{STREAM}.x",
+    "$JS.API.ACCOUNT.PURGE.A",
+    "$JS.API.SERVER.REMOVE",
+    "$JS.API.META.LEADER.STEPDOWN",
+]
+
+
+def test_what_neither_role_may_send(guarded: Server) -> None:
     """What is not needed is refused by the server: for a publisher, and for a watcher."""
-    for user in ("ci", "ann"):
-        with wire_of(guarded, user) as wire:
-            wire.publish(subject.encode(), b"", reply=f"_INBOX.{user}.x".encode())
-            assert [error.lower()[:23] for error in wire.errors] == ["'permissions violation "[:23]]
+    for subject in REFUSED:
+        for user in ("ci", "ann"):
+            with case(f"{subject}, {user}"), wire_of(guarded, user) as wire:
+                wire.publish(subject.encode(), b"", reply=f"_INBOX.{user}.x".encode())
+                assert [error.lower()[:23] for error in wire.errors] == ["'permissions violation "[:23]]
 
 
-@pytest.mark.parametrize(
-    "subject", [f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.x", f"$JS.API.CONSUMER.CREATE.{STREAM}.x.{MINE.subject}"]
-)
-def test_a_publisher_has_no_readers(guarded: Server, subject: str) -> None:
+def test_a_publisher_has_no_readers(guarded: Server) -> None:
     """A publisher may neither create a reader nor use one."""
-    with wire_of(guarded, "ci") as wire:
-        wire.publish(subject.encode(), b"{}")
-        assert len(wire.errors) == 1
+    for subject in (
+        f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.x",
+        f"$JS.API.CONSUMER.CREATE.{STREAM}.x.{MINE.subject}",
+    ):
+        with case(subject), wire_of(guarded, "ci") as wire:
+            wire.publish(subject.encode(), b"{}")
+            assert len(wire.errors) == 1
 
 
-@pytest.mark.parametrize(
-    "subject", [MINE.subject, MINE.card_subject, "aw.v1.c.ann.x", "_INBOX.ann.x", "_INBOX.ci.x"]
-)
-def test_a_watcher_publishes_nothing(guarded: Server, subject: str) -> None:
+def test_a_watcher_publishes_nothing(guarded: Server) -> None:
     """A watcher writes neither bytes nor cards, and answers nobody's request."""
-    with wire_of(guarded, "ann") as wire:
-        wire.publish(subject.encode(), b"x")
-        assert len(wire.errors) == 1
+    for subject in (MINE.subject, MINE.card_subject, "aw.v1.c.ann.x", "_INBOX.ann.x", "_INBOX.ci.x"):
+        with case(subject), wire_of(guarded, "ann") as wire:
+            wire.publish(subject.encode(), b"x")
+            assert len(wire.errors) == 1
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
+def test_nobody_reads_more_than_the_own_answers(guarded: Server) -> None:
+    """The answers of others, and live messages past the readers, cannot be subscribed to."""
+    for subject in (
         ">",
         "_INBOX.>",
         "_INBOX.bob.>",
@@ -193,30 +196,28 @@ def test_a_watcher_publishes_nothing(guarded: Server, subject: str) -> None:
         "$KV.>",
         "$JS.>",
         "$SYS.>",
-    ],
-)
-def test_nobody_reads_more_than_the_own_answers(guarded: Server, subject: str) -> None:
-    """The answers of others, and live messages past the readers, cannot be subscribed to."""
-    for user in ("ci", "ann"):
-        with wire_of(guarded, user) as wire:
-            wire.subscribe(subject)
-            assert len(wire.errors) == 1
+    ):
+        for user in ("ci", "ann"):
+            with case(f"{subject}, {user}"), wire_of(guarded, user) as wire:
+                wire.subscribe(subject)
+                assert len(wire.errors) == 1
 
 
-@pytest.mark.parametrize("wider", [">", "aw.>", "aw.v1.c.other.*", None])
-def test_a_reader_cannot_be_wider_than_its_subject(guarded: Server, wider: str | None) -> None:
+def test_a_reader_cannot_be_wider_than_its_subject(guarded: Server) -> None:
     """A filter in the request that differs from the one in the subject is an error of the server: 10131."""
-    config = {"name": "x", "ack_policy": "none", "inactive_threshold": 10**9}
-    question = json.dumps(
-        {"stream_name": STREAM, "config": config | ({"filter_subject": wider} if wider else {})}
-    )
-    subject = f"$JS.API.CONSUMER.CREATE.{STREAM}.x.{MINE.subject}"
-    with wire_of(guarded, "ann") as wire:
-        wire.subscribe("_INBOX.ann.x")
-        wire.send(f"PUB {subject} _INBOX.ann.x {len(question)}".encode(), question.encode())
-        answer = wire.receive()
-        assert answer is not None
-        assert b'"err_code":10131' in answer.data
+    for wider in (">", "aw.>", "aw.v1.c.other.*", None):
+        with case(wider):
+            config = {"name": "x", "ack_policy": "none", "inactive_threshold": 10**9}
+            question = json.dumps(
+                {"stream_name": STREAM, "config": config | ({"filter_subject": wider} if wider else {})}
+            )
+            subject = f"$JS.API.CONSUMER.CREATE.{STREAM}.x.{MINE.subject}"
+            with wire_of(guarded, "ann") as wire:
+                wire.subscribe("_INBOX.ann.x")
+                wire.send(f"PUB {subject} _INBOX.ann.x {len(question)}".encode(), question.encode())
+                answer = wire.receive()
+                assert answer is not None
+                assert b'"err_code":10131' in answer.data
 
 
 def test_a_login_with_the_inbox_of_another(guarded: Server) -> None:
@@ -256,19 +257,17 @@ def test_a_watcher_of_one_publisher(tmp_path: Path) -> None:
         archive.close()
 
 
-@pytest.mark.parametrize(
-    ("user", "inbox"),
-    [
+def test_a_name_that_cannot_be_a_token_has_the_common_inbox() -> None:
+    """A name with dots or wildcards is no part of a subject."""
+    for user, inbox in (
         ("ann", "_INBOX.ann"),
         ("", "_INBOX.watcher"),
         ("a.b", "_INBOX.watcher"),
         (">", "_INBOX.watcher"),
         ("*", "_INBOX.watcher"),
-    ],
-)
-def test_a_name_that_cannot_be_a_token_has_the_common_inbox(user: str, inbox: str) -> None:
-    """A name with dots or wildcards is no part of a subject."""
-    assert inbox_of(user) == inbox
+    ):
+        with case(user):
+            assert inbox_of(user) == inbox
 
 
 def test_names_are_quoted() -> None:

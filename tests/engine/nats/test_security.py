@@ -7,7 +7,9 @@ import gc
 import socket
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,12 @@ from agentwatch.engine.nats.client.raw_client import RawClient
 from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.opening import Login, open_archive, open_sink
 from agentwatch.faults import Fault
+from tests.conftest import case
 from tests.harness.engine.foreign.certificates import Certificates, certificates_for
 from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.server import nats_server
+
+pytestmark = pytest.mark.system
 
 HOST = "engine.example"
 SECRET = "correct-horse"
@@ -53,39 +58,43 @@ def login_to(port: int, host: str = HOST, ca: Path | None = None) -> Login:
     return Login(EngineAddress(host, port), replace(CREDENTIALS, ca=ca))
 
 
-@pytest.mark.parametrize("opened", [open_archive, lambda login: open_sink(login, "ci")])
-@pytest.mark.parametrize(
-    "info",
-    [
-        INFO,
-        INFO | {"tls_required": False},
-        INFO | {"tls_required": True},
-        INFO | {"tls_available": True},
-        INFO | {"tls_required": "yes", "connect_urls": ["127.0.0.1:1"]},
-        INFO | {"nonce": "abc"},
-        b"INFO []\r\n",
-        b"INFO {\r\n",
-        b"INFO " + b"[" * 100_000 + b"\r\n",
-        b"INFO " + b"x" * (3 << 20) + b"\r\n",
-        b"HTTP/1.1 400 Bad Request\r\n\r\n",
-        b"-ERR 'x'\r\n",
-        b"\r\n",
-        b"",
-    ],
-    ids=range(14),
-)
-def test_nothing_is_sent_to_a_host_without_tls(
-    info: dict[str, Any] | bytes, opened: Callable[[Login], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+INFOS: list[dict[str, Any] | bytes] = [
+    INFO,
+    INFO | {"tls_required": False},
+    INFO | {"tls_required": True},
+    INFO | {"tls_available": True},
+    INFO | {"tls_required": "yes", "connect_urls": ["127.0.0.1:1"]},
+    INFO | {"nonce": "abc"},
+    b"INFO []\r\n",
+    b"INFO {\r\n",
+    b"INFO " + b"[" * 100_000 + b"\r\n",
+    b"INFO " + b"x" * (3 << 20) + b"\r\n",
+    b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    b"-ERR 'x'\r\n",
+    b"\r\n",
+    b"",
+]
+
+
+def test_nothing_is_sent_to_a_host_without_tls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another host gets neither the login nor a greeting in plain text, whatever it says about itself."""
     monkeypatch.setattr("agentwatch.engine.nats.connection.CONNECT_SECONDS", 1)
-    with Impostor(info) as impostor:
-        with pytest.raises(EngineError):
+
+    def opened_at(info: dict[str, Any] | bytes, opened: Callable[[Login], object]) -> Impostor:
+        with Impostor(info) as impostor, pytest.raises(EngineError):
             opened(login_to(impostor.port))
-        assert impostor.connections == 1
-    assert SECRET.encode() not in impostor.received
-    assert b"CONNECT" not in impostor.received
-    assert impostor.received[:1] in {b"", b"\x16"}, "only the greeting of TLS"
+        return impostor
+
+    openers: list[Callable[[Login], object]] = [open_archive, lambda login: open_sink(login, "ci")]
+    for opened in openers:
+        with ThreadPoolExecutor(len(INFOS)) as pool:  # some wait for a second
+            impostors = [*pool.map(opened_at, INFOS, repeat(opened))]
+        for info, impostor in zip(INFOS, impostors, strict=True):
+            with case(f"{openers.index(opened)}, {info!r:.60}"):
+                assert impostor.connections == 1
+                assert SECRET.encode() not in impostor.received
+                assert b"CONNECT" not in impostor.received
+                assert impostor.received[:1] in {b"", b"\x16"}, "only the greeting of TLS"
 
 
 def test_a_host_without_tls_is_refused_with_a_reason() -> None:

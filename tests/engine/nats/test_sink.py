@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -15,12 +14,15 @@ from agentwatch.engine.names import CARD_STREAM, STREAM, new_session
 from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.nats.sink import NatsSink
 from agentwatch.engine.opening import Login
+from tests.conftest import case
 from tests.engine.nats.conftest import login_of
 from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.foreign.wire import Wire
 from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import Server
 from tests.harness.processes import until
+
+pytestmark = pytest.mark.system
 
 SESSION = new_session("ci")
 DIGEST = "0" * 64
@@ -105,15 +107,16 @@ def test_a_tail_that_has_expired(sink: NatsSink, connected: Callable[[], Connect
 def test_an_engine_without_streams_is_not_an_engine_without_pieces(bare_server: Server) -> None:
     """Nobody answers for a stream that does not exist or is not ready: that is an error, never `no piece`."""
     sink = NatsSink(login_of(bare_server), "ci")
-    calls = (
-        lambda: sink.tail(SESSION),
-        lambda: sink.append(SESSION, Chunk(0, b""), 0),
-        lambda: sink.put_card(SESSION, b"{}"),
-    )
-    for call in calls:
-        with pytest.raises(EngineError, match="agentwatch engine init") as caught:
-            call()
-        assert caught.value.trouble is Trouble.AWAY
+    calls: dict[str, Callable[[], object]] = {
+        "tail": lambda: sink.tail(SESSION),
+        "piece": lambda: sink.append(SESSION, Chunk(0, b""), 0),
+        "card": lambda: sink.put_card(SESSION, b"{}"),
+    }
+    for name, call in calls.items():
+        with case(name):
+            with pytest.raises(EngineError, match="agentwatch engine init") as caught:
+                call()
+            assert caught.value.trouble is Trouble.AWAY
     sink.close()
 
 
@@ -129,19 +132,6 @@ def test_another_stream_with_these_subjects_is_refused(bare_server: Server) -> N
     sink.close()
 
 
-def test_an_engine_that_answers_nothing(server: Server, sink: NatsSink) -> None:
-    """A suspended server is an error after 2 s: nobody knows what it has done."""
-    server.suspend()
-    try:
-        began = time.monotonic()
-        with pytest.raises(EngineError, match="does not answer") as caught:
-            sink.tail(SESSION)
-        assert 1.9 < time.monotonic() - began < 10
-        assert caught.value.trouble is Trouble.AWAY
-    finally:
-        server.resume()
-
-
 def test_a_connection_that_is_lost_ends_a_call_at_once(server: Server, proxy: Proxy) -> None:
     """A call that waits for its answer, and a publisher that waits for lines, learn of it when it happens."""
     sink = NatsSink(Login(parse_engine(proxy.address)[0]), "ci")
@@ -151,10 +141,8 @@ def test_a_connection_that_is_lost_ends_a_call_at_once(server: Server, proxy: Pr
         sink.wait(30)
     assert caught.value.trouble is Trouble.AWAY
     for call in (lambda: sink.tail(SESSION), lambda: sink.append(SESSION, Chunk(0, b""), 0)):
-        began = time.monotonic()
-        with pytest.raises(EngineError):
+        with pytest.raises(EngineError, match="was lost"):  # without an answer it is another error
             call()
-        assert time.monotonic() - began < 1.5
     sink.close()
     sink.close()
     with pytest.raises(EngineError):
@@ -233,15 +221,16 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=range(len(ANSWERS)))
-def test_answers_of_any_content(answer: bytes) -> None:
+def test_answers_of_any_content() -> None:
     """An answer that is none of JetStream's is an error of one safe line."""
     info = {"version": "2.12.7", "max_payload": 1 << 20, "headers": True}
-    with Impostor(info, answer) as impostor:
-        sink = NatsSink(Login(parse_engine(f"nats://127.0.0.1:{impostor.port}")[0]), "ci")
-        for call in (lambda: sink.append(SESSION, Chunk(0, b"x"), 0), lambda: sink.tail(SESSION)):
-            with pytest.raises(EngineError) as caught:
-                call()
-            assert str(caught.value).isprintable()
-            assert len(str(caught.value)) < 400
-        sink.close()
+    for answer in ANSWERS:
+        with Impostor(info, answer) as impostor:
+            sink = NatsSink(Login(parse_engine(f"nats://127.0.0.1:{impostor.port}")[0]), "ci")
+            for asked in ("piece", "tail"):
+                with case(f"{asked}, {answer[:60]!r}"):
+                    with pytest.raises(EngineError) as caught:
+                        sink.tail(SESSION) if asked == "tail" else sink.append(SESSION, Chunk(0, b"x"), 0)
+                    assert str(caught.value).isprintable()
+                    assert len(str(caught.value)) < 400
+            sink.close()

@@ -15,11 +15,13 @@ import nats
 import pytest
 
 from tests.cli.engine.asking import engine
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.harness.engine.server import Server, nats_server
 from tests.harness.program import AGENTWATCH, environment
 from tests.harness.terminal_oracle import acting
 from tests.harness.viewer import watched
+
+pytestmark = pytest.mark.system
 
 RECORDING = (RECORDINGS / "plain.ndjson").read_bytes()
 DIGEST = hashlib.sha256(RECORDING).hexdigest()
@@ -168,19 +170,22 @@ def test_the_list_is_printed(server: Server, tmp_path: Path) -> None:
     assert b"a good sess" in table.stdout
 
 
-@pytest.mark.parametrize("command", [["-p"], ["log"], ["drift"], ["show", "--json"]])
-def test_a_hostile_session_is_read(server: Server, tmp_path: Path, command: list[str]) -> None:
+def test_a_hostile_session_is_read(server: Server, tmp_path: Path) -> None:
     """The bytes that belong together are read, into files whose names are those of this machine."""
-    address = f"{server.address}/{BAD}" + ("#1" if "show" in command else "")
-    done = run(*command, address, folder=tmp_path)
-    assert done.returncode in (0, 2), done.stderr
-    assert acting((done.stdout + done.stderr).decode()) == []
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {path.parent for path in files} == {tmp_path / "home" / "copies"}
-    assert [path.name for path in files if _STEM.fullmatch(path.name) is None] == []
-    assert [path for path in files if path.stat().st_mode & 0o077] == []
-    [copy] = [path for path in files if path.suffix == ".ndjson"]
-    assert copy.read_bytes() == RECORDING
+    for command in (["-p"], ["log"], ["drift"], ["show", "--json"]):
+        with case(command):
+            folder = tmp_path / command[0]
+            folder.mkdir()
+            address = f"{server.address}/{BAD}" + ("#1" if "show" in command else "")
+            done = run(*command, address, folder=folder)
+            assert done.returncode in (2, 74), done.stderr  # its digest is another one
+            assert acting((done.stdout + done.stderr).decode()) == []
+            files = [path for path in folder.rglob("*") if path.is_file()]
+            assert {path.parent for path in files} == {folder / "home" / "copies"}
+            assert [path.name for path in files if _STEM.fullmatch(path.name) is None] == []
+            assert [path for path in files if path.stat().st_mode & 0o077] == []
+            [copy] = [path for path in files if path.suffix == ".ndjson"]
+            assert copy.read_bytes() == RECORDING
 
 
 def test_a_good_session_is_read(server: Server, tmp_path: Path) -> None:
@@ -192,13 +197,13 @@ def test_a_good_session_is_read(server: Server, tmp_path: Path) -> None:
 def test_a_session_with_a_hole_is_read(server: Server, tmp_path: Path) -> None:
     """What comes before the hole is read, and what is missing is reported."""
     done = run("log", f"{server.address}/{AHEAD}", folder=tmp_path)
-    assert (done.returncode, done.stdout.count(b"\n")) == (0, 4), done.stderr
+    assert (done.returncode, done.stdout.count(b"\n")) == (74, 4), done.stderr
     assert b"1,000 bytes missing" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "session",
-    [
+def test_an_address_that_names_no_session(server: Server, tmp_path: Path) -> None:
+    """Words that are no session are refused in one line, before anything is written."""
+    for session in (
         "",
         "..",
         "../../etc/passwd",
@@ -208,13 +213,11 @@ def test_a_session_with_a_hole_is_read(server: Server, tmp_path: Path) -> None:
         ">",
         "*.*",
         f"*.{'b' * 32}",
-    ],
-)
-def test_an_address_that_names_no_session(server: Server, tmp_path: Path, session: str) -> None:
-    """Words that are no session are refused in one line, before anything is written."""
-    done = run("log", f"{server.address}/{session}", folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-    assert not (tmp_path / "home" / "copies").exists()
+    ):
+        with case(session):
+            done = run("log", f"{server.address}/{session}", folder=tmp_path)
+            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+            assert not (tmp_path / "home" / "copies").exists()
 
 
 def test_the_screen_shows_them(server: Server, home: Path) -> None:

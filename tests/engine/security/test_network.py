@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.engine.asking import engine
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.harness.engine.foreign.certificates import certificates_for
 from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.server import nats_server
 from tests.harness.program import AGENTWATCH, environment
+
+pytestmark = pytest.mark.system
 
 LOGIN = {"AGENTWATCH_NATS_USER": "ci", "AGENTWATCH_NATS_PASSWORD": "secret-of-ci"}
 INFO = {"server_id": "S", "version": "2.12.7", "proto": 1, "headers": True, "max_payload": 1 << 20}
@@ -49,24 +51,26 @@ def run(*arguments: str, home: Path, **env: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.usefixtures("ended_shippers")
 @pytest.mark.parametrize("command", ["status", "sessions", "open", "run"])
-@pytest.mark.parametrize("said", [{}, {"tls_available": False}, {"auth_required": True, "nonce": "x"}])
-def test_nothing_is_sent_without_tls(tmp_path: Path, command: str, said: dict[str, object]) -> None:
+def test_nothing_is_sent_without_tls(tmp_path: Path, command: str) -> None:
     """A server on another host that does not offer TLS gets no byte, and the reason is one line."""
-    with listening(**said) as listener:
-        address = f"nats://{other_host()}:{listener.port}"
-        arguments = {
-            "status": ["engine", "status", address],
-            "sessions": ["sessions", "--json", address],
-            "open": ["-p", f"{address}/ci.{'c' * 32}"],
-            "run": ["run", "-p", "--publish", address, "--publish-wait", "2", "--"],
-        }[command]
-        if command == "run":
-            arguments += ["cat", str(RECORDINGS / "plain.ndjson")]
-        done = run(*arguments, home=tmp_path)
-    assert listener.received == b""
-    assert done.returncode == (0 if command == "run" else 2)
-    assert b"does not offer TLS" in done.stderr
-    assert b"secret" not in done.stderr
+    answers: list[dict[str, object]] = [{}, {"tls_available": False}, {"auth_required": True, "nonce": "x"}]
+    for number, said in enumerate(answers):
+        with case(said):
+            with listening(**said) as listener:
+                address = f"nats://{other_host()}:{listener.port}"
+                arguments = {
+                    "status": ["engine", "status", address],
+                    "sessions": ["sessions", "--json", address],
+                    "open": ["-p", f"{address}/ci.{'c' * 32}"],
+                    "run": ["run", "-p", "--publish", address, "--publish-wait", "2", "--"],
+                }[command]
+                if command == "run":
+                    arguments += ["cat", str(RECORDINGS / "plain.ndjson")]
+                done = run(*arguments, home=tmp_path / str(number))
+            assert listener.received == b""
+            assert done.returncode == (0 if command == "run" else 2)
+            assert b"does not offer TLS" in done.stderr
+            assert b"secret" not in done.stderr
 
 
 @pytest.mark.usefixtures("ended_shippers")

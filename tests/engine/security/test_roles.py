@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.cli.engine.asking import engine
+from tests.conftest import case
 from tests.engine.security.team import MINE, THEIRS, connect, running, stored, team_server
 from tests.harness.engine.server import Server
+
+pytestmark = pytest.mark.system
 
 ADMINISTRATION = [
     "STREAM.INFO.AW",
@@ -42,33 +46,34 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        f"aw.v1.c.{THEIRS}",
-        f"$KV.AWCARD.{THEIRS}",
-        "aw.v1.c.evil",
-        "aw.v1.c.new",
-        "aw.v2.c.evil.x",
-        f"$JS.API.DIRECT.GET.AW.aw.v1.c.{THEIRS}",
-        f"$JS.API.DIRECT.GET.KV_AWCARD.$KV.AWCARD.{THEIRS}",
-        "$JS.API.DIRECT.GET.AW",
-        "$JS.API.CONSUMER.CREATE.AW.x.aw.v1.c.>",
-        f"$JS.API.CONSUMER.CREATE.AW.x.aw.v1.c.{MINE}",
-        "$JS.API.CONSUMER.CREATE.KV_AWCARD.x.$KV.AWCARD.>",
-        "$JS.API.CONSUMER.MSG.NEXT.AW.x",
-        "_INBOX.ci.1",
-        "_INBOX.anna.1",
-        *(f"$JS.API.{each}" for each in ADMINISTRATION),
-    ],
-)
-def test_a_publisher_may_only_write_its_own_sessions(server: Server, subject: str) -> None:
+OTHERS = [
+    f"aw.v1.c.{THEIRS}",
+    f"$KV.AWCARD.{THEIRS}",
+    "aw.v1.c.evil",
+    "aw.v1.c.new",
+    "aw.v2.c.evil.x",
+    f"$JS.API.DIRECT.GET.AW.aw.v1.c.{THEIRS}",
+    f"$JS.API.DIRECT.GET.KV_AWCARD.$KV.AWCARD.{THEIRS}",
+    "$JS.API.DIRECT.GET.AW",
+    "$JS.API.CONSUMER.CREATE.AW.x.aw.v1.c.>",
+    f"$JS.API.CONSUMER.CREATE.AW.x.aw.v1.c.{MINE}",
+    "$JS.API.CONSUMER.CREATE.KV_AWCARD.x.$KV.AWCARD.>",
+    "$JS.API.CONSUMER.MSG.NEXT.AW.x",
+    "_INBOX.ci.1",
+    "_INBOX.anna.1",
+    *(f"$JS.API.{each}" for each in ADMINISTRATION),
+]
+
+
+def test_a_publisher_may_only_write_its_own_sessions(server: Server) -> None:
     """Another's session, card and tail, readers, and the administration are refused to a publisher."""
     with running() as runner:
         evil = runner.run(connect(server, "evil"))
         before = runner.run(stored(server))
-        assert runner.run(evil.is_refused(subject, b"{}"))
-        assert runner.run(stored(server)) == before
+        for subject in OTHERS:
+            with case(subject):
+                assert runner.run(evil.is_refused(subject, b"{}"))
+                assert runner.run(stored(server)) == before
         runner.run(evil.client.close())
 
 
@@ -83,49 +88,53 @@ def test_a_publisher_may_write_its_own_sessions(server: Server) -> None:
         runner.run(evil.client.close())
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        f"aw.v1.c.{THEIRS}",
-        f"$KV.AWCARD.{THEIRS}",
-        "aw.v1.c.anna.x",
-        "$JS.API.CONSUMER.CREATE.AW",
-        "$JS.API.CONSUMER.CREATE.AW.x",
-        "$JS.API.CONSUMER.CREATE.AW.x.>",
-        "$JS.API.CONSUMER.CREATE.OTHER.x.aw.v1.c.>",
-        "$JS.API.CONSUMER.DURABLE.CREATE.AW.x",
-        "$JS.API.DIRECT.GET.AW",
-        "$JS.ACK.AW.x.1.1.1.1.0",
-        "_INBOX.ci.1",
-        *(f"$JS.API.{each}" for each in ADMINISTRATION),
-    ],
-)
-def test_a_watcher_may_only_read(server: Server, subject: str) -> None:
+WRITES = [
+    f"aw.v1.c.{THEIRS}",
+    f"$KV.AWCARD.{THEIRS}",
+    "aw.v1.c.anna.x",
+    "$JS.API.CONSUMER.CREATE.AW",
+    "$JS.API.CONSUMER.CREATE.AW.x",
+    "$JS.API.CONSUMER.CREATE.AW.x.>",
+    "$JS.API.CONSUMER.CREATE.OTHER.x.aw.v1.c.>",
+    "$JS.API.CONSUMER.DURABLE.CREATE.AW.x",
+    "$JS.API.DIRECT.GET.AW",
+    "$JS.ACK.AW.x.1.1.1.1.0",
+    "_INBOX.ci.1",
+    *(f"$JS.API.{each}" for each in ADMINISTRATION),
+]
+
+
+def test_a_watcher_may_only_read(server: Server) -> None:
     """Bytes, cards, the administration, and readers of everything are refused to a watcher."""
     with running() as runner:
         anna = runner.run(connect(server, "anna"))
         before = runner.run(stored(server))
-        assert runner.run(anna.is_refused(subject, b"{}"))
-        assert runner.run(stored(server)) == before
+        for subject in WRITES:
+            with case(subject):
+                assert runner.run(anna.is_refused(subject, b"{}"))
+                assert runner.run(stored(server)) == before
         runner.run(anna.client.close())
 
 
-@pytest.mark.parametrize("user", ["evil", "anna"])
-@pytest.mark.parametrize(
-    "subject", [">", "aw.>", f"aw.v1.c.{THEIRS}", "$KV.>", "$JS.>", "_INBOX.>", "_INBOX.ci.>", "_INBOX.*.1"]
-)
-def test_nobody_receives_what_is_sent_to_others(server: Server, user: str, subject: str) -> None:
+def test_nobody_receives_what_is_sent_to_others(server: Server) -> None:
     """A user may only subscribe to answers to itself, so that live bytes cannot be read without a reader."""
+    subjects = (
+        *(">", "aw.>", f"aw.v1.c.{THEIRS}", "$KV.>", "$JS.>"),
+        *("_INBOX.>", "_INBOX.ci.>", "_INBOX.*.1"),
+    )
+
+    async def errors_of(user: str, subject: str) -> list[str]:
+        raw = await connect(server, user)
+        await raw.client.subscribe(subject)
+        errors = await raw.reported()
+        await raw.client.close()
+        return errors
+
     with running() as runner:
-        raw = runner.run(connect(server, user))
-
-        async def subscribe() -> list[str]:
-            await raw.client.subscribe(subject)
-            return await raw.reported()
-
-        [error] = runner.run(subscribe())
-        assert "permissions violation for subscription" in error
-        runner.run(raw.client.close())
+        for user, subject in product(("evil", "anna"), subjects):
+            with case(f"{user}, {subject}"):
+                [error] = runner.run(errors_of(user, subject))
+                assert "permissions violation for subscription" in error
 
 
 def question(stream: str, **config: object) -> bytes:

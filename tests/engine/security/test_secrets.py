@@ -17,6 +17,8 @@ from tests.harness.engine.server import Server
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment
 
+pytestmark = pytest.mark.system
+
 SECRET = PASSWORDS["ci"]
 AGENT = f"""
 env > environment

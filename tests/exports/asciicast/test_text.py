@@ -10,9 +10,10 @@ import pytest
 from agentwatch.exports.asciicast import EXPORTER
 from agentwatch.exports.exporter import Choices
 from agentwatch.exports.opening import Wanted
-from tests.builders.exports.opened import RAW, every_recording, name_of, written
+from tests.builders.captures import Captures
+from tests.builders.exports.opened import RAW, every_recording, written
 from tests.builders.lines import DONE, completed, init, result, started, user
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.exports.asciicast.casts import Cast, read
 from tests.exports.atif.trajectories import wanted
 from tests.harness.program import watch
@@ -25,7 +26,17 @@ def cast(path: Path, part: Wanted = RAW, max_idle: float | None = None) -> Cast:
     return read(written(EXPORTER, path, part, Choices(max_idle=max_idle)))
 
 
-@pytest.mark.parametrize("name", ["demo", "failures", "malformed", "unfinished", "two-runs", "wide"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "demo",
+        *(
+            pytest.param(name, marks=pytest.mark.system)
+            for name in ("failures", "malformed", "unfinished", "two-runs", "wide")
+        ),
+    ],
+)
 def test_the_output_is_the_text_format(name: str) -> None:
     """The lines are those that `--print` prints, and the exit code is that of the command."""
     path = RECORDINGS / f"{name}.ndjson"
@@ -109,13 +120,15 @@ def test_a_file_says_whether_it_is_redacted() -> None:
     assert words.startswith("# redacted: ")
 
 
-@pytest.mark.parametrize("path", every_recording(), ids=name_of)
-def test_every_recording_can_be_written(path: Path) -> None:
+@pytest.mark.slow
+def test_every_recording_can_be_written(captures: Captures) -> None:
     """Each line is one of the format, no output controls the terminal, and writing twice writes the same."""
-    data = written(EXPORTER, path, RAW)
-    found = read(data)
-    assert found.header["term"] == {"cols": 120, "rows": 40, "type": "xterm-256color"}
-    for event in found.events:
-        assert event.data.removesuffix("\r\n").isprintable()
-    assert 0 < len(found.header["title"]) <= 100
-    assert written(EXPORTER, path, RAW) == data
+    for path in every_recording(captures):
+        with case(path):
+            data = written(EXPORTER, path, RAW)
+            found = read(data)
+            assert found.header["term"] == {"cols": 120, "rows": 40, "type": "xterm-256color"}
+            for event in found.events:
+                assert event.data.removesuffix("\r\n").isprintable()
+            assert 0 < len(found.header["title"]) <= 100
+            assert written(EXPORTER, path, RAW) == data

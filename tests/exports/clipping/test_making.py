@@ -16,9 +16,10 @@ from agentwatch.exports.clipping import Range, clip, range_of
 from agentwatch.feed import Feed
 from agentwatch.recording import SessionFiles, open_saved
 from agentwatch.session import Call, Kind, Session
-from tests.builders.exports.opened import RAW, every_recording, name_of, opened
+from tests.builders.captures import Captures
+from tests.builders.exports.opened import RAW, every_recording, opened
 from tests.builders.lines import DONE, completed, final, init, result, segment, started, user
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 
 DEMO = RECORDINGS / "demo.ndjson"
 
@@ -56,20 +57,24 @@ def ranges(count: int) -> list[tuple[int, int]]:
     return sorted(found) if count else []
 
 
-@pytest.mark.parametrize("path", every_recording(), ids=name_of)
-def test_a_clip_of_every_agent_opens(path: Path, tmp_path: Path) -> None:
+@pytest.mark.system
+def test_a_clip_of_every_agent_opens(captures: Captures, tmp_path: Path) -> None:
     """The clip is recognised, and has the wanted calls with their outcomes and times, and no orphan."""
-    with opened(path, RAW) as whole:
-        recorded = whole.session
-        has_times = SessionFiles(path).times.exists()
-        for first, last in ranges(len(recorded.calls)):
-            found = clipped(path, tmp_path, Range(CallEnd(first), CallEnd(last)))
-            assert found.format == recorded.format
-            assert found.lines.malformed <= recorded.lines.malformed
-            assert found.lines.unknown <= recorded.lines.unknown
-            assert_in_order(recorded.calls[first - 1 : last], found.calls, with_seen=has_times)
-            if found.traits.announces_calls:
-                assert found.completed_without_started <= recorded.completed_without_started
+    clips = 0
+    for path in every_recording(captures):
+        with case(path), opened(path, RAW) as whole:
+            recorded = whole.session
+            has_times = SessionFiles(path).times.exists()
+            for first, last in ranges(len(recorded.calls)):
+                found = clipped(path, tmp_path, Range(CallEnd(first), CallEnd(last)))
+                clips += 1
+                assert found.format == recorded.format
+                assert found.lines.malformed <= recorded.lines.malformed
+                assert found.lines.unknown <= recorded.lines.unknown
+                assert_in_order(recorded.calls[first - 1 : last], found.calls, with_seen=has_times)
+                if found.traits.announces_calls:
+                    assert found.completed_without_started <= recorded.completed_without_started
+    assert clips > 100
 
 
 def assert_in_order(wanted: Sequence[Call], found: Sequence[Call], *, with_seen: bool) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from itertools import product
 
-import pytest
-
 from agentwatch.exports.html import sources
+from tests.conftest import case
 
 _PAIR = re.compile(r"light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 _VARIABLE = re.compile(r"--([a-z]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
@@ -43,25 +42,29 @@ def colours_of(selector: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-@pytest.mark.parametrize(
-    ("text", "ground"), [*product(TEXTS, GROUNDS), *product(*TINTED), *product(*MARKED)], ids=str
-)
-def test_a_text_can_be_read_on_its_ground(text: str, ground: str) -> None:
+PAIRS: list[tuple[str, str]] = [*product(TEXTS, GROUNDS), *product(*TINTED), *product(*MARKED)]
+
+
+def test_a_text_can_be_read_on_its_ground() -> None:
     """The contrast is at least 4.5, in both schemes."""
-    for scheme in (0, 1):
-        assert contrast(NAMED[text][scheme], NAMED[ground][scheme]) >= _LEAST
+    for text, ground in PAIRS:
+        with case(f"{text} on {ground}"):
+            for scheme in (0, 1):
+                assert contrast(NAMED[text][scheme], NAMED[ground][scheme]) >= _LEAST
 
 
-@pytest.mark.parametrize("name", CODE)
-def test_the_colours_of_code_can_be_read(name: str) -> None:
+def test_the_colours_of_code_can_be_read() -> None:
     """Code is also shown in a diff, on the grounds of added and of removed lines."""
-    for scheme, colour in enumerate(colours_of(f"::highlight({name})")):
-        for ground in ("panel", "ground", "added", "removed"):
-            assert contrast(colour, NAMED[ground][scheme]) >= _LEAST
+    for name in CODE:
+        with case(name):
+            for scheme, colour in enumerate(colours_of(f"::highlight({name})")):
+                for ground in ("panel", "ground", "added", "removed"):
+                    assert contrast(colour, NAMED[ground][scheme]) >= _LEAST
 
 
-@pytest.mark.parametrize("name", ANSI)
-def test_the_colours_of_a_terminal_can_be_read(name: str) -> None:
+def test_the_colours_of_a_terminal_can_be_read() -> None:
     """The shades of the terminal's colours are those that can be read on the ground of the output."""
-    for scheme, colour in enumerate(colours_of(f".{name}")):
-        assert contrast(colour, NAMED["panel"][scheme]) >= _LEAST
+    for name in ANSI:
+        with case(name):
+            for scheme, colour in enumerate(colours_of(f".{name}")):
+                assert contrast(colour, NAMED["panel"][scheme]) >= _LEAST

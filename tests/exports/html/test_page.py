@@ -14,14 +14,15 @@ import pytest
 
 from agentwatch.analysis.moments import Asked, CallEnd, Share
 from agentwatch.exports.exporter import Choices
-from agentwatch.exports.html import EXPORTER, static
+from agentwatch.exports.html import EXPORTER
 from agentwatch.exports.html.content.nodes import texts
 from agentwatch.exports.opening import Wanted
 from agentwatch.safe_text import safe_text
-from tests.builders.exports.opened import RAW, WHOLE, every_recording, name_of, opened, written
+from tests.builders.captures import Captures
+from tests.builders.exports.opened import RAW, WHOLE, every_recording, opened, written
 from tests.builders.lines import DONE, completed, final, init, result, segment, started, thought, user
 from tests.builders.payloads import PAYLOADS
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 from tests.exports.html.parsed import Page, check_inert, check_nodes
 
 DEMO = RECORDINGS / "demo.ndjson"
@@ -64,20 +65,21 @@ def run_with(text: str) -> tuple[bytes, ...]:
     )
 
 
-@pytest.mark.parametrize("path", every_recording(), ids=name_of)
-def test_every_recording_is_a_page(path: Path) -> None:
+@pytest.mark.slow
+def test_every_recording_is_a_page(captures: Captures) -> None:
     """Each call and each text of each agent is a row, in order; contents are nodes, and the page is inert."""
-    with opened(path, RAW) as session:
-        transcript = session.session.transcript
-        expected = [(str(entry.kind), entry.call and entry.call.number) for entry in transcript]
-        page = Page(b"".join(EXPORTER.write(session, Choices())))
-    rows = page.rows()
-    assert [(row["k"], row.get("n")) for row in rows] == expected
-    check_inert(page)
-    chunks = page.chunks()
-    for row in rows:
-        if "c" in row:
-            check_nodes(chunks[row["c"]][row["s"]])
+    for path in every_recording(captures):
+        with case(path), opened(path, RAW) as session:
+            transcript = session.session.transcript
+            expected = [(str(entry.kind), entry.call and entry.call.number) for entry in transcript]
+            page = Page(b"".join(EXPORTER.write(session, Choices())))
+            rows = page.rows()
+            assert [(row["k"], row.get("n")) for row in rows] == expected
+            check_inert(page)
+            chunks = page.chunks()
+            for row in rows:
+                if "c" in row:
+                    check_nodes(chunks[row["c"]][row["s"]])
 
 
 def test_the_same_session_gives_the_same_bytes() -> None:
@@ -105,31 +107,37 @@ def test_the_policy_is_first_and_allows_only_the_page_itself() -> None:
     }
 
 
-@pytest.mark.parametrize("text", [*MARKUP, *PAYLOADS.values()])
-def test_no_text_leaves_its_place(recording: Saver, text: str) -> None:
+@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.system)])
+def test_no_text_leaves_its_place(recording: Saver, step: int) -> None:
     """A hostile text in any field adds no element, no attribute and no script, and no control character."""
-    path = recording(*run_with(text))
-    data = written(EXPORTER, path, RAW)
-    page = Page(data)
-    check_inert(page)
     harmless = Page(written(EXPORTER, recording(*run_with("harmless")), RAW))
-    assert [element for element, _ in page.raw] == [element for element, _ in harmless.raw]
-    assert page.script == harmless.script
-    shown = data.decode()
-    assert shown == safe_text(shown)
-    for row in page.rows():
-        check_nodes(page.content(row))
+    for text in (*MARKUP, *[*PAYLOADS.values()][::step]):
+        with case(ascii(text)):
+            data = written(EXPORTER, recording(*run_with(text)), RAW)
+            page = Page(data)
+            check_inert(page)
+            assert [element for element, _ in page.raw] == [element for element, _ in harmless.raw]
+            assert page.script == harmless.script
+            shown = data.decode()
+            assert shown == safe_text(shown)
+            for row in page.rows():
+                check_nodes(page.content(row))
 
 
-@pytest.mark.parametrize("limit", [0, 1 << 30])
-def test_the_contents_are_the_same_whether_they_are_compressed_or_not(
-    monkeypatch: pytest.MonkeyPatch, limit: int
-) -> None:
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """Save the demo as a session of more than 2 MB, by blanks in its first line."""
+    path = tmp_path / "large.ndjson"
+    path.write_bytes(DEMO.read_bytes().replace(b"\n", b" " * 2_000_000 + b"\n", 1))
+    return path
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_the_contents_are_the_same_whether_they_are_compressed_or_not(large: Path, *, is_large: bool) -> None:
     """The page of a large session has its contents compressed; the script reads the same lines."""
-    monkeypatch.setattr(static, "_SMALL", limit)
-    page = page_of(DEMO)
+    page = page_of(large if is_large else DEMO)
     types = {element.attributes.get("type") for element, _ in page.raw if element.attributes.get("id")}
-    assert types == {"application/x-ndjson" if limit else "text/plain"}
+    assert types == {"text/plain" if is_large else "application/x-ndjson"}
     joined = "".join(texts(node for row in page.rows() for node in page.content(row)))
     assert "assert 0.4 == 0.6" in joined
     assert "from datetime import datetime, timedelta" in joined
@@ -153,12 +161,9 @@ def test_without_scripts_a_small_session_is_whole() -> None:
     assert {str(number) for number in range(1, 15)} <= places
 
 
-def test_without_scripts_a_large_session_has_its_table_and_its_answer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_scripts_a_large_session_has_its_table_and_its_answer(large: Path) -> None:
     """The contents of calls are left out of the markup of a large session, its final answer is not."""
-    monkeypatch.setattr(static, "_SMALL", 0)
-    shown = visible(page_of(DEMO))
+    shown = visible(page_of(large))
     assert "assert 0.4 == 0.6" not in shown
     assert "#13✓ succeededshellpytest -q17 passed7.0 s" in shown
     assert "Final answer" in shown
@@ -218,9 +223,8 @@ def test_progress_is_reported(recording: Saver) -> None:
     assert {total for _, total in seen} == {size}
 
 
-def test_a_page_is_written_in_pieces(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_is_written_in_pieces(recording: Saver) -> None:
     """The largest piece of a large session is a chunk: the page is never whole in memory."""
-    monkeypatch.setattr(static, "_SMALL", 0)
     noise = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(4000)]
 
     def calls() -> Iterable[bytes]:

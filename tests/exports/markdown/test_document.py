@@ -16,11 +16,12 @@ from agentwatch.exports.markdown import EXPORTER
 from agentwatch.exports.opening import Wanted
 from agentwatch.faults import Fault
 from agentwatch.session import Kind
+from tests.builders.captures import Captures
 from tests.builders.claude_lines import written as lines_written
-from tests.builders.exports.opened import RAW, every_recording, name_of, opened, written
+from tests.builders.exports.opened import RAW, every_recording, opened, written
 from tests.builders.lines import completed, final, init, result, started, user
 from tests.builders.on_disk import cursor_transcript as cursor
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 from tests.exports.markdown.parsed import assert_balanced, folds, html_of, tokens
 
 DEMO = RECORDINGS / "demo.ndjson"
@@ -40,17 +41,18 @@ def numbers(text: str) -> list[int]:
     return [int(found[1]) for summary in assert_balanced(text) if (found := NUMBER.search(summary))]
 
 
-@pytest.mark.parametrize("path", every_recording(), ids=name_of)
-def test_every_recording_is_a_document(path: Path) -> None:
+@pytest.mark.slow
+def test_every_recording_is_a_document(captures: Captures) -> None:
     """Each call of each agent has one fold, in order, and no text of the agent is HTML of the page."""
-    with opened(path, RAW) as session:
-        transcript = session.session.transcript
-        expected = [entry.call.number for entry in transcript if entry.call is not None]
-        thoughts = sum(entry.kind is Kind.REASONING for entry in transcript)
-        text = b"".join(EXPORTER.write(session, Choices())).decode()
-    assert numbers(text) == expected
-    assert len(folds(text)) == 2 * (len(expected) + thoughts)
-    assert set(html_of(text)) - set(folds(text)) <= {"<code>", "</code>"}
+    for path in every_recording(captures):
+        with case(path), opened(path, RAW) as session:
+            transcript = session.session.transcript
+            expected = [entry.call.number for entry in transcript if entry.call is not None]
+            thoughts = sum(entry.kind is Kind.REASONING for entry in transcript)
+            text = b"".join(EXPORTER.write(session, Choices())).decode()
+            assert numbers(text) == expected
+            assert len(folds(text)) == 2 * (len(expected) + thoughts)
+            assert set(html_of(text)) - set(folds(text)) <= {"<code>", "</code>"}
 
 
 def test_an_equal_call_is_no_result(recording: Saver) -> None:
@@ -118,6 +120,7 @@ def test_a_part_says_which_part_it_is() -> None:
     assert "### Prompt" not in text
 
 
+@pytest.mark.slow
 @given(st.integers(1, 60_000))
 @settings(deadline=None, max_examples=60)
 def test_a_size_is_never_exceeded(most: int) -> None:

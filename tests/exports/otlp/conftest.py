@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.exports.otlp.collector import Collector, collector
-from tests.exports.otlp.sent import opened_fds
+from tests.exports.otlp.sent import close_opened
 
 
 @pytest.fixture
@@ -27,5 +27,4 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
 def _closed() -> Iterator[None]:
     """Close the recordings of a test after it: hundreds of tests open some."""
     yield
-    while opened_fds:
-        os.close(opened_fds.pop())
+    close_opened()

@@ -44,3 +44,9 @@ def many_calls(path: Path, count: int) -> Path:
         file.write(result())
     os.utime(path, (at_ms / 1000 + 500, at_ms / 1000 + 500))
     return path
+
+
+def close_opened() -> None:
+    """Close the recordings that are open."""
+    while opened_fds:
+        os.close(opened_fds.pop())

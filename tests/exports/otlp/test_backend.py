@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.exports.otlp.collector import Collector, Reply, attributes, partial_success, refusal
 from tests.exports.otlp.sent import many_calls, sent
 
@@ -19,6 +19,7 @@ SPANS = 4
 """In the recording: a run, two calls and a step of the model."""
 
 
+@pytest.mark.system
 def test_each_span_arrives(backend: Collector, tmp_path: Path) -> None:
     """10,000 spans of 10,000 arrive, each once, in compressed requests of at most 512 spans and 1 MB."""
     done = sent(many_calls(tmp_path / "many.ndjson", 9_999))
@@ -32,6 +33,7 @@ def test_each_span_arrives(backend: Collector, tmp_path: Path) -> None:
     assert {request.headers["content-encoding"] for request in backend.requests} == {"gzip"}
 
 
+@pytest.mark.slow
 def test_a_busy_backend_is_asked_again(backend: Collector, tmp_path: Path) -> None:
     """Answers that ask to wait delay a batch, and lose none: 429 with its time, and 503."""
     backend.replies = [Reply(), refusal(429, Retry_After="0.2"), refusal(503, Retry_After="0"), Reply()]
@@ -41,6 +43,7 @@ def test_a_busy_backend_is_asked_again(backend: Collector, tmp_path: Path) -> No
     assert (len(backend.requests), len(backend.taken)) == (5, 3)
 
 
+@pytest.mark.slow
 def test_a_backend_without_a_time_is_asked_again(backend: Collector) -> None:
     """An answer of 502, 503 or 504 without `Retry-After` is repeated after about a second."""
     backend.replies = [refusal(502)]
@@ -48,7 +51,8 @@ def test_a_backend_without_a_time_is_asked_again(backend: Collector) -> None:
     assert len(backend.spans()) == SPANS
 
 
-@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.slow
+@pytest.mark.parametrize("status", [429, pytest.param(503, marks=pytest.mark.system)])
 def test_a_backend_that_stays_busy_is_reported(
     status: int, backend: Collector, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -97,6 +101,7 @@ def test_a_warning_is_reported(backend: Collector) -> None:
     assert done.words.endswith("/v1/traces: the backend says: attribute values were cut")
 
 
+@pytest.mark.slow
 def test_a_refused_batch_does_not_stop_the_others(backend: Collector, tmp_path: Path) -> None:
     """A batch that is refused for itself is lost, with the backend's reason; the other batches are sent."""
     body = Status(code=3, message="invalid span").SerializeToString()
@@ -127,25 +132,24 @@ def test_what_is_left_after_a_refusal_is_counted(backend: Collector, tmp_path: P
     assert len(backend.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type", "words"),
-    [
-        (b'{"message":"no such key"}', "application/json", " (no such key)"),
-        (b'{"message":7,"error":"no"}', "application/json", " (no)"),
-        (b"[]", "application/json", ""),
-        (b"\xff{", "application/json", ""),
-        (b"bad key\nsecond line", "text/plain", " (bad key)"),
-        (b"\xff\xff\xff", "application/x-protobuf", ""),
-        (b"<h1>no</h1>", "text/html", ""),
-        (b"a\x1b[31m" + b"b" * 100_000, "text/plain", f" (a␛[31m{'b' * 193}…)"),
-    ],
-)
-def test_a_refusal_has_the_words_of_the_backend(
-    body: bytes, content_type: str, words: str, backend: Collector
-) -> None:
+REFUSALS: list[tuple[bytes, str, str]] = [
+    (b'{"message":"no such key"}', "application/json", " (no such key)"),
+    (b'{"message":7,"error":"no"}', "application/json", " (no)"),
+    (b"[]", "application/json", ""),
+    (b"\xff{", "application/json", ""),
+    (b"bad key\nsecond line", "text/plain", " (bad key)"),
+    (b"\xff\xff\xff", "application/x-protobuf", ""),
+    (b"<h1>no</h1>", "text/html", ""),
+    (b"a\x1b[31m" + b"b" * 100_000, "text/plain", f" (a␛[31m{'b' * 193}…)"),
+]
+
+
+def test_a_refusal_has_the_words_of_the_backend(backend: Collector) -> None:
     """The reason is the status and what the backend says, in one bounded line of safe text."""
-    backend.replies = [refusal(403, body, Content_Type=content_type)]
-    assert sent(PLAIN).words.endswith(f"/v1/traces: 403 Forbidden{words}")
+    for body, content_type, words in REFUSALS:
+        with case(content_type):
+            backend.replies = [refusal(403, body, Content_Type=content_type)]
+            assert sent(PLAIN).words.endswith(f"/v1/traces: 403 Forbidden{words}")
 
 
 @pytest.mark.parametrize("status", [302, 599])

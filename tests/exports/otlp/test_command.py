@@ -13,6 +13,7 @@ from tests.harness.program import watch
 PLAIN = RECORDINGS / "plain.ndjson"
 
 
+@pytest.mark.slow
 def test_a_session_is_sent(backend: Collector) -> None:
     """All spans accepted: exit 0, and one line on stderr with their number and the address."""
     done = watch("export", PLAIN, "--to", "otlp")
@@ -22,6 +23,7 @@ def test_a_session_is_sent(backend: Collector) -> None:
     assert len(backend.spans()) == 4
 
 
+@pytest.mark.system
 def test_a_raw_export_says_so(backend: Collector) -> None:
     """Without redaction, stderr and the span of the run say it."""
     done = watch("export", PLAIN, "--to", "otlp", "--raw", "--content")
@@ -30,6 +32,7 @@ def test_a_raw_export_says_so(backend: Collector) -> None:
     assert [each.value.bool_value for each in run.attributes if each.key == "agentwatch.redacted"] == [False]
 
 
+@pytest.mark.system
 def test_a_partial_success_is_incomplete(backend: Collector) -> None:
     """If the backend rejects spans, the exit code is 74."""
     backend.replies = [partial_success(1, "too old")]
@@ -39,6 +42,7 @@ def test_a_partial_success_is_incomplete(backend: Collector) -> None:
     assert b": rejected by the backend (too old); " in done.stderr
 
 
+@pytest.mark.system
 def test_a_refusal_is_incomplete(backend: Collector) -> None:
     """If the backend refuses everything, the exit code is 74, and nothing but one line is printed."""
     backend.replies = [refusal(401)]
@@ -47,6 +51,7 @@ def test_a_refusal_is_incomplete(backend: Collector) -> None:
     assert b"/v1/traces: 401 Unauthorized; " in done.stderr
 
 
+@pytest.mark.system
 def test_an_address_without_anybody_is_one_line(backend: Collector) -> None:
     """A refused connection takes no retries, and prints no credentials."""
     done = watch(
@@ -60,6 +65,7 @@ def test_an_address_without_anybody_is_one_line(backend: Collector) -> None:
     assert b"hunter2" not in done.stderr
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("output", ["-", "file.bin"])
 def test_there_is_no_file(output: str, backend: Collector, tmp_path: Path) -> None:
     """`-o` is wrong use: nothing is sent, and no file written."""
@@ -69,6 +75,7 @@ def test_there_is_no_file(output: str, backend: Collector, tmp_path: Path) -> No
     assert (backend.requests, [*tmp_path.glob("file*")]) == ([], [])
 
 
+@pytest.mark.system
 def test_another_protocol_is_refused(backend: Collector) -> None:
     """An environment that asks for gRPC names a port that does not speak HTTP."""
     done = watch("export", PLAIN, "--to", "otlp", OTEL_EXPORTER_OTLP_PROTOCOL="grpc")
@@ -79,6 +86,7 @@ def test_another_protocol_is_refused(backend: Collector) -> None:
     assert backend.requests == []
 
 
+@pytest.mark.system
 def test_the_same_protocol_is_accepted(backend: Collector) -> None:
     """The more specific variable decides."""
     done = watch(
@@ -89,6 +97,7 @@ def test_the_same_protocol_is_accepted(backend: Collector) -> None:
     assert (done.returncode, len(backend.spans())) == (0, 4)
 
 
+@pytest.mark.system
 def test_without_the_extra_the_command_says_how_to_install_it(backend: Collector, tmp_path: Path) -> None:
     """The packages of the extra are missed before the session is read, in one line and with exit 2."""
     (tmp_path / "opentelemetry").mkdir()
@@ -96,10 +105,14 @@ def test_without_the_extra_the_command_says_how_to_install_it(backend: Collector
     path = f"{tmp_path}:{ROOT}"
     done = watch("export", "absent.ndjson", "--to", "otlp", PYTHONPATH=path)
     assert done.returncode == 2
-    assert done.stderr == b"agentwatch: --to otlp needs an extra: pip install 'agentwatch-tui[otlp]'\n"
+    assert (
+        done.stderr
+        == b"agentwatch: --to otlp needs a package: pip install opentelemetry-exporter-otlp-proto-http\n"
+    )
     assert watch("export", PLAIN, "--to", "atif", "-o", "-", PYTHONPATH=path).returncode == 0
 
 
+@pytest.mark.system
 def test_a_stream_of_no_known_agent_is_not_sent(backend: Collector, tmp_path: Path) -> None:
     """A file that is no recording is exit 2, as for every export."""
     path = tmp_path / "text.ndjson"
@@ -108,6 +121,7 @@ def test_a_stream_of_no_known_agent_is_not_sent(backend: Collector, tmp_path: Pa
     assert backend.requests == []
 
 
+@pytest.mark.system
 def test_nothing_else_sends(backend: Collector, tmp_path: Path) -> None:
     """With the variables of a backend set, other commands send nothing."""
     for command in (["-p"], ["log"], ["show"], ["export", "--to", "atif", "-o", tmp_path / "a.json"]):

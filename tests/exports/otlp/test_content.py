@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from agentwatch.exports.otlp.content import MOST_BYTES, message_list, relative, shortened
 from agentwatch.safe_text import safe_text
 from tests.builders.lines import completed, final, init, result, started, thought, user
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 from tests.exports.otlp.collector import Collector, attributes
 from tests.exports.otlp.sent import sent
 
@@ -134,47 +135,49 @@ def test_deeply_nested_arguments_are_named(backend: Collector, recording: Saver)
     assert "deep" in str(attributes(backend.named("execute_tool read"))["gen_ai.tool.call.arguments"])
 
 
-@pytest.mark.parametrize(
-    ("text", "cwd", "expected"),
-    [
-        ("/srv/ada/app/a.py", "/srv/ada/app", "a.py"),
-        ("file:///srv/ada/app/a.py", "/srv/ada/app", "file://a.py"),
-        ("-I/srv/ada/app/include", "/srv/ada/app", "-Iinclude"),
-        ("/srv/ada/application /srv/ada/app-2", "/srv/ada/app", "/srv/ada/application /srv/ada/app-2"),
-        ("/srv/app/x /app/x", "/app", "/srv/app/x x"),
-        ("/app", "/app", "."),
-        ("in /srv/x: y", "/srv/x", "in .: y"),
-        ("C:\\src\\a.py", "C:\\src", "a.py"),
-        ("/a/b", "/", "/a/b"),
-        ("/a/b", "", "/a/b"),
-        ("/a/b", None, "/a/b"),
-    ],
-)
-def test_a_path_inside_the_cwd_is_relative(text: str, cwd: str | None, expected: str) -> None:
+PATHS: list[tuple[str, str | None, str]] = [
+    ("/srv/ada/app/a.py", "/srv/ada/app", "a.py"),
+    ("file:///srv/ada/app/a.py", "/srv/ada/app", "file://a.py"),
+    ("-I/srv/ada/app/include", "/srv/ada/app", "-Iinclude"),
+    ("/srv/ada/application /srv/ada/app-2", "/srv/ada/app", "/srv/ada/application /srv/ada/app-2"),
+    ("/srv/app/x /app/x", "/app", "/srv/app/x x"),
+    ("/app", "/app", "."),
+    ("in /srv/x: y", "/srv/x", "in .: y"),
+    ("C:\\src\\a.py", "C:\\src", "a.py"),
+    ("/a/b", "/", "/a/b"),
+    ("/a/b", "", "/a/b"),
+    ("/a/b", None, "/a/b"),
+]
+
+
+def test_a_path_inside_the_cwd_is_relative() -> None:
     """Only whole components are compared, and a path elsewhere stays as it is."""
-    assert relative(text, cwd) == expected
+    for text, cwd, expected in PATHS:
+        with case(f"{text} in {cwd}"):
+            assert relative(text, cwd) == expected
 
 
-@pytest.mark.parametrize("cwd", ["C:\\src", 'C:\\a"b', "/srv/a\\b", "/srv/\n"])
-def test_relative_json_is_still_json(cwd: str) -> None:
+def test_relative_json_is_still_json() -> None:
     """In JSON, where backslashes and quotes are escaped, paths become relative and escapes stay whole."""
-    separator = "\\" if cwd.startswith("C") else "/"
-    value = [f"{cwd}{separator}a.py", f"{cwd}\n", f'{cwd}"', cwd]
-    text = relative(json.dumps(value), cwd, is_json=True)
-    assert json.loads(text) == ["a.py", ".\n", '."', "."]
+    for cwd in ["C:\\src", 'C:\\a"b', "/srv/a\\b", "/srv/\n"]:
+        with case(cwd):
+            separator = "\\" if cwd.startswith("C") else "/"
+            value = [f"{cwd}{separator}a.py", f"{cwd}\n", f'{cwd}"', cwd]
+            text = relative(json.dumps(value), cwd, is_json=True)
+            assert json.loads(text) == ["a.py", ".\n", '."', "."]
 
 
-@pytest.mark.parametrize("length", [0, 1, 2700, 4000, 8100, 8191, 8192, 8193, 100_000])
-@pytest.mark.parametrize("char", ["a", "ä", "\U0001f600", '"', "\n", "\0"])
-def test_no_value_is_over_the_limit(char: str, length: int) -> None:
+def test_no_value_is_over_the_limit() -> None:
     """Whatever the characters, a value has at most 8 kB in UTF-8; one that fits is whole."""
-    text = safe_text(char * length)
-    made = shortened(char * length)
-    assert made == text if len(text.encode()) <= MOST_BYTES else made.endswith("…")
-    assert len(made.encode()) <= MOST_BYTES
-    messages = message_list("user", [char * length, "next"])
-    assert len(messages.encode()) <= MOST_BYTES
-    content = json.loads(messages)[0]["parts"][0]["content"]
-    assert (
-        content == text if len(json.dumps(text, ensure_ascii=False).encode()) < 8000 else len(messages) > 2000
-    )
+    lengths = (0, 1, 2700, 4000, 8100, 8191, 8192, 8193, 100_000)
+    for length, char in product(lengths, ("a", "ä", "\U0001f600", '"', "\n", "\0")):
+        with case(f"{length}, {char!r}"):
+            text = safe_text(char * length)
+            made = shortened(char * length)
+            assert made == text if len(text.encode()) <= MOST_BYTES else made.endswith("…")
+            assert len(made.encode()) <= MOST_BYTES
+            messages = message_list("user", [char * length, "next"])
+            assert len(messages.encode()) <= MOST_BYTES
+            content = json.loads(messages)[0]["parts"][0]["content"]
+            fits = len(json.dumps(text, ensure_ascii=False).encode()) < 8000
+            assert content == text if fits else len(messages) > 2000

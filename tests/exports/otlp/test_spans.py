@@ -9,7 +9,8 @@ import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tests.builders import claude_lines
-from tests.builders.formats.samples import SAMPLES
+from tests.builders.captures import Captures
+from tests.builders.formats.samples import samples
 from tests.builders.lines import (
     CWD,
     completed,
@@ -20,15 +21,14 @@ from tests.builders.lines import (
     thought_through,
     user,
 )
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 from tests.exports.otlp.collector import Collector, attributes
-from tests.exports.otlp.sent import many_calls, sent, session_at
+from tests.exports.otlp.sent import close_opened, many_calls, sent, session_at
 
 AT_MS = 1_770_000_000_000
 NS = 1_000_000
 FAILED = {"failure": {"exitCode": 3, "stdout": "", "stderr": "no"}}
 EXIT_0 = {"success": {"exitCode": 0, "stdout": "fine", "stderr": ""}}
-RECORDED = [*sorted(RECORDINGS.glob("*.ndjson")), *(path for path, _ in SAMPLES)]
 KINDS = Span.SpanKind
 
 
@@ -216,14 +216,23 @@ def test_a_step_belongs_to_the_run_whose_prompt_came_before_it(backend: Collecto
     assert backend.named("chat Auto").trace_id == runs[1].trace_id != runs[0].trace_id
 
 
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
-def test_every_recording_becomes_valid_spans(path: Path, backend: Collector) -> None:
+@pytest.mark.system
+def test_every_recording_becomes_valid_spans(captures: Captures, backend: Collector) -> None:
     """Each bundled and captured recording of each agent is sent completely: one span per run and per call."""
-    done = sent(path, content=True)
-    assert done.is_complete, done.words
-    spans = backend.spans()
+    paths = [path for path, _ in samples(captures)]
+    for path in [*sorted(RECORDINGS.glob("*.ndjson")), *paths] if captures.is_own else paths:
+        with case(path):
+            backend.taken.clear()
+            done = sent(path, content=True)
+            assert done.is_complete, done.words
+            check_spans(backend.spans(), len(session_at(path).session.runs))
+            close_opened()
+
+
+def check_spans(spans: list[Span], runs: int) -> None:
+    """Check that the spans of a recording have times, short texts, and one root for each trace."""
     ids = {span.span_id for span in spans}
-    assert len(ids) == len(spans) >= len(session_at(path).session.runs)
+    assert len(ids) == len(spans) >= runs
     for span in spans:
         assert 0 < span.start_time_unix_nano <= span.end_time_unix_nano
         assert not span.parent_span_id or span.parent_span_id in ids

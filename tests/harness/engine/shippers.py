@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -44,13 +43,14 @@ def no_shipper_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     folder = tmp_path_factory.getbasetemp()
     before = shippers_below(folder)
     yield
-    deadline = time.monotonic() + _LEAVING_SECONDS
-    while (left := {pid for pid in shippers_below(folder) - before if is_alive(pid)}) and (
-        time.monotonic() < deadline
-    ):
-        time.sleep(0.02)
-    end_shippers(left)
-    assert not left, "a process that ships is left: ask for the fixture `ended_shippers`"
+
+    def left() -> set[int]:
+        return {pid for pid in shippers_below(folder) - before if is_alive(pid)}
+
+    try:
+        until(lambda: not left(), _LEAVING_SECONDS, "no shipper is left; `ended_shippers` ends them")
+    finally:
+        end_shippers(left())
 
 
 @pytest.fixture

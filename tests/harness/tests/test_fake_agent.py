@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import case
 from tests.harness.fake_agent import command
+from tests.harness.processes import until
 from tests.harness.tests.conftest import INIT, RECORDING, RESULT, TEXT
+
+pytestmark = pytest.mark.slow
 
 
 def play(recording: Path, *switches: str) -> subprocess.CompletedProcess[bytes]:
@@ -35,10 +39,7 @@ def writes(recording: Path, *switches: str) -> list[bytes]:
 
 def wait_for_report(path: Path) -> dict[str, int]:
     """Wait until the agent has written its report, and return it."""
-    deadline = time.monotonic() + 10
-    while not path.exists():
-        assert time.monotonic() < deadline, "no report"
-        time.sleep(0.01)
+    until(path.exists, what="report")
     facts: dict[str, int] = json.loads(path.read_bytes())
     return facts
 
@@ -50,18 +51,31 @@ def test_plays_the_bytes_as_they_are(recording: Path) -> None:
 
 
 def test_pace_is_one_write_for_each_line(recording: Path) -> None:
-    """With --pace the agent writes line by line at that pace, the first line at once."""
-    begun = time.monotonic()
-    assert writes(recording, "--pace", "10") == [INIT, TEXT, RESULT]
-    assert time.monotonic() - begun >= 2 / 10
+    """With --pace the agent writes line by line."""
+    assert writes(recording, "--pace", "1000") == [INIT, TEXT, RESULT]
+
+
+def timed(recording: Path) -> list[bytes]:
+    """Give the recording the times of three reads, and return those."""
+    recording.with_suffix(".times").write_text("0 1000\n5 5000\n# no read\n9 13000\n")
+    return [RECORDING[:5], RECORDING[5:9], RECORDING[9:]]
 
 
 def test_times_plays_the_reads_of_the_sidecar(recording: Path) -> None:
-    """With --times the writes are the recorded reads, in the recorded time divided by --speed."""
-    recording.with_suffix(".times").write_text("0 1000\n5 5000\n# no read\n9 13000\n")
+    """With --times the writes are the recorded reads."""
+    reads = timed(recording)
+    assert writes(recording, "--times", "--speed", "10000") == reads
+
+
+@pytest.mark.costs
+def test_the_times_are_kept(recording: Path) -> None:
+    """With --pace the lines, and with --times the reads, take the time that they should."""
     begun = time.monotonic()
-    reads = [RECORDING[:5], RECORDING[5:9], RECORDING[9:]]
-    assert writes(recording, "--times", "--speed", "40") == reads
+    writes(recording, "--pace", "10")
+    assert time.monotonic() - begun >= 2 / 10
+    timed(recording)
+    begun = time.monotonic()
+    writes(recording, "--times", "--speed", "40")
     assert time.monotonic() - begun >= 12 / 40
 
 
@@ -90,11 +104,12 @@ def test_burst_is_exact_and_valid(recording: Path) -> None:
     assert [int(text.split()[0]) for text in texts] == list(range(200))
 
 
-@pytest.mark.parametrize("pace", ["0", "1000"])
-def test_cut_ends_in_the_middle_of_a_line(recording: Path, pace: str) -> None:
+def test_cut_ends_in_the_middle_of_a_line(recording: Path) -> None:
     """With --cut the agent writes only that many bytes."""
     cut = len(INIT) + 7
-    assert play(recording, "--cut", str(cut), "--pace", pace).stdout == RECORDING[:cut]
+    for pace in ("0", "1000"):
+        with case(f"pace {pace}"):
+            assert play(recording, "--cut", str(cut), "--pace", pace).stdout == RECORDING[:cut]
 
 
 def test_hang_ends_by_a_signal_only(recording: Path, tmp_path: Path) -> None:
@@ -147,12 +162,12 @@ def test_child_holds_stdout_open(recording: Path, tmp_path: Path, switch: str) -
         assert agent.stdout.read() == b""
 
 
-@pytest.mark.parametrize("name", ["KILL", "SIGTERM", "11"])
-def test_die_is_by_the_signal(recording: Path, name: str) -> None:
+def test_die_is_by_the_signal(recording: Path) -> None:
     """The agent plays to the end and is then ended by the signal."""
-    done = play(recording, "--die", name)
-    assert done.stdout == RECORDING
-    assert -done.returncode in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV)
+    for name, number in (("KILL", signal.SIGKILL), ("SIGTERM", signal.SIGTERM), ("11", signal.SIGSEGV)):
+        with case(name):
+            done = play(recording, "--die", name)
+            assert (done.stdout, done.returncode) == (RECORDING, -number)
 
 
 def test_repeat_and_report(recording: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tests.harness.trials.plain_client import PlainClient, Refused
 from tests.harness.trials.stored import read_stored
 from tests.harness.trials.streams import prepare
 
+pytestmark = pytest.mark.system
 SUBJECT = f"aw.v1.c.ci.{7:032x}"
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 from agentwatch.engine.address import parse_engine
 from agentwatch.engine.engine import EngineError
 from agentwatch.engine.nats.connection import Connection
 from agentwatch.engine.nats.setup import StreamLimits, make_streams
 from agentwatch.engine.opening import Login
 from tests.harness.engine.server import Server
+from tests.harness.processes import until
 
 _INBOX = "_INBOX.administrator"
 
@@ -22,16 +21,17 @@ def prepare(server: Server, *, replicas: int = 1, seconds: float = 30) -> None:
         replicas: How many servers of its cluster store each message.
         seconds: How long to try.
     """
-    deadline = time.monotonic() + seconds
-    while True:
+    refusals: list[EngineError] = []
+
+    def are_made() -> bool:
         connection = Connection(Login(parse_engine(server.address)[0]), _INBOX)
         try:
             make_streams(connection, StreamLimits(replicas=replicas))
-        except EngineError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-        else:
-            return
+        except EngineError as error:
+            refusals.append(error)
+            return False
         finally:
             connection.close()
+        return True
+
+    until(are_made, seconds, "the stream and the bucket", lambda: str(refusals[-1:]))

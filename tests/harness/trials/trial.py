@@ -18,9 +18,6 @@ from tests.harness.trials.growing import GrowingRecording
 from tests.harness.trials.shipped import end, is_done, session_of, ship, shipped
 from tests.harness.trials.stored import read_stored
 
-_OPEN_SECONDS = 20.0
-_POLL_SECONDS = 0.005
-
 
 class Outcome(NamedTuple):
     """What a trial has shown."""
@@ -74,14 +71,17 @@ class Trial:
             address: The server, as the watcher reaches it; empty for that of the shipper.
         """
         words = f"{address or self.address}/{self.session}"
-        deadline = time.monotonic() + _OPEN_SECONDS
-        while self.copying is None:
+        faults: list[Fault] = []
+
+        def opened() -> Copying | None:
             try:
-                self.copying = open_copy(words, Machines(), self._environ)
-            except Fault:  # the first piece is on its way
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(_POLL_SECONDS)
+                return open_copy(words, Machines(), self._environ)
+            except Fault as fault:  # the first piece is on its way
+                faults.append(fault)
+                return None
+
+        if self.copying is None:
+            self.copying = until(opened, what="the copy", picture=lambda: str(faults[-1:]))
         return self.copying
 
     def restart_shipper(self) -> None:

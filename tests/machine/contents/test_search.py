@@ -16,6 +16,7 @@ from agentwatch.machine.contents.search import ContentsSearch, Hit
 from agentwatch.machine.row import Row
 from tests.builders.machine.fake import fake_machine
 from tests.builders.machine.rows import NOW_MS, row
+from tests.conftest import case
 
 LONG_LINE = 5 << 20
 
@@ -42,33 +43,34 @@ def found(words: str, *rows: Row) -> list[Hit]:
     return hits
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Fix the Limiter",
-        "geändert",
-        "ÄRGER",
-        "ошибка здесь",
-        "日本語",
-        'say "hi" now',
-        "a\\b\\c",
-        "</p> & more",
-        "one\ntwo",
-        "path/to/file.py",
-        "🙂",
-        '"',
-        "x",
-    ],
-)
-@pytest.mark.parametrize("is_ascii", [False, True])
-def test_words_are_found_however_json_escapes_them(tmp_path: Path, text: str, is_ascii: bool) -> None:
+TEXTS: list[str] = [
+    "Fix the Limiter",
+    "geändert",
+    "ÄRGER",
+    "ошибка здесь",
+    "日本語",
+    'say "hi" now',
+    "a\\b\\c",
+    "</p> & more",
+    "one\ntwo",
+    "path/to/file.py",
+    "🙂",
+    '"',
+    "x",
+]
+
+
+def test_words_are_found_however_json_escapes_them(tmp_path: Path) -> None:
     """Raw and escaped, in small letters and in capitals, alone and among others."""
-    for cased in (text, text.lower(), text.upper()):
-        line = json.dumps(
-            {"message": {"content": [{"text": f"before {cased} after"}]}}, ensure_ascii=is_ascii
-        )
-        (hit,) = found(text, session(tmp_path, line.encode() + b"\n"))
-        assert hit.snippet == f"before {' '.join(cased.split())} after"
+    for is_ascii in (False, True):
+        for text in TEXTS:
+            with case(f"{is_ascii}, {text}"):
+                for cased in (text, text.lower(), text.upper()):
+                    line = json.dumps(
+                        {"message": {"content": [{"text": f"before {cased} after"}]}}, ensure_ascii=is_ascii
+                    )
+                    (hit,) = found(text, session(tmp_path, line.encode() + b"\n"))
+                    assert hit.snippet == f"before {' '.join(cased.split())} after"
 
 
 def test_what_writers_for_web_pages_escape_is_found(tmp_path: Path) -> None:
@@ -102,21 +104,20 @@ def test_the_phrase_is_shown_before_a_single_word(tmp_path: Path) -> None:
     assert found("rate limiter", saved)[0].snippet.endswith("the rate limiter")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_what_nobody_said_is_no_hit(tmp_path: Path) -> None:
+    """Keys, encoded data, lines that are not JSON, and the vendor's instructions."""
+    cases: list[bytes] = [
         b'{"type":"user","needle":1}\n',
         b"needle, not JSON\n",
         said("z" * 2000 + "needle"),
         said("needle", type="api-request"),
         orjson.dumps({"uuid": "u" * 400, "type": "attachment", "attachment": {"content": "needle"}}) + b"\n",
         orjson.dumps({"type": "session_meta", "payload": {"instructions": "needle"}}) + b"\n",
-    ],
-)
-def test_what_nobody_said_is_no_hit(tmp_path: Path, line: bytes) -> None:
-    """Keys, encoded data, lines that are not JSON, and the vendor's instructions."""
-    saved = session(tmp_path, line, said("a needle"))
-    assert [hit.offset for hit in found("needle", saved)] == [len(line)]
+    ]
+    for line in cases:
+        with case(line):
+            saved = session(tmp_path, line, said("a needle"))
+            assert [hit.offset for hit in found("needle", saved)] == [len(line)]
 
 
 def test_a_session_has_at_most_three_different_hits(tmp_path: Path) -> None:
@@ -230,8 +231,7 @@ def test_a_session_in_a_database_is_searched(tmp_path: Path) -> None:
     """Only the rows of that session are."""
     machine = fake_machine(tmp_path / "machine")
     stored = {key: path for key, path in machine.captured.items() if "opencode.db/" in str(path)}
-    if not stored:
-        pytest.skip("the captures are not here")
+    assert stored
     with sqlite3.connect(machine.home / ".local/share/opencode/opencode.db") as database:
         (text, session_id) = database.execute(
             "SELECT json_extract(data, '$.text'), session_id FROM part "

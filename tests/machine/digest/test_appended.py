@@ -8,48 +8,52 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.digest import Tail
+from tests.builders.captures import Captures
 from tests.builders.on_disk.digested import digest_of, facts_of_digest, found
-from tests.machine.digest.test_captures import CAPTURES, WITHOUT_TIMES
+from tests.conftest import case
+from tests.machine.digest.test_captures import WITHOUT_TIMES, sessions
 
+pytestmark = pytest.mark.slow
 _CUTS = 8
 
 
-@pytest.mark.skipif(not CAPTURES, reason="the captures are not here")
-@pytest.mark.parametrize(("path", "agent"), CAPTURES)
-def test_a_file_that_grows_ends_in_the_digest_of_the_whole(path: Path, agent: str, tmp_path: Path) -> None:
+@pytest.mark.system
+def test_a_file_that_grows_ends_in_the_digest_of_the_whole(captures: Captures, tmp_path: Path) -> None:
     """The file is cut at any byte, and continued by one or more pieces."""
-    data, chance = path.read_bytes(), random.Random(path.stem)
-    copy = tmp_path / path.name
-    copy.write_bytes(data)
-    expected = digest_of(copy, agent)
-    for _ in range(_CUTS):
-        copy.unlink()
-        copy.write_bytes(b"")
-        tail = Tail(found(copy, agent))
-        cuts = sorted(chance.choices(range(len(data) + 1), k=chance.choice((1, 2, 20))))
-        for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True):
-            with copy.open("ab") as file:
-                file.write(data[start:end])
-            tail.update()
-        tail.settle()
-        assert tail.digest is not None
-        if agent == WITHOUT_TIMES:  # each piece has the time of its arrival
-            now, whole = facts_of_digest(tail.digest), facts_of_digest(expected)
-            assert {**now, "seen": 0} == {**whole, "seen": 0}, cuts
-        else:
-            assert tail.digest == expected, cuts
+    for path, agent in sessions(captures):
+        with case(captures.name(path)):
+            data, chance = path.read_bytes(), random.Random(path.stem)
+            copy = tmp_path / path.name
+            copy.write_bytes(data)
+            expected = digest_of(copy, agent)
+            for _ in range(_CUTS):
+                copy.unlink()
+                copy.write_bytes(b"")
+                tail = Tail(found(copy, agent))
+                cuts = sorted(chance.choices(range(len(data) + 1), k=chance.choice((1, 2, 20))))
+                for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True):
+                    with copy.open("ab") as file:
+                        file.write(data[start:end])
+                    tail.update()
+                tail.settle()
+                assert tail.digest is not None
+                if agent == WITHOUT_TIMES:  # each piece has the time of its arrival
+                    now, whole = facts_of_digest(tail.digest), facts_of_digest(expected)
+                    assert {**now, "seen": 0} == {**whole, "seen": 0}, cuts
+                else:
+                    assert tail.digest == expected, cuts
 
 
-@pytest.mark.skipif(not CAPTURES, reason="the captures are not here")
-@pytest.mark.parametrize(("path", "agent"), CAPTURES)
-def test_no_damage_to_a_file_raises(path: Path, agent: str, tmp_path: Path) -> None:
+def test_no_damage_to_a_file_raises(captures: Captures, tmp_path: Path) -> None:
     """Bytes are lost, doubled or changed anywhere; the digest is of what is left."""
-    data, chance = path.read_bytes(), random.Random(path.stem)
-    copy = tmp_path / path.name
-    for _ in range(5):
-        damaged = bytearray(data)
-        for _ in range(chance.choice((1, 5, 50))):
-            at = chance.randrange(len(damaged) or 1)
-            damaged[at : at + chance.choice((0, 1, 40))] = chance.randbytes(chance.choice((0, 1, 9)))
-        copy.write_bytes(damaged)
-        assert len(repr(digest_of(copy, agent))) < 30_000
+    for path, agent in sessions(captures):
+        with case(captures.name(path)):
+            data, chance = path.read_bytes(), random.Random(path.stem)
+            copy = tmp_path / path.name
+            for _ in range(5):
+                damaged = bytearray(data)
+                for _ in range(chance.choice((1, 5, 50))):
+                    at = chance.randrange(len(damaged) or 1)
+                    damaged[at : at + chance.choice((0, 1, 40))] = chance.randbytes(chance.choice((0, 1, 9)))
+                copy.write_bytes(damaged)
+                assert len(repr(digest_of(copy, agent))) < 30_000

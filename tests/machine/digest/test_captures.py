@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from tests.builders.captures import Captures
 from tests.builders.on_disk.digested import digest_of, facts_of_digest, facts_of_session, session_of
-from tests.conftest import SHARED
+from tests.conftest import case
 
 FOLDERS = {
     "claude-transcript": "claude",
@@ -18,26 +17,36 @@ FOLDERS = {
     "copilot-events": "copilot",
     "cursor-transcript": "cursor",
 }
-CAPTURES = [
-    pytest.param(path, agent, id=f"{folder}-{path.stem[-16:]}-{number}")
-    for folder, agent in FOLDERS.items()
-    for root in ("disk", "agents")
-    for number, path in enumerate(sorted((SHARED / root / folder).rglob("*.jsonl")))
-]
+"""The agent of the files in each folder of `disk` and `agents`."""
+PROGRAMS = ("claude", "codex", "gemini", "qwen", "pi", "copilot")
+"""The programs in `real` whose own files are read, by the beginning of the folder's name; Droid's are not."""
 WITHOUT_TIMES = "cursor"
 """The agent whose lines have no times: its digest has those of the file."""
-pytestmark = pytest.mark.skipif(not CAPTURES, reason="the captures are not here")
 
 
-@pytest.mark.parametrize(("path", "agent"), CAPTURES)
-def test_the_digest_of_a_capture_agrees_with_its_session(path: Path, agent: str, tmp_path: Path) -> None:
+def sessions(captures: Captures) -> list[tuple[Path, str]]:
+    """Return the captures of files that agents write, each with its agent."""
+    agents = {f"{root}/{folder}/": agent for root in ("disk", "agents") for folder, agent in FOLDERS.items()}
+    agents |= {f"real/{program}-": program for program in PROGRAMS}
+    found = captures.find("disk/*/**/*.jsonl", "agents/*/**/*.jsonl", "real/*/sessions/**/*.jsonl")
+    return [
+        (path, agent)
+        for path in found
+        for start, agent in agents.items()
+        if captures.name(path).startswith(start)
+    ]
+
+
+def test_the_digest_of_a_capture_agrees_with_its_session(captures: Captures, tmp_path: Path) -> None:
     """Counts, outcome, prompts, model, folder, branch and title are those of the full session."""
-    copy = tmp_path / path.name
-    copy.write_bytes(path.read_bytes())
-    session = session_of(path.read_bytes().splitlines(keepends=True), agent)
-    digest = digest_of(copy, agent)
-    assert digest.is_whole
-    expected = facts_of_session(session)
-    if agent == WITHOUT_TIMES:
-        expected["seen"] = copy.stat().st_mtime_ns // 10**6
-    assert facts_of_digest(digest) == expected
+    for path, agent in sessions(captures):
+        with case(captures.name(path)):
+            copy = tmp_path / path.name
+            copy.write_bytes(path.read_bytes())
+            session = session_of(path.read_bytes().splitlines(keepends=True), agent)
+            digest = digest_of(copy, agent)
+            assert digest.is_whole
+            expected = facts_of_session(session)
+            if agent == WITHOUT_TIMES:
+                expected["seen"] = copy.stat().st_mtime_ns // 10**6
+            assert facts_of_digest(digest) == expected

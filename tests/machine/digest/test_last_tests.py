@@ -13,6 +13,7 @@ from agentwatch.wire import Decoder
 from tests.analysis.verdict_history.sessions import edit, run_of_tests
 from tests.builders.on_disk import transcript as claude
 from tests.builders.screen.lines import ended, init, shell, started
+from tests.conftest import case
 from tests.machine.digest.growing import append, jsonl, tail_of
 
 GREEN, RED = LastTests(False, 20, 0), LastTests(True, 18, 2)
@@ -33,46 +34,39 @@ def applied(digest: Digest, *readings: bytes) -> Digest:
     return digest
 
 
-@pytest.mark.parametrize("readings", [1, 2])
-@pytest.mark.parametrize(
-    ("pieces", "tests"),
-    [
-        pytest.param([run_of_tests(1, 0)], GREEN, id="green"),
-        pytest.param([run_of_tests(1, 2)], RED, id="red"),
-        pytest.param([run_of_tests(1, 2), run_of_tests(2, 0)], GREEN, id="the newest counts"),
-        pytest.param([run_of_tests(1, 2), shell(2)], RED, id="other commands"),
-        pytest.param([run_of_tests(1, 0), run_of_tests(2, 0, "mypy", MYPY)], GREEN, id="a linter is no test"),
-        pytest.param([run_of_tests(1, 0, "mypy", MYPY)], None, id="only a linter"),
-        pytest.param([run_of_tests(1, 2, "cat pytest.log")], None, id="an old output"),
-        pytest.param([run_of_tests(1, 0), edit(2, "a")], GREEN._replace(is_stale=True), id="changed since"),
-        pytest.param([run_of_tests(1, 2), edit(2, "a")], RED._replace(is_stale=True), id="red and changed"),
-        pytest.param([run_of_tests(1, 0), edit(2, "a", is_failed=True)], GREEN, id="an edit failed"),
-        pytest.param([edit(1, "a"), run_of_tests(2, 0)], GREEN, id="changed before"),
-        pytest.param(
-            [run_of_tests(1, 0), edit(2, "a") + shell(3)],
-            GREEN._replace(is_stale=True),
-            id="changed before another command",
-        ),
-        pytest.param(
-            [run_of_tests(1, 0), call(2, {"failure": {"aborted": True}})], None, id="the last run was killed"
-        ),
-        pytest.param(
-            [run_of_tests(1, 0), call(2, {"failure": {"aborted": True}}, "sleep 9")],
-            GREEN,
-            id="another command was killed",
-        ),
-        pytest.param(
-            [run_of_tests(1, 0), call(2, {"rejected": {"reason": "no"}})], GREEN, id="a rejected call"
-        ),
-        pytest.param(
-            [run_of_tests(1, 0), run_of_tests(2, 0, output="3 deselected in 0.1s")], None, id="nothing ran"
-        ),
-    ],
-)
-def test_the_newest_verdict_of_tests(pieces: list[bytes], tests: LastTests | None, readings: int) -> None:
+VERDICTS: dict[str, tuple[list[bytes], LastTests | None]] = {
+    "green": ([run_of_tests(1, 0)], GREEN),
+    "red": ([run_of_tests(1, 2)], RED),
+    "the newest counts": ([run_of_tests(1, 2), run_of_tests(2, 0)], GREEN),
+    "other commands": ([run_of_tests(1, 2), shell(2)], RED),
+    "a linter is no test": ([run_of_tests(1, 0), run_of_tests(2, 0, "mypy", MYPY)], GREEN),
+    "only a linter": ([run_of_tests(1, 0, "mypy", MYPY)], None),
+    "an old output": ([run_of_tests(1, 2, "cat pytest.log")], None),
+    "changed since": ([run_of_tests(1, 0), edit(2, "a")], GREEN._replace(is_stale=True)),
+    "red and changed": ([run_of_tests(1, 2), edit(2, "a")], RED._replace(is_stale=True)),
+    "an edit failed": ([run_of_tests(1, 0), edit(2, "a", is_failed=True)], GREEN),
+    "changed before": ([edit(1, "a"), run_of_tests(2, 0)], GREEN),
+    "changed before another command": (
+        [run_of_tests(1, 0), edit(2, "a") + shell(3)],
+        GREEN._replace(is_stale=True),
+    ),
+    "the last run was killed": ([run_of_tests(1, 0), call(2, {"failure": {"aborted": True}})], None),
+    "another command was killed": (
+        [run_of_tests(1, 0), call(2, {"failure": {"aborted": True}}, "sleep 9")],
+        GREEN,
+    ),
+    "a rejected call": ([run_of_tests(1, 0), call(2, {"rejected": {"reason": "no"}})], GREEN),
+    "nothing ran": ([run_of_tests(1, 0), run_of_tests(2, 0, output="3 deselected in 0.1s")], None),
+}
+
+
+def test_the_newest_verdict_of_tests() -> None:
     """It is the same whether the lines are read at once or as they are appended."""
-    data = [init() + b"".join(pieces)] if readings == 1 else [init(), *pieces]
-    assert applied(Digest(format="cursor"), *data).tests == tests
+    for name, (pieces, tests) in VERDICTS.items():
+        for readings in (1, 2):
+            with case(f"{name}, {readings}"):
+                data = [init() + b"".join(pieces)] if readings == 1 else [init(), *pieces]
+                assert applied(Digest(format="cursor"), *data).tests == tests
 
 
 def test_few_outputs_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,10 +15,11 @@ from agentwatch.events import Outcome
 from agentwatch.machine.digest import Tail, Turn
 from agentwatch.machine.digest import stored as stored_digests
 from agentwatch.machine.found import Reach
+from tests.builders.captures import OWN
 from tests.builders.on_disk.digested import age, facts_of_digest, facts_of_session, found, session_of
-from tests.conftest import SHARED
+from tests.conftest import case
 
-DATABASE = SHARED / "disk/opencode-db/own-1.18.33/opencode.db"
+DATABASE = OWN / "disk/opencode-db/own-1.18.33/opencode.db"
 SESSIONS = {
     "ses_dffab4634ffe523C3nFZ25XU7L": "run",
     "ses_dffa9fa12ffeEeBbv1p8Var6C9": "TUI",
@@ -34,7 +35,6 @@ def stored(path: Path, agent: str) -> Tail:
     return tail
 
 
-@pytest.mark.skipif(not DATABASE.exists(), reason="the captures are not here")
 @pytest.mark.parametrize("session_id", SESSIONS)
 def test_the_digest_of_a_row_agrees_with_its_session(session_id: str, tmp_path: Path) -> None:
     """A session of opencode is read from its database."""
@@ -123,17 +123,19 @@ def test_an_answer_that_may_be_the_last_ends_the_turn_when_nothing_follows(chat:
     assert (tail.digest.turn, tail.digest.outcome) == (Turn.ENDED, Outcome.SUCCEEDED)
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\x28\xb5\x2f\xfdtorn", b"SQLite format 3\0", b"{}\n{}"])
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl.zst", "opencode.db", "opencode.db/ses_1"])
-def test_what_is_no_store_keeps_its_metadata(data: bytes, name: str, tmp_path: Path) -> None:
+def test_what_is_no_store_keeps_its_metadata(tmp_path: Path) -> None:
     """Nothing is raised."""
-    path = tmp_path / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(data)
-    tail = Tail(found(path, "codex", Reach.STORE))
-    tail.update()
-    assert tail.digest is not None
-    assert tail.digest.first_prompt == ""
+    names = ("a.json", "a.jsonl.zst", "opencode.db", "opencode.db/ses_1")
+    contents = (b"", b"{", b"[]", b"\x28\xb5\x2f\xfdtorn", b"SQLite format 3\0", b"{}\n{}")
+    for number, (name, data) in enumerate(product(names, contents)):
+        with case(f"{name}, {data!r}"):
+            path = tmp_path / f"{number}" / name
+            path.parent.mkdir(parents=True)
+            path.write_bytes(data)
+            tail = Tail(found(path, "codex", Reach.STORE))
+            tail.update()
+            assert tail.digest is not None
+            assert tail.digest.first_prompt == ""
 
 
 def test_a_large_document_is_not_opened(chat: Path) -> None:

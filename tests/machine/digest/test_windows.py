@@ -15,6 +15,7 @@ from agentwatch.machine.digest import Digest, Tail, Turn, decoding, windows
 from tests.builders import claude_lines as stream
 from tests.builders.on_disk import transcript as claude
 from tests.builders.on_disk.digested import digest_of, found
+from tests.conftest import case
 
 NOW = (
     *("session_id", "model", "cwd", "branch", "permission_mode", "title", "is_users_title", "first_prompt"),
@@ -75,26 +76,29 @@ def whole(path: Path) -> Digest:
     return tail.digest
 
 
-OPEN = [
-    jsonl(claude.user("And now?", "last")),
-    jsonl(claude.user("And now?", "last"), claude.call("open")),
-    jsonl(claude.user("And now?", "last"), claude.call("q", "AskUserQuestion", {"questions": []})),
-    jsonl(claude.user("And now?", "last"), claude.said("So"), {"type": "mode", "sessionId": "s"}),
-    jsonl(claude.user("And now?", "last"), claude.call("a"), claude.call("b"), claude.returned("a")),
-    b"",
-]
+PROMPT = claude.user("And now?", "last")
+ENDS = {
+    "a prompt": jsonl(PROMPT),
+    "a call": jsonl(PROMPT, claude.call("open")),
+    "a question": jsonl(PROMPT, claude.call("q", "AskUserQuestion", {"questions": []})),
+    "a text": jsonl(PROMPT, claude.said("So"), {"type": "mode", "sessionId": "s"}),
+    "two calls": jsonl(PROMPT, claude.call("a"), claude.call("b"), claude.returned("a")),
+    "no more": b"",
+}
 
 
-@pytest.mark.parametrize("end", OPEN)
+@pytest.mark.system
 @pytest.mark.parametrize("size", [1 << 20, 3_000_000])
-def test_the_tail_says_of_the_present_what_the_whole_file_says(tmp_path: Path, size: int, end: bytes) -> None:
+def test_the_tail_says_of_the_present_what_the_whole_file_says(tmp_path: Path, size: int) -> None:
     """Only the counts differ, which cover the last lines."""
-    path = tmp_path / "session.jsonl"
-    path.write_bytes(turns(size) + end)
-    digest, all_lines = digest_of(path), whole(path)
-    assert now(digest) == now(all_lines)
-    assert not digest.is_whole
-    assert 0 < digest.calls < all_lines.calls
+    path, before = tmp_path / "session.jsonl", turns(size)
+    for name, end in ENDS.items():
+        with case(name):
+            path.write_bytes(before + end)
+            digest, all_lines = digest_of(path), whole(path)
+            assert now(digest) == now(all_lines)
+            assert not digest.is_whole
+            assert 0 < digest.calls < all_lines.calls
 
 
 @pytest.mark.parametrize("each", [100_000, 400_000, 1_500_000])
@@ -239,7 +243,7 @@ def test_what_is_appended_at_once_is_read_like_a_new_file(tmp_path: Path) -> Non
     assert now(tail.digest) == now(digest_of(path))
 
 
-@pytest.mark.long
+@pytest.mark.costs
 def test_a_session_of_200_mb_is_read_at_once(tmp_path: Path) -> None:
     """Reading its ends takes no longer than that of a small one."""
     path = tmp_path / "session.jsonl"

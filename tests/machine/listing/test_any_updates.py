@@ -6,8 +6,6 @@ import random
 from dataclasses import replace
 from itertools import pairwise
 
-import pytest
-
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.hiding import is_hidden
@@ -17,6 +15,7 @@ from agentwatch.machine.listing.request import Request, Sort
 from agentwatch.machine.listing.row_filter import row_filter
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group, State
+from tests.conftest import case
 from tests.machine.listing.made_rows import DAY_MS, NOW_MS, in_state, row
 
 STATES = list(State)
@@ -91,23 +90,24 @@ def assert_nothing_is_lost(listing: Listing, wanted: Request) -> None:
             assert listing.lines[listing.index_of(line.row.key) or 0] is line
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_no_row_moves_within_its_group(seed: int) -> None:
+def test_no_row_moves_within_its_group() -> None:
     """Two rows that stay in their group keep their order, through any updates but the first reading."""
-    random_ = random.Random(seed)
-    listing, rows = Listing(), dict[Key, Row]()
-    before: dict[Group, list[Key]] = {}
-    for step in range(60):
-        old, rows = rows, changed(random_, rows, step)
-        update = listing.update(rows.values(), NOW_MS)
-        after = order_by_group(listing)
-        for group, keys in after.items():
-            earlier = before.get(group, [])
-            stayed = {key for key in earlier if key in keys and stays(old[key], rows[key])}
-            assert [key for key in keys if key in stayed] == [key for key in earlier if key in stayed]
-        if not update.is_rebuilt:
-            assert after == before
-        before = after
+    for seed in range(12):
+        with case(f"seed {seed}"):
+            random_ = random.Random(seed)
+            listing, rows = Listing(), dict[Key, Row]()
+            before: dict[Group, list[Key]] = {}
+            for step in range(60):
+                old, rows = rows, changed(random_, rows, step)
+                update = listing.update(rows.values(), NOW_MS)
+                after = order_by_group(listing)
+                for group, keys in after.items():
+                    earlier = before.get(group, [])
+                    stayed = {key for key in earlier if key in keys and stays(old[key], rows[key])}
+                    assert [key for key in keys if key in stayed] == [key for key in earlier if key in stayed]
+                if not update.is_rebuilt:
+                    assert after == before
+                before = after
 
 
 def stays(old: Row, new: Row) -> bool:
@@ -116,41 +116,43 @@ def stays(old: Row, new: Row) -> bool:
     return old.group is new.group and not is_read
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_no_session_is_lost(seed: int) -> None:
+def test_no_session_is_lost() -> None:
     """Each session is shown, folded or counted, in each order and with any folds."""
-    random_ = random.Random(seed)
-    listing, rows = Listing(), dict[Key, Row]()
-    wanted = Request()
-    for step in range(60):
-        rows = changed(random_, rows, step)
-        listing.update(rows.values(), NOW_MS)
-        assert_nothing_is_lost(listing, wanted)
-        if step % 5 == 0:
-            wanted = Request(
-                random_.choice(["", "", "repo:api", "working asks"]),
-                random_.choice(list(Sort)),
-                shows_hidden=random_.random() < 0.5,
-            )
-            listing.request(wanted)
-            assert_nothing_is_lost(listing, wanted)
-        foldable = [line for line in listing.lines if not isinstance(line, Heading)]
-        if foldable:
-            listing.toggle(random_.choice(foldable))
-            assert_nothing_is_lost(listing, wanted)
+    for seed in range(12):
+        with case(f"seed {seed}"):
+            random_ = random.Random(seed)
+            listing, rows = Listing(), dict[Key, Row]()
+            wanted = Request()
+            for step in range(60):
+                rows = changed(random_, rows, step)
+                listing.update(rows.values(), NOW_MS)
+                assert_nothing_is_lost(listing, wanted)
+                if step % 5 == 0:
+                    wanted = Request(
+                        random_.choice(["", "", "repo:api", "working asks"]),
+                        random_.choice(list(Sort)),
+                        shows_hidden=random_.random() < 0.5,
+                    )
+                    listing.request(wanted)
+                    assert_nothing_is_lost(listing, wanted)
+                foldable = [line for line in listing.lines if not isinstance(line, Heading)]
+                if foldable:
+                    listing.toggle(random_.choice(foldable))
+                    assert_nothing_is_lost(listing, wanted)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_updates_in_place_are_those_of_a_new_list(seed: int) -> None:
+def test_updates_in_place_are_those_of_a_new_list() -> None:
     """An update in place leaves the lines that a full one would make."""
-    random_ = random.Random(seed)
-    listing, rows = Listing(), dict[Key, Row]()
-    for step in range(60):
-        rows = changed(random_, rows, step)
-        listing.update(rows.values(), NOW_MS)
-        kept = list(listing.lines)
-        listing.request(Request())
-        assert kept == list(listing.lines)
-    groups = [line.group for line in listing.lines if isinstance(line, Heading)]
-    order = list(Group)
-    assert all(order.index(first) < order.index(second) for first, second in pairwise(groups))
+    for seed in range(6):
+        with case(f"seed {seed}"):
+            random_ = random.Random(seed)
+            listing, rows = Listing(), dict[Key, Row]()
+            for step in range(60):
+                rows = changed(random_, rows, step)
+                listing.update(rows.values(), NOW_MS)
+                kept = list(listing.lines)
+                listing.request(Request())
+                assert kept == list(listing.lines)
+            groups = [line.group for line in listing.lines if isinstance(line, Heading)]
+            order = list(Group)
+            assert all(order.index(first) < order.index(second) for first, second in pairwise(groups))

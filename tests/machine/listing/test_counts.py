@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
+from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.listing.lines import Heading
 from agentwatch.machine.listing.listing import Listing
+from agentwatch.machine.row import Row, changed_rows
 from agentwatch.machine.standing import Ground, Group, Standing, State
+from agentwatch.machine.status.counts import counts_of
+from tests.conftest import case
 from tests.machine.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
 
 NOON_MS = int(datetime(2026, 11, 21, 12).timestamp() * 1000)
@@ -74,15 +80,69 @@ def test_the_counts_are_those_of_the_list() -> None:
 
 def test_counting_again_gives_what_counting_gives() -> None:
     """A session that changes its state, comes or goes is counted, and so are the ends of a new day."""
-    counted = CountedRows(counts)
+    counted, before = CountedRows(counts), dict[Key, Row]()
     rows = {
         each.key: each for each in (row("a", State.WORKING), row("b", State.ASKS), row("c", State.SUCCEEDED))
     }
     for name, state in (("a", State.ASKS), ("b", State.FAILED), ("d", State.QUIET), ("a", State.YOUR_TURN)):
         now = row(name, state)
         rows = {**rows, now.key: now}
-        assert counted.update(rows, NOW_MS) == counts(rows.values(), NOW_MS)
+        changed, before = changed_rows(before, rows), rows
+        assert counted.update(rows, changed, NOW_MS) == counts(rows.values(), NOW_MS)
     rows = {key: each for key, each in rows.items() if key != row("d").key}
-    assert counted.update(rows, NOW_MS) == counts(rows.values(), NOW_MS)
+    assert counted.update(rows, (), NOW_MS) == counts(rows.values(), NOW_MS)
     later_ms = NOW_MS + 2 * DAY_MS
-    assert counted.update(rows, later_ms) == counts(rows.values(), later_ms) != counts(rows.values(), NOW_MS)
+    later = counted.update(rows, (), later_ms)
+    assert later == counts(rows.values(), later_ms) != counts(rows.values(), NOW_MS)
+
+
+def test_counting_what_changed_gives_what_counting_all_gives() -> None:
+    """After any changes of any sessions, the numbers are those of a count of all of them."""
+    count: Callable[[Iterable[Row], int], tuple[int | None, ...]]
+    for count in (counts, counts_of):
+        for seed in range(20):
+            with case(f"{count.__name__}, {seed}"):
+                rng = random.Random(seed)
+                counted, rows = CountedRows(count), dict[Key, Row]()
+                for _ in range(60):
+                    before, rows = rows, dict(rows)
+                    for _ in range(rng.randrange(4)):
+                        now = _any_row(rng)
+                        rows[now.key] = now
+                    if rows and rng.random() < 0.1:
+                        del rows[rng.choice(list(rows))]
+                    changed = changed_rows(before, rows)
+                    assert counted.update(rows, changed, NOW_MS) == count(rows.values(), NOW_MS)
+
+
+def test_only_what_changed_is_counted() -> None:
+    """A change of one session costs a count of it and of the sessions above it, not of all."""
+    passed: list[int] = []
+
+    def count(rows: Iterable[Row], now_ms: int) -> Counts:
+        rows = list(rows)
+        passed.append(len(rows))
+        return counts(rows, now_ms)
+
+    counted = CountedRows(count)
+    rows = {each.key: each for each in (row(f"{number}") for number in range(100))}
+    counted.update(rows, list(rows.values()), NOW_MS)
+    for now in (row("1", State.ASKS), row("1", State.ASKS, calls=8)):
+        rows = {**rows, now.key: now}
+        counted.update(rows, [now], NOW_MS)
+    assert passed == [0, 100, 1, 1]
+
+
+def _any_row(rng: random.Random) -> Row:
+    """Return one of 20 sessions in any state; its parent, its host and its other traits seldom change."""
+    number = rng.randrange(20)
+    parent = ("claude", f"{number // 2}") if number > 12 and rng.random() < 0.95 else None
+    return row(
+        f"{number}",
+        rng.choice([*State]),
+        ago_ms=rng.choice([0, HOUR_MS, 20 * HOUR_MS, 8 * DAY_MS]),
+        parent=parent,
+        host="far" if number % 5 == 0 and rng.random() < 0.95 else "",
+        is_one_liner=rng.random() < 0.2,
+        is_archived=rng.random() < 0.2,
+    )

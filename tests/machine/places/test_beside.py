@@ -19,6 +19,7 @@ from agentwatch.machine.places.beside import (
     time_in,
     yaml_texts,
 )
+from tests.conftest import case
 
 WORKSPACES = [
     (b"name: Say hello\ncwd: /w\n", {"name": "Say hello", "cwd": "/w"}),
@@ -38,10 +39,11 @@ WORKSPACES = [
 ]
 
 
-@pytest.mark.parametrize(("data", "texts"), WORKSPACES)
-def test_the_texts_of_a_workspace_are_read(data: bytes, texts: dict[str, str]) -> None:
+def test_the_texts_of_a_workspace_are_read() -> None:
     """A text may have quotes, and may go on in indented lines."""
-    assert yaml_texts(data) == texts
+    for data, texts in WORKSPACES:
+        with case(data):
+            assert yaml_texts(data) == texts
 
 
 def test_a_long_document_is_read_in_part() -> None:
@@ -90,29 +92,43 @@ def test_the_first_text_with_a_key_is_found(tmp_path: Path) -> None:
     assert first_text(str(path), "id") == ""
 
 
-@pytest.mark.parametrize("value", [None, 3, True, b"x", ["x"], {"x": "y"}, ""])
-def test_a_value_of_another_type_is_unknown(value: object) -> None:
+def test_a_value_of_another_type_is_unknown() -> None:
     """A text, a name, an id and a folder are texts."""
-    assert text_in(value) == ""
-    assert name_in(value) is None
-    assert id_in(value) is None
-    assert folder_in(value) is None
+    for value in (None, 3, True, b"x", ["x"], {"x": "y"}, ""):
+        with case(value):
+            assert text_in(value) == ""
+            assert name_in(value) is None
+            assert id_in(value) is None
+            assert folder_in(value) is None
 
 
-@pytest.mark.parametrize(
-    ("value", "folder"),
-    [("/w", "/w"), ("C:\\w", "C:\\w"), ("\\\\host\\w", "\\\\host\\w"), ("w", None), ("/" * 5000, None)],
-)
-def test_a_folder_is_an_absolute_path(value: str, folder: str | None) -> None:
+def test_a_folder_is_an_absolute_path() -> None:
     """A path of Windows counts too."""
-    assert folder_in(value) == folder
+    cases: list[tuple[str, str | None]] = [
+        ("/w", "/w"),
+        ("C:\\w", "C:\\w"),
+        ("\\\\host\\w", "\\\\host\\w"),
+        ("w", None),
+        ("/" * 5000, None),
+    ]
+    for value, folder in cases:
+        with case(f"{value:.40}"):
+            assert folder_in(value) == folder
     assert folder_in("/a\0b") is None
 
 
-@pytest.mark.parametrize(
-    ("value", "ms"), [(5, 5), (5.7, 5), (0, None), (-1, None), (1e300, None), (True, None), ("5", None)]
-)
-def test_a_time_is_a_positive_number(value: object, ms: int | None) -> None:
+def test_a_time_is_a_positive_number() -> None:
     """Of a fraction of a millisecond, the whole ones count."""
-    assert time_in(value) == ms
+    cases: list[tuple[object, int | None]] = [
+        (5, 5),
+        (5.7, 5),
+        (0, None),
+        (-1, None),
+        (1e300, None),
+        (True, None),
+        ("5", None),
+    ]
+    for value, ms in cases:
+        with case(value):
+            assert time_in(value) == ms
     assert time_in(float("nan")) is None

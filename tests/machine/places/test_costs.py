@@ -45,6 +45,7 @@ def scans(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
+@pytest.mark.system
 def test_a_look_at_a_machine_at_rest_scans_little(tmp_path: Path, clock: Clock, scans: Counter[str]) -> None:
     """A look compares no old folder of one session or day, and scans a fifteenth of all folders at most."""
     machine = fake_machine(tmp_path, 2000, with_captures=False)
@@ -77,9 +78,11 @@ def test_a_folder_that_is_gone_is_not_looked_at(tmp_path: Path, clock: Clock, sc
             places.refresh(clock.after(PASS_S))
 
 
-def test_each_folder_is_scanned_once_at_first(tmp_path: Path, scans: Counter[str]) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("sessions", [500, pytest.param(5000, marks=pytest.mark.system)])
+def test_each_folder_is_scanned_once_at_first(tmp_path: Path, scans: Counter[str], sessions: int) -> None:
     """5,000 sessions in some 1,000 folders are found with one scan of each folder."""
-    machine = fake_machine(tmp_path, 5000, with_captures=False)
+    machine = fake_machine(tmp_path, sessions, with_captures=False)
     assert set(all_found(places_of(machine))) == set(machine.made)
     folders = [path for path in machine.home.rglob("*") if path.is_dir() and "work" not in path.parts]
     assert scans["scans"] <= len(folders)

@@ -15,6 +15,7 @@ from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.places import Places, databases, tree
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import all_found, found_in, let_age, places_of, put
+from tests.conftest import case
 
 NEWEST = ("opencode", "ses_dffa10acfffeCKln6OxYBgiynF")
 
@@ -81,7 +82,7 @@ def test_a_database_that_does_not_change_is_not_read(
         raise AssertionError
 
     with monkeypatch.context() as patch:
-        patch.setattr(databases, "opened", fail)
+        patch.setattr(databases, "queried", fail)
         for second in range(1, 40):
             assert places.refresh(2.0 * second) == ([], [])
             assert places.check([NEWEST]) == ([], [])
@@ -120,8 +121,9 @@ def test_a_locked_database_is_read_again(machine: FakeMachine) -> None:
     all_found(places)
     change(database(machine), "UPDATE session SET title = 'New'")
     with closing(sqlite3.connect(database(machine), isolation_level=None)) as connection:
-        connection.execute("PRAGMA locking_mode = exclusive")
+        connection.execute("PRAGMA synchronous = off")  # the journal counts at once
         connection.execute("BEGIN EXCLUSIVE")
+        connection.execute("UPDATE session SET title = 'Newer'")
         assert places.check([NEWEST]) == ([], [])
         connection.execute("COMMIT")
     assert len(places.check([NEWEST]).found) == 5
@@ -175,28 +177,29 @@ def test_a_view_is_not_read(machine: FakeMachine) -> None:
 COLUMNS = "id, parent_id, directory, title, model, time_created, time_updated, time_archived"
 
 
-@pytest.mark.parametrize(
-    "value", [None, 7, 1.5, -1, 1 << 62, b"\xff", "", "x", "[1]", '{"id":3}', "x" * 10**6]
-)
-def test_a_column_may_hold_anything(machine: FakeMachine, value: Any) -> None:
+def test_a_column_may_hold_anything(machine: FakeMachine) -> None:
     """SQLite keeps any value in any column."""
-    database(machine).unlink()
-    change(database(machine), f"CREATE TABLE session ({COLUMNS})")
-    places = ", ".join("?" * 7)
-    change(database(machine), f"INSERT INTO session VALUES ('ses_1', {places})", values=(value,) * 7)
-    (found,) = [each for each in found_in(machine).values() if each.agent == "opencode"]
-    assert len(found.metadata.title) <= 1000
-    assert found.metadata.cwd is None
-    assert found.parent is None or found.parent == value
+    cases: list[Any] = [None, 7, 1.5, -1, 1 << 62, b"\xff", "", "x", "[1]", '{"id":3}', "x" * 10**6]
+    for value in cases:
+        with case(f"{value!r:.40}"):
+            database(machine).unlink()
+            change(database(machine), f"CREATE TABLE session ({COLUMNS})")
+            places = ", ".join("?" * 7)
+            change(database(machine), f"INSERT INTO session VALUES ('ses_1', {places})", values=(value,) * 7)
+            (found,) = [each for each in found_in(machine).values() if each.agent == "opencode"]
+            assert len(found.metadata.title) <= 1000
+            assert found.metadata.cwd is None
+            assert found.parent is None or found.parent == value
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "a/b", "", "x" * 300, "a\nb", 7, None])
-def test_an_id_that_is_no_name_is_no_session(machine: FakeMachine, name: object) -> None:
+def test_an_id_that_is_no_name_is_no_session(machine: FakeMachine) -> None:
     """The id becomes a part of an address."""
-    database(machine).unlink()
-    change(database(machine), "CREATE TABLE session (id, title)")
-    change(database(machine), "INSERT INTO session VALUES (?, 'x')", values=(name,))
-    assert "opencode" not in {agent for agent, _ in found_in(machine)}
+    for name in ("/etc/passwd", "a/b", "..", ".", "a b", "é", "", "x" * 300, "a\nb", 7, None):
+        with case(name):
+            database(machine).unlink()
+            change(database(machine), "CREATE TABLE session (id, title)")
+            change(database(machine), "INSERT INTO session VALUES (?, 'x')", values=(name,))
+            assert "opencode" not in {agent for agent, _ in found_in(machine)}
 
 
 def test_the_database_of_a_preview_of_opencode_counts(machine: FakeMachine) -> None:

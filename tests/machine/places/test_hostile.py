@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any, Self
 
-import orjson
 import pytest
 
 from agentwatch.machine.found import NO_METADATA, Found, Key
@@ -16,6 +16,7 @@ from agentwatch.machine.places.line_files import CLAUDE
 from agentwatch.machine.places.places import PASS_S
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import Clock, all_found, found_in, let_age, places_of, put, settled
+from tests.conftest import case
 
 SECRETS = (
     *(".claude/.credentials.json", ".claude/sessions/1416.0a1b.key", ".codex/auth.json"),
@@ -161,7 +162,7 @@ def described(machine: FakeMachine, value: Any) -> dict[Key, Found]:
         *("title", "description", "agentType", "model", "cwd", "lastUsedModel", "createdAtMs", "name"),
         *("updatedAtMs", "id", "directory", "parentID", "time", "started_ms", "projects", "sessionId"),
     )
-    home, wrong = machine.home, orjson.dumps(dict.fromkeys(fields, value), default=str).decode()
+    home, wrong = machine.home, json.dumps(dict.fromkeys(fields, value))
     session = "279aaafe-55af-410f-8602-dcb83b5e850d"
     put(home / f".claude/projects/-w/{session}/subagents/agent-1.jsonl")
     put(home / f".claude/projects/-w/{session}/subagents/agent-1.meta.json", wrong)
@@ -177,34 +178,31 @@ def described(machine: FakeMachine, value: Any) -> dict[Key, Found]:
     return found_in(machine)
 
 
-@pytest.mark.parametrize("value", WRONG, ids=lambda value: f"{value!r:.20}")
-def test_a_description_may_hold_anything(machine: FakeMachine, value: Any) -> None:
+def test_a_description_may_hold_anything(machine: FakeMachine) -> None:
     """A field of a wrong type counts as unknown, a long one is cut; every session is found all the same."""
-    try:
-        orjson.dumps(value)
-    except TypeError:
-        value = str(value)
-    found = described(machine, value)
-    agents = sorted(agent for agent, _ in set(found) - set(machine.made))
-    assert agents == ["agentwatch", "claude", "copilot", "cursor", "gemini", "opencode"]
-    for each in found.values():
-        known = each.metadata
-        assert type(known.title) is str
-        assert len(known.title) <= 1000
-        assert known.cwd is None or known.cwd.startswith("/")
-        assert known.model is None or 0 < len(known.model) <= 1000
-        assert known.began_ms is None or type(known.began_ms) is int
-        assert each.id.isprintable()
-        assert each.parent is None or each.parent.isprintable()
+    for value in WRONG:
+        with case(f"{value!r:.40}"):
+            found = described(machine, value)
+            agents = sorted(agent for agent, _ in set(found) - set(machine.made))
+            assert agents == ["agentwatch", "claude", "copilot", "cursor", "gemini", "opencode"]
+            for each in found.values():
+                known = each.metadata
+                assert type(known.title) is str
+                assert len(known.title) <= 1000
+                assert known.cwd is None or known.cwd.startswith("/")
+                assert known.model is None or 0 < len(known.model) <= 1000
+                assert known.began_ms is None or type(known.began_ms) is int
+                assert each.id.isprintable()
+                assert each.parent is None or each.parent.isprintable()
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", "\0", "{" * 5000, '{"title":"' + "x" * (2 << 20) + '"}']
-)
-def test_a_description_may_be_no_object(machine: FakeMachine, text: str) -> None:
+def test_a_description_may_be_no_object(machine: FakeMachine) -> None:
     """A file that is torn, huge or no JSON describes nothing; its session is found."""
-    put(machine.home / ".cursor/chats/0a/1b/meta.json", text)
-    put(machine.home / ".copilot/session-state/c/workspace.yaml", text)
-    found = found_in(machine)
-    assert found["cursor", "1b"].metadata == NO_METADATA
-    assert found["copilot", "c"].metadata == NO_METADATA
+    cases: list[str] = ["", "{", "[]", "null", "\0", "{" * 5000, '{"title":"' + "x" * (2 << 20) + '"}']
+    for text in cases:
+        with case(f"{text!r:.40}"):
+            put(machine.home / ".cursor/chats/0a/1b/meta.json", text)
+            put(machine.home / ".copilot/session-state/c/workspace.yaml", text)
+            found = found_in(machine)
+            assert found["cursor", "1b"].metadata == NO_METADATA
+            assert found["copilot", "c"].metadata == NO_METADATA

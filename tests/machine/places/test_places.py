@@ -16,6 +16,7 @@ from agentwatch.sources.open import saved_source
 from tests.builders.machine.captured import CURSOR_ID
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import all_found, found_in, places_of, put
+from tests.conftest import case
 
 OVERRIDES = [
     ("claude", "CLAUDE_CONFIG_DIR", ".claude", ""),
@@ -51,8 +52,10 @@ def test_every_capture_is_found(captured: FakeMachine) -> None:
 
 def test_what_is_not_only_listed_can_be_opened(captured: FakeMachine) -> None:
     """The address of each session opens it, unless only its metadata is known."""
-    for found in found_in(captured).values():
-        if found.reach is not Reach.LISTED:
+    opened = [found for found in found_in(captured).values() if found.reach is not Reach.LISTED]
+    assert len(opened) > len(captured.sessions) / 2
+    for found in opened:
+        with case(found.key):
             source = saved_source(found.path)
             source.reader.growth.has_ended()
             os.close(source.reader.fd)
@@ -60,8 +63,18 @@ def test_what_is_not_only_listed_can_be_opened(captured: FakeMachine) -> None:
 
 def test_a_session_has_the_size_and_the_time_of_its_file(captured: FakeMachine) -> None:
     """What is found of a file is what the file system says."""
-    for found in found_in(captured).values():
-        if found.path.exists():
+    in_files = {key: found for key, found in found_in(captured).items() if found.path.exists()}
+    assert {agent for agent, _ in in_files} >= {
+        "claude",
+        "codex",
+        "copilot",
+        "cursor",
+        "gemini",
+        "pi",
+        "qwen",
+    }
+    for key, found in in_files.items():
+        with case(key):
             status = found.path.stat()
             assert (found.size, found.changed_ns) == (status.st_size, status.st_mtime_ns)
             assert found.inode == status.st_ino
@@ -76,21 +89,21 @@ def test_an_empty_machine_has_no_sessions(tmp_path: Path) -> None:
         assert places.check([("claude", "x")]) == ([], [])
 
 
-@pytest.mark.parametrize(("agent", "variable", "folder", "below"), OVERRIDES)
-def test_a_variable_moves_the_folder_of_an_agent(
-    agent: str, variable: str, folder: str, below: str, tmp_path: Path
-) -> None:
+def test_a_variable_moves_the_folder_of_an_agent(tmp_path: Path) -> None:
     """The folder that a variable names is read beside the default one."""
     machine = fake_machine(tmp_path / "machine")
-    moved = tmp_path / "moved"
-    (moved / below).parent.mkdir(parents=True, exist_ok=True)
-    shutil.move(machine.home / folder, moved / below)
-    wanted = {key for key in machine.captured if key[0] == agent}
-    lacking = {key for key in wanted if key in found_in(machine)}
-    assert not lacking
-    found = found_in(machine, {variable: str(moved)})
-    assert {key for key in found if key[0] == agent} == wanted
-    assert all(str(found[key].path).startswith(str(moved)) for key in wanted)
+    for agent, variable, folder, below in OVERRIDES:
+        with case(f"{agent}, {variable}"):
+            moved = tmp_path / agent / variable
+            (moved / below).parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(machine.home / folder, moved / below)
+            wanted = {key for key in machine.captured if key[0] == agent}
+            assert wanted
+            assert not wanted & set(found_in(machine))
+            found = found_in(machine, {variable: str(moved)})
+            assert {key for key in found if key[0] == agent} == wanted
+            assert all(str(found[key].path).startswith(str(moved)) for key in wanted)
+            shutil.move(moved / below, machine.home / folder)
 
 
 def test_the_database_of_opencode_may_be_anywhere(tmp_path: Path) -> None:
@@ -147,13 +160,13 @@ def test_subagents_name_their_session(captured: FakeMachine) -> None:
     found = found_in(captured)
     parents = {key: each.parent for key, each in found.items() if each.parent is not None}
     assert parents == {
-        ("claude", "agent-a0ad4f44468bdf20d"): "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f",
+        ("claude", "agent-b61f0c9ad42e7d350"): "4d1c7a90-5b2e-4f36-8a17-c09e6d2b7f41",
         ("claude", "agent-a9461c585457fa964"): "279aaafe-55af-410f-8602-dcb83b5e850d",
         ("cursor", "child"): "parent",
         ("opencode", "ses_dffa6e682ffebEg3nHPfYZWBmL"): "ses_dffa9fa12ffeEeBbv1p8Var6C9",
     }
     assert found["claude", "agent-a9461c585457fa964"].metadata.title == "Count files"
-    assert found["claude", "agent-a0ad4f44468bdf20d"].metadata.title == "general-purpose"
+    assert found["claude", "agent-b61f0c9ad42e7d350"].metadata.title == "search the lamps"
 
 
 def test_metadata_is_read_where_an_agent_writes_it(captured: FakeMachine) -> None:
@@ -170,8 +183,8 @@ def test_metadata_is_read_where_an_agent_writes_it(captured: FakeMachine) -> Non
     goose = found["goose", "20261121_1"].metadata
     assert (goose.title, goose.cwd) == ("List files", "/home/dev/proj")
     assert (goose.began_ms, goose.changed_ms) == (1795302000000, 1795302300000)
-    old = found["opencode", "s_stage0_large"].metadata
-    assert (old.title, old.cwd, old.changed_ms) == ("OpenCode Large", "/tmp/large", 1730000109000)
+    old = found["opencode", "s_made_large"].metadata
+    assert (old.title, old.cwd, old.changed_ms) == ("A missing lamp", "/home/dev/lantern", 1772600109000)
     assert found["gemini", "710af93e-25f9-498d-84e6-a15fbc12e68d"].metadata.cwd == "/home/dev/proj"
 
 
@@ -187,7 +200,7 @@ def test_a_transcript_of_cursor_has_the_metadata_of_its_chat(captured: FakeMachi
 def test_an_archived_session_is_marked(captured: FakeMachine) -> None:
     """A rollout in the archive of Codex is archived, and no other."""
     archived = [key for key, each in found_in(captured).items() if each.metadata.is_archived]
-    assert archived == [("codex", "019b2ea4-aaaa-bbbb-cccc-58208e1f0000")]
+    assert archived == [("codex", "019d01f2-7c44-7b10-9e58-2f6a90b3c1d7")]
 
 
 def test_a_compressed_rollout_is_opened_through_a_store(tmp_path: Path) -> None:
@@ -209,10 +222,12 @@ def test_a_subagent_of_a_workflow_names_its_session(tmp_path: Path) -> None:
     session = "279aaafe-55af-410f-8602-dcb83b5e850d"
     workflow = machine.home / f".claude/projects/-w/{session}/subagents/workflows/wf_1"
     put(workflow / "agent-1.jsonl")
+    put(workflow / "agent-1.meta.json", '{"agentType": "general-purpose"}')
     put(workflow / "journal.jsonl")
     put(workflow / "agent-1.txt")
     ((key, found),) = found_in(machine).items()
     assert (key, found.parent) == (("claude", "agent-1"), session)
+    assert found.metadata.title == "general-purpose"
 
 
 def test_a_subagent_of_an_older_version_lies_beside_its_session(tmp_path: Path) -> None:
@@ -255,3 +270,15 @@ def test_a_recording_of_our_own_has_its_name(tmp_path: Path) -> None:
     metadata = own["agentwatch", "20261122-100000-000bbbbbb"].metadata
     assert (metadata.title, metadata.is_users_title) == ("Fix the parser", True)
     assert (metadata.cwd, metadata.began_ms) == ("/w", 1795300000000)
+
+
+def test_a_large_folder_is_found_in_parts_newest_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest sessions of a folder are found before the others are read, and none is found twice."""
+    monkeypatch.setattr("agentwatch.machine.places.tree._PART", 3)
+    monkeypatch.setattr("agentwatch.machine.places.places._BATCH_S", 0.0)
+    machine = fake_machine(tmp_path, 10, with_captures=False, repositories=1, agents=("claude",))
+    parts = [[found.key for found in part] for part in places_of(machine).first()]
+    assert [len(part) for part in parts] == [3, 3, 3, 1]
+    assert [key for part in parts for key in part] == list(machine.made)

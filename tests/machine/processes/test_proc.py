@@ -42,6 +42,28 @@ def test_an_ended_process_has_no_state(root: Path, text: str) -> None:
     assert Proc(root).stat(7) is None
 
 
+def test_the_state_of_a_process_is_read_once_between_two_calls(root: Path) -> None:
+    """After `read_once`, a state is read once until the next call; without it, each time."""
+    proc, path = Proc(root), root / "7" / "stat"
+
+    def began() -> int | None:
+        stat = proc.stat(7)
+        return None if stat is None else stat.began
+
+    seen = []
+    for is_new in (False, True, False, True):
+        if is_new:
+            proc.read_once()
+        seen.append(began())
+        path.write_text(f"7 (x) {FIELDS.replace('4242', str(len(seen)))}\n")
+        seen.append(began())
+    assert seen == [4242, 1, 1, 1, 1, 1, 5, 5]
+    path.unlink()
+    assert began() == seen[-1]
+    proc.read_once()
+    assert (began(), began()) == (None, None)
+
+
 def test_nothing_is_read_of_a_process_that_does_not_exist(root: Path) -> None:
     """What cannot be read is empty or None."""
     proc = Proc(root)
@@ -123,6 +145,7 @@ def test_files_that_are_closed_meanwhile_are_left_out(root: Path, monkeypatch: p
     assert Proc(root).open_paths(7) == ["/x/rollout-a.jsonl"]
 
 
+@pytest.mark.slow
 def test_a_deleted_folder_is_named(tmp_path: Path) -> None:
     """The folder of a process keeps its name when it is removed."""
     folder = tmp_path / "gone"

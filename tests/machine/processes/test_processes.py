@@ -6,11 +6,15 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from agentwatch.machine.process import Process
 from agentwatch.machine.processes import Processes, is_same_process
 from agentwatch.machine.processes.proc import Proc
 from tests.harness.processes import until
 from tests.machine.started_agents import started
+
+pytestmark = pytest.mark.slow
 
 
 def agents_in(folder: Path, processes: Processes | None = None) -> list[Process]:

@@ -13,6 +13,7 @@ from agentwatch.machine.process import Life, Said
 from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.said.claude import ClaudeRecords
 from agentwatch.machine.standing import State
+from tests.conftest import case
 from tests.machine.said.claude_registry import NOW, RECORD, Registry
 
 
@@ -44,29 +45,31 @@ def test_a_record_says_all_that_a_row_needs(registry: Registry) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("fields", "state", "about"),
-    [
-        ({"status": "busy"}, State.WORKING, ""),
-        ({"status": "idle"}, State.YOUR_TURN, ""),
-        ({"status": "shell"}, State.SHELL, ""),
-        ({"status": "waiting", "waitingFor": "permission prompt"}, State.ASKS, "permission"),
-        ({"status": "waiting", "waitingFor": "input needed"}, State.ASKS, "question"),
-        ({"status": "waiting", "waitingFor": "dialog open"}, State.ASKS, "dialog"),
-        ({"status": "waiting", "waitingFor": "something new"}, State.ASKS, ""),
-        ({"status": "busy", "waitingFor": "dialog open"}, State.WORKING, ""),
-        ({"status": "something new"}, None, ""),
-        ({"status": None}, None, ""),
-    ],
-)
-def test_each_status_is_a_state(
-    registry: Registry, fields: dict[str, Any], state: State | None, about: str
-) -> None:
+STATES: list[tuple[dict[str, Any], State | None, str]] = [
+    ({"status": "busy"}, State.WORKING, ""),
+    ({"status": "idle"}, State.YOUR_TURN, ""),
+    ({"status": "shell"}, State.SHELL, ""),
+    ({"status": "waiting", "waitingFor": "permission prompt"}, State.ASKS, "permission"),
+    ({"status": "waiting", "waitingFor": "input needed"}, State.ASKS, "question"),
+    ({"status": "waiting", "waitingFor": "dialog open"}, State.ASKS, "dialog"),
+    ({"status": "waiting", "waitingFor": "something new"}, State.ASKS, ""),
+    ({"status": "busy", "waitingFor": "dialog open"}, State.WORKING, ""),
+    ({"status": "something new"}, None, ""),
+    ({"status": None}, None, ""),
+]
+
+
+def test_each_status_is_a_state(tmp_path: Path) -> None:
     """Each status of Claude Code is a state; an unknown or absent one says only that the session is open."""
-    registry.write(**fields)
-    said = registry.said()["7e82"]
-    assert (said.life, said.state, said.about) == (Life.LIVE, state, about)
-    assert (said.since_ms is None) == (state is None)
+    for number, (fields, state, about) in enumerate(STATES):
+        with case(fields):
+            folder = tmp_path / f"{number}"
+            folder.mkdir()
+            registry = Registry(folder)
+            registry.write(**fields)
+            said = registry.said()["7e82"]
+            assert (said.life, said.state, said.about) == (Life.LIVE, state, about)
+            assert (said.since_ms is None) == (state is None)
 
 
 def test_a_torn_record_keeps_what_it_said(registry: Registry) -> None:
@@ -169,17 +172,15 @@ def test_the_user_gives_a_name(registry: Registry) -> None:
     assert (said.name, said.is_users_name, said.is_one_liner) == ("release", True, True)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [None, 7, [], {}, "", "x" * 50_000, True, -1, 1 << 80],
-    ids=["null", "number", "list", "object", "empty", "long", "true", "negative", "huge"],
-)
-def test_any_field_may_have_any_value(registry: Registry, value: Any) -> None:
+def test_any_field_may_have_any_value(registry: Registry) -> None:
     """A record with a field of another type says what the other fields say."""
-    for field in (*RECORD, "procStart", "pidDomain", "waitingFor"):
-        registry.write(**{field: value})
-        said = registry.said()
-        assert all(len(each.name) <= 200 and len(each.tmux) <= 200 for each in said.values()), field
+    values: list[Any] = [None, 7, [], {}, "", "x" * 50_000, True, -1, 1 << 80]
+    for value in values:
+        with case(f"{value!r:.40}"):
+            for field in (*RECORD, "procStart", "pidDomain", "waitingFor"):
+                registry.write(**{field: value})
+                said = registry.said()
+                assert all(len(each.name) <= 200 and len(each.tmux) <= 200 for each in said.values()), field
 
 
 def test_a_record_that_vanishes_while_it_is_read(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:

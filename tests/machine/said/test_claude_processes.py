@@ -22,6 +22,7 @@ def registry(tmp_path: Path) -> Registry:
     return Registry(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
     """A record that says busy is dead once its process is killed."""
     with started(["claude"], registry.folder) as process:
@@ -32,6 +33,7 @@ def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
         assert registry.said()["7e82"].life is Life.DEAD
 
 
+@pytest.mark.slow
 def test_a_process_that_nobody_waits_for_has_ended(registry: Registry) -> None:
     """A killed process whose parent has not noticed is dead after a second, when the starts are checked."""
     with started(["claude"], registry.folder) as process:

@@ -14,9 +14,9 @@ from agentwatch.machine.process import Life
 from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.said.claude import ClaudeRecords
 from agentwatch.machine.standing import State
-from tests.conftest import SHARED
+from tests.builders.captures import OWN
 
-CAPTURE = SHARED / "disk" / "claude-registry" / "status-against-transcript-timeline.txt"
+CAPTURE = OWN / "disk/claude-registry/status-against-transcript-timeline.txt"
 STATES = {"busy": State.WORKING, "idle": State.YOUR_TURN, "waiting": State.ASKS, "shell": State.SHELL}
 ABOUT = {"permission prompt": "permission", "input needed": "question", "dialog open": "dialog"}
 EPOCH = 1_795_300_000.0
@@ -94,11 +94,14 @@ def test_each_state_is_shown_in_time(pid: int, tmp_path: Path) -> None:
     play, captured = Play(tmp_path), changes(pid)
     play.run(captured)
     following = [*captured[1:], captured[-1]._replace(seconds=captured[-1].seconds + 3)]
+    checked = 0
     for change, after in zip(captured, following, strict=True):
         delay = TICK if change.status in ("busy", "waiting") else 0.4 + TICK
         expected = {(change.session_id, STATES[change.status], change.about)}
         if after.seconds - change.seconds > delay + TICK:
+            checked += 1
             assert play.between(change.seconds + delay, after.seconds) == expected, change
+    assert checked > len(captured) / 2
 
 
 def test_a_blink_is_never_shown(tmp_path: Path) -> None:

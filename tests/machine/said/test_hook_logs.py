@@ -13,6 +13,7 @@ from agentwatch.machine.said import hook_logs
 from agentwatch.machine.said.hook_logs import HookLogs
 from agentwatch.machine.standing import State
 from agentwatch.recording import open_regular
+from tests.conftest import case
 
 
 class Logs:
@@ -46,25 +47,25 @@ def logs(tmp_path: Path) -> Logs:
     return Logs(tmp_path / "hooks")
 
 
-@pytest.mark.parametrize(
-    ("event", "state", "about"),
-    [
-        ("PermissionRequest", State.ASKS, "permission"),
-        ("UserPromptSubmit", State.WORKING, ""),
-        ("PreToolUse", State.WORKING, ""),
-        ("PostToolUse", State.WORKING, ""),
-        ("beforeShellExecution", State.WORKING, ""),
-        ("Stop", State.YOUR_TURN, ""),
-        ("stop", State.YOUR_TURN, ""),
-    ],
-)
-def test_each_event_is_a_state(logs: Logs, event: str, state: State, about: str) -> None:
+def test_each_event_is_a_state(tmp_path: Path) -> None:
     """The last event says the state, but not that the agent still runs."""
-    logs.log("a", "UserPromptSubmit", "Stop", "PreToolUse", "SessionStart")
-    logs.log("a", event)
-    said = logs.said()["a"]
-    assert (said.agent, said.life, said.pid) == ("codex", Life.UNKNOWN, None)
-    assert (said.state, said.about) == (state, about)
+    states = {
+        "PermissionRequest": (State.ASKS, "permission"),
+        "UserPromptSubmit": (State.WORKING, ""),
+        "PreToolUse": (State.WORKING, ""),
+        "PostToolUse": (State.WORKING, ""),
+        "beforeShellExecution": (State.WORKING, ""),
+        "Stop": (State.YOUR_TURN, ""),
+        "stop": (State.YOUR_TURN, ""),
+    }
+    for number, (event, expected) in enumerate(states.items()):
+        with case(event):
+            logs = Logs(tmp_path / f"{number}")
+            logs.log("a", "UserPromptSubmit", "Stop", "PreToolUse", "SessionStart")
+            logs.log("a", event)
+            said = logs.said()["a"]
+            assert (said.agent, said.life, said.pid) == ("codex", Life.UNKNOWN, None)
+            assert (said.state, said.about) == expected
 
 
 def test_a_state_began_with_its_first_event(logs: Logs) -> None:
@@ -128,19 +129,30 @@ def test_only_the_end_of_a_log_is_read(logs: Logs) -> None:
     assert said.since_ms > 900
 
 
-@pytest.mark.parametrize(
-    "line", ["", "x", "[]", "7", '{"event":7}', '{"event":null}', '{"at_ms":1}', '{"event":{"a":[]}}', "\xff"]
-)
-def test_strange_lines_say_nothing(logs: Logs, line: str) -> None:
-    """A line that is no event is left out; an invalid time is unknown."""
-    path = logs.log("a", "Stop")
-    with path.open("ab") as file:
-        file.write(line.encode("latin-1") + b"\n")
-    assert logs.said()["a"].state is State.YOUR_TURN
-    with path.open("a") as file:
-        file.write('{"event":"PreToolUse","at_ms":[]}\n')
-    said = logs.said()["a"]
-    assert (said.state, said.since_ms) == (State.WORKING, None)
+def test_strange_lines_say_nothing(tmp_path: Path) -> None:
+    """A line that is not an event is left out; an invalid time is unknown."""
+    events = (
+        "",
+        "x",
+        "[]",
+        "7",
+        '{"event":7}',
+        '{"event":null}',
+        '{"at_ms":1}',
+        '{"event":{"a":[]}}',
+        "\xff",
+    )
+    for number, line in enumerate(events):
+        with case(line):
+            logs = Logs(tmp_path / f"{number}")
+            path = logs.log("a", "Stop")
+            with path.open("ab") as file:
+                file.write(line.encode("latin-1") + b"\n")
+            assert logs.said()["a"].state is State.YOUR_TURN
+            with path.open("a") as file:
+                file.write('{"event":"PreToolUse","at_ms":[]}\n')
+            said = logs.said()["a"]
+            assert (said.state, said.since_ms) == (State.WORKING, None)
 
 
 def test_no_link_is_followed(logs: Logs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,10 +180,9 @@ def test_a_log_that_vanishes_while_it_is_read(logs: Logs, monkeypatch: pytest.Mo
     assert logs.said() == {}
 
 
-def test_the_logs_that_changed_last_count(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many logs only the newest are read."""
-    monkeypatch.setattr(hook_logs, "_MOST_LOGS", 3)
-    for number in range(6):
+def test_the_logs_that_changed_last_count(logs: Logs) -> None:
+    """At most 256 logs are read, the newest."""
+    for number in range(260):
         path = logs.log(f"s{number}", "Stop")
         os.utime(path, (number, number))
-    assert list(logs.said()) == ["s5", "s4", "s3"]
+    assert list(logs.said()) == [f"s{number}" for number in range(259, 3, -1)]

@@ -116,6 +116,7 @@ class TestCopilot:
         copilot.lock("new", os.getpid())
         assert copilot.said().keys() == {("copilot", "new")}
 
+    @pytest.mark.slow
     def test_a_killed_process_leaves_its_lock(self, copilot: Copilot) -> None:
         """The lock of a process that has ended does not count."""
         with started(["copilot"], copilot.folder) as process:

@@ -14,6 +14,7 @@ from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.standing import LIVE, Ground, Standing, State
 from agentwatch.machine.states import standing
 from agentwatch.machine.states.knowledge import knowledge_of, may_ask
+from tests.conftest import case
 from tests.machine.states.cases import NOW_MS, found
 
 T = TypeVar("T")
@@ -137,28 +138,33 @@ def assert_it_claims_no_more(
     assert len(known.now) <= 230
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_state_claims_no_more_than_is_known(seed: int) -> None:
+@pytest.mark.slow
+def test_a_state_claims_no_more_than_is_known() -> None:
     """Rules that hold for any session: dead is not live, a guess is marked, and silence has its time."""
-    some = Any(seed)
-    states = set()
-    for _ in range(1_500):
-        agent, life = some.of(AGENTS), some.of([*Life, Life.LIVE, Life.LIVE])
-        digest = some.of([None, some.digest(), some.digest()])
-        says = some.of([None, None, some.said(agent)])
-        runs = some.of([None, some.process(agent), some.process(agent)])
-        known = standing(found(agent), digest, says, runs, life, NOW_MS)
-        assert_it_claims_no_more(known, digest, says, runs, agent, life)
-        states.add(known[:2])
-    assert len(states) >= 14
+    for seed in range(8):
+        with case(f"seed {seed}"):
+            some = Any(seed)
+            states = set()
+            for _ in range(1_500):
+                agent, life = some.of(AGENTS), some.of([*Life, Life.LIVE, Life.LIVE])
+                digest = some.of([None, some.digest(), some.digest()])
+                says = some.of([None, None, some.said(agent)])
+                runs = some.of([None, some.process(agent), some.process(agent)])
+                known = standing(found(agent), digest, says, runs, life, NOW_MS)
+                assert_it_claims_no_more(known, digest, says, runs, agent, life)
+                states.add(known[:2])
+            assert len(states) >= 14
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_subagent_never_waits_for_a_prompt_after_its_answer(seed: int) -> None:
+def test_a_subagent_never_waits_for_a_prompt_after_its_answer() -> None:
     """A subagent that has answered has ended, whatever is known about its parent."""
-    some = Any(seed)
-    for _ in range(500):
-        agent, digest = some.of(AGENTS), some.digest()
-        known = standing(found(agent, "main"), digest, None, some.process(agent), some.of([*Life]), NOW_MS)
-        if digest.turn is Turn.ENDED:
-            assert known.state in {State.SUCCEEDED, State.FAILED}
+    for seed in range(4):
+        with case(f"seed {seed}"):
+            some = Any(seed)
+            for _ in range(500):
+                agent, digest = some.of(AGENTS), some.digest()
+                known = standing(
+                    found(agent, "main"), digest, None, some.process(agent), some.of([*Life]), NOW_MS
+                )
+                if digest.turn is Turn.ENDED:
+                    assert known.state in {State.SUCCEEDED, State.FAILED}

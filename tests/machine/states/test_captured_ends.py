@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from agentwatch.machine.digest.tail import Tail
 from agentwatch.machine.found import Found
 from agentwatch.machine.process import Life, Process
 from agentwatch.machine.standing import Ground, State
 from agentwatch.machine.states import standing
-from tests.conftest import SHARED
-
-DISK = SHARED / "disk"
+from tests.builders.captures import Captures
+from tests.conftest import case
 
 
 class Case(NamedTuple):
@@ -46,30 +43,37 @@ CASES = [
     Case("pi-session/own-0.73.1/*01a2005e-46d1-*.jsonl", BAD, STOPPED, REFUSED),
     Case("copilot-events/own-1.0.102/7e16c16c-*/events.jsonl", OK, TURN),
     Case("copilot-events/own-1.0.102/b3f2996e-*/events.jsonl", BAD, STOPPED, REFUSED),
+    Case("copilot-events/made/3e9b6c58-*/events.jsonl", CUT, WORKING, "bash make light", Ground.INFERRED),
+    Case("cursor-transcript/made/small.jsonl", OK, TURN),
+    Case("cursor-transcript/made/large.jsonl", NONE, NONE, "Good night.", Ground.UNKNOWN),
+]
+OF_OTHERS = [
     Case("copilot-events/agent-sessions/large.jsonl", CUT, WORKING, "bash echo hi", Ground.INFERRED),
     Case("cursor-transcript/agent-sessions/small.jsonl", OK, TURN),
     Case("cursor-transcript/agent-sessions/large.jsonl", NONE, NONE, "You are welcome.", Ground.UNKNOWN),
 ]
-pytestmark = pytest.mark.skipif(not DISK.exists(), reason="the captures are not here")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.file.partition("/")[0])
-def test_a_captured_session_ends_as_it_did(case: Case, tmp_path: Path) -> None:
+def test_a_captured_session_ends_as_it_did(captures: Captures, tmp_path: Path) -> None:
     """A failed turn is not taken for a good one, and an open one for neither."""
-    (source,) = DISK.glob(case.file)
-    path = tmp_path / source.name
-    path.write_bytes(source.read_bytes())
-    agent = case.file.partition("-")[0]
-    session = Found(agent, "s1", path, path.stat().st_size, path.stat().st_mtime_ns, parent=case.parent)
-    tail = Tail(session)
-    tail.update()
-    tail.settle()
-    assert tail.digest is not None
-    now_ms = (tail.digest.seen_ms or 0) + 1_000
-    dead = standing(session, tail.digest, None, None, Life.DEAD, now_ms)
-    assert dead[:2] == (case.dead, case.ground)
-    assert dead.now == case.now
-    process = Process(1, 1, agent, began_ms=tail.digest.began_ms)
-    assert standing(session, tail.digest, None, process, Life.LIVE, now_ms).state is case.live
-    other_host = standing(session, tail.digest, None, None, Life.UNKNOWN, now_ms)
-    assert other_host.state is (case.dead if case.parent else State.UNKNOWN)
+    for ended in CASES if captures.is_own else OF_OTHERS:
+        with case(ended.file):
+            (source,) = captures.find(f"disk/{ended.file}")
+            path = tmp_path / source.name
+            path.write_bytes(source.read_bytes())
+            agent = ended.file.partition("-")[0]
+            session = Found(
+                agent, "s1", path, path.stat().st_size, path.stat().st_mtime_ns, parent=ended.parent
+            )
+            tail = Tail(session)
+            tail.update()
+            tail.settle()
+            assert tail.digest is not None
+            now_ms = (tail.digest.seen_ms or 0) + 1_000
+            dead = standing(session, tail.digest, None, None, Life.DEAD, now_ms)
+            assert dead[:2] == (ended.dead, ended.ground)
+            assert dead.now == ended.now
+            process = Process(1, 1, agent, began_ms=tail.digest.began_ms)
+            assert standing(session, tail.digest, None, process, Life.LIVE, now_ms).state is ended.live
+            other_host = standing(session, tail.digest, None, None, Life.UNKNOWN, now_ms)
+            assert other_host.state is (ended.dead if ended.parent else State.UNKNOWN)

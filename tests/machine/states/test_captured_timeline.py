@@ -7,21 +7,18 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-import pytest
-
 from agentwatch.machine.digest.decoding import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.machine.process import Life, Said
 from agentwatch.machine.said.claude_record import record_of
 from agentwatch.machine.standing import Ground, Standing, State
 from agentwatch.machine.states import standing
-from tests.conftest import SHARED
+from tests.builders.captures import OWN
 from tests.machine.states.cases import NOW_MS, found, process
 
 ID = "279aaafe-55af-410f-8602-dcb83b5e850d"
-DISK = SHARED / "disk"
+DISK = OWN / "disk"
 TIMELINE = DISK / "claude-registry/status-against-transcript-timeline.txt"
 FILE = DISK / f"claude-transcript/own-2.1.330/{ID}.jsonl"
-pytestmark = pytest.mark.skipif(not FILE.exists(), reason="the captures are not here")
 W, A, Y, F = State.WORKING, State.ASKS, State.YOUR_TURN, State.TURN_FAILED
 
 

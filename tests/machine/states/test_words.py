@@ -9,6 +9,7 @@ import pytest
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.states import words
+from tests.conftest import case
 from tests.machine.states.cases import NOW_MS, call, working
 
 
@@ -36,19 +37,18 @@ def test_the_model_retries_compacts_or_thinks() -> None:
     assert words.model_words(replace(working(), retry="retry", is_compacting=True)) == "compacting"
 
 
-@pytest.mark.parametrize(
-    ("span_ms", "expected"),
-    [
+def test_a_span_has_one_unit() -> None:
+    """Seconds, minutes or hours."""
+    cases: list[tuple[int, str]] = [
         (-1, "0 s"),
         (59_999, "59 s"),
         (60_000, "1 min"),
         (7_199_999, "119 min"),
         (7_200_000, "2 h"),
-    ],
-)
-def test_a_span_has_one_unit(span_ms: int, expected: str) -> None:
-    """Seconds, minutes or hours."""
-    assert words.span_words(span_ms) == expected
+    ]
+    for span_ms, expected in cases:
+        with case(span_ms):
+            assert words.span_words(span_ms) == expected
 
 
 def test_a_silence_is_compared_with_the_usual_one() -> None:

@@ -11,7 +11,7 @@ import pytest
 from agentwatch.machine.standing import State
 from agentwatch.machine.status.counts import Counts, UnknownFieldError, counts_of
 from tests.builders.machine.rows import NOW_MS, row
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 
 
 def test_the_counts_are_those_of_the_list() -> None:
@@ -30,47 +30,55 @@ def test_only_todays_unknown_sessions_are_counted() -> None:
     assert counts_of([row(State.UNKNOWN, parent=rows[0].key)], NOW_MS).unknown == 0
 
 
-@pytest.mark.parametrize(
-    ("given", "line"),
-    [
+def test_the_line_names_what_deserves_attention() -> None:
+    """Zeros, ended sessions and sessions in which it is the user's turn are left out."""
+    cases: list[tuple[Counts, str]] = [
         (Counts(), ""),
         (Counts(needs_you=1), "1 needs you"),
         (Counts(needs_you=2, working=3, failed=1), "2 need you · 3 working · 1 failed"),
         (Counts(quiet=1, your_turn=4, ended_today=9, unknown=2), "1 quiet · 2 unknown"),
         (Counts(*[None] * 7), "–"),
         (Counts(ended_today=None), ""),
-    ],
-)
-def test_the_line_names_what_deserves_attention(given: Counts, line: str) -> None:
-    """Zeros, ended sessions and sessions in which it is the user's turn are left out."""
-    assert given.line() == line
+    ]
+    for given, line in cases:
+        with case(given):
+            assert given.line() == line
 
 
-@pytest.mark.parametrize(
-    ("template", "line"),
-    [
+def test_a_template_is_filled() -> None:
+    """Each field in braces is replaced by its count, and by a dash if it is unknown; the rest is kept."""
+    cases: list[tuple[str, str]] = [
         ("", ""),
         ("{needs_you}/{working}", "2/–"),
         ("#[fg=red]{needs_you}#[default] {ended_today}{ended_today}", "#[fg=red]2#[default] 00"),
         ("{", "{"),
         ("}{needs_you", "}{needs_you"),
         ("100 %s %(a)s", "100 %s %(a)s"),
-    ],
-)
-def test_a_template_is_filled(template: str, line: str) -> None:
-    """Each field in braces is replaced by its count, and by a dash if it is unknown; the rest is kept."""
-    assert Counts(needs_you=2, working=None).filled(template) == line
+    ]
+    for template, line in cases:
+        with case(template):
+            assert Counts(needs_you=2, working=None).filled(template) == line
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["", "0", "needs-you", "NEEDS_YOU", "needs_you.__class__", "needs_you!r", "needs_you:>9", "{needs_you"],
-)
-def test_anything_else_in_braces_is_an_error(name: str) -> None:
+def test_anything_else_in_braces_is_an_error() -> None:
     """A template gives access to the counts alone: no attribute, no index, no format."""
-    with pytest.raises(UnknownFieldError) as raised:
-        Counts().filled(f"a {{{name}}} b")
-    assert str(raised.value).startswith(f"{{{name}}} is no field; known fields: {{needs_you}}, {{working}},")
+    cases: list[str] = [
+        "",
+        "0",
+        "needs-you",
+        "NEEDS_YOU",
+        "needs_you.__class__",
+        "needs_you!r",
+        "needs_you:>9",
+        "{needs_you",
+    ]
+    for name in cases:
+        with case(name):
+            with pytest.raises(UnknownFieldError) as raised:
+                Counts().filled(f"a {{{name}}} b")
+            assert str(raised.value).startswith(
+                f"{{{name}}} is no field; known fields: {{needs_you}}, {{working}},"
+            )
 
 
 def test_a_long_template_takes_linear_time() -> None:
@@ -79,6 +87,7 @@ def test_a_long_template_takes_linear_time() -> None:
     assert Counts().filled("{" * 1_000_000) == "{" * 1_000_000
 
 
+@pytest.mark.slow
 def test_the_counts_load_no_decoder() -> None:
     """A prompt does not wait for modules that it does not need."""
     program = "import sys, agentwatch.machine.status.file as f; f.read_status(0); print(*sorted(sys.modules))"

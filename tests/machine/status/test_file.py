@@ -8,12 +8,14 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentwatch.machine.status.counts import Counts
 from agentwatch.machine.status.file import FRESH_MS, read_status, status_path, write_status
 from tests.builders.machine.rows import NOW_MS
+from tests.conftest import case
 
 COUNTS = Counts(needs_you=2, working=3, ended_today=None)
 
@@ -52,6 +54,7 @@ def test_old_counts_are_not_read(home: Path, late_ms: int) -> None:
     assert read_status(NOW_MS + FRESH_MS - 1) == COUNTS
 
 
+@pytest.mark.slow
 def test_counts_of_a_dead_process_are_not_read(home: Path) -> None:
     """The counts of a list that was closed or killed are not used."""
     write_status(COUNTS, NOW_MS)
@@ -61,32 +64,30 @@ def test_counts_of_a_dead_process_are_not_read(home: Path) -> None:
     assert read_status(NOW_MS) is None
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [
+def test_other_values_are_no_counts(home: Path) -> None:
+    """A file in which a key has a value of another kind is not used."""
+    cases: list[dict[str, Any]] = [
         *({"version": version} for version in (2, "1", None)),
         *({"pid": pid} for pid in (0, -1, 1 << 31, 1 << 80, "1", None, 1.5, True)),
         *({"written_ms": at} for at in ("1", None, "", True, float(NOW_MS))),
         *({"needs_you": count} for count in (-1, 1.5, "2", "", True, 1 << 60)),
         {"needs_you": []},
-    ],
-    ids=str,
-)
-def test_other_values_are_no_counts(home: Path, keys: dict[str, object]) -> None:
-    """A file in which a key has a value of another kind is not used."""
-    write_status(COUNTS, NOW_MS)
-    changed(home, **keys)
-    assert read_status(NOW_MS) is None
+    ]
+    for keys in cases:
+        with case(keys):
+            write_status(COUNTS, NOW_MS)
+            changed(home, **keys)
+            assert read_status(NOW_MS) is None
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b"null", b"[" * 4000, b"\xff", b"{}", b" " * 5000 + b"{}"]
-)
-def test_other_files_are_no_counts(home: Path, data: bytes) -> None:
+def test_other_files_are_no_counts(home: Path) -> None:
     """A file that is cut or has other contents is not used."""
+    cases: list[bytes] = [b"", b"{", b"[]", b"null", b"[" * 4000, b"\xff", b"{}", b" " * 5000 + b"{}"]
     home.mkdir()
-    status_path().write_bytes(data)
-    assert read_status(NOW_MS) is None
+    for data in cases:
+        with case(f"{data!r:.40}"):
+            status_path().write_bytes(data)
+            assert read_status(NOW_MS) is None
 
 
 @pytest.mark.parametrize("kind", ["link", "fifo", "folder", "device"])

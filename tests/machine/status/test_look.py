@@ -11,6 +11,7 @@ from agentwatch.machine.standing import State
 from agentwatch.machine.status.counts import UNKNOWN_COUNTS, Counts
 from agentwatch.machine.status.look import counted, looked
 from tests.builders.machine.rows import NOW_MS
+from tests.conftest import case
 
 NOTHING = Counts(ended_today=None)
 DAY_MS = 86_400_000
@@ -31,9 +32,9 @@ def test_a_machine_without_agents_has_nothing_to_say() -> None:
     assert counted([], {}, NOW_MS) == NOTHING
 
 
-@pytest.mark.parametrize(
-    ("state", "counts"),
-    [
+def test_what_an_agent_says_is_counted() -> None:
+    """A live session counts in the group of its state; one whose agent does not say it is unknown."""
+    cases: list[tuple[State | None, dict[str, int]]] = [
         (State.ASKS, {"needs_you": 1}),
         (State.WORKING, {"working": 1}),
         (State.YOUR_TURN, {"your_turn": 1}),
@@ -42,12 +43,11 @@ def test_a_machine_without_agents_has_nothing_to_say() -> None:
         (State.QUIET, {"quiet": 1}),
         (State.UNKNOWN, {"unknown": 1}),
         (None, {"unknown": 1}),
-    ],
-)
-def test_what_an_agent_says_is_counted(state: State | None, counts: dict[str, int]) -> None:
-    """A live session counts in the group of its state; one whose agent does not say it is unknown."""
-    assert counted([said(state)], {}, NOW_MS) == NOTHING._replace(**counts)
-    assert counted([said(state, Life.DEAD)], {}, NOW_MS) == NOTHING
+    ]
+    for state, counts in cases:
+        with case(state):
+            assert counted([said(state)], {}, NOW_MS) == NOTHING._replace(**counts)
+            assert counted([said(state, Life.DEAD)], {}, NOW_MS) == NOTHING
 
 
 def test_a_session_of_another_container_is_unknown_for_a_day() -> None:

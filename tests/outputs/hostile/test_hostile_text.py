@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from tests.conftest import RECORDINGS
 from tests.harness.program import watch
 
 
+@pytest.mark.slow
 def test_a_summary_cannot_drive_a_terminal() -> None:
     """The summary decodes to the hostile text, but its bytes contain no control or direction mark."""
     done = watch(RECORDINGS / "hostile.ndjson", "--output-format", "summary")
@@ -18,6 +21,7 @@ def test_a_summary_cannot_drive_a_terminal() -> None:
     assert json.loads(done.stdout)["model"].startswith("Model\x1b[2J")
 
 
+@pytest.mark.system
 def test_no_output_of_hostile_text_drives_a_terminal() -> None:
     """Text, log and stderr of the hostile recording contain no control character."""
     path = RECORDINGS / "hostile.ndjson"

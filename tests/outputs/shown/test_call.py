@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -15,12 +16,13 @@ from agentwatch.outputs.shown.call import call_json, call_text
 from agentwatch.outputs.summary import call_members
 from agentwatch.recording import open_saved
 from agentwatch.safe_text import safe_line
+from tests.builders.captures import Captures
 from tests.builders.claude_lines import written
-from tests.builders.formats.samples import every_sample, named
+from tests.builders.formats.samples import KNOWN, named, of_a_format
 from tests.builders.lines import completed, init, result, started
 from tests.builders.on_disk import cursor_transcript as cursor
 from tests.builders.on_disk import transcript
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 
 REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 
@@ -150,17 +152,24 @@ def test_a_value_nested_deeply_is_printed_or_null(recording: Saver) -> None:
             assert b'"call_id":' in call_json(feed, call)
 
 
-@every_sample
-def test_each_format_has_calls_in_full(recording: Saver, data: bytes, name: str) -> None:
+@pytest.mark.slow
+def test_each_format_has_calls_in_full(captures: Captures, recording: Saver) -> None:
     """Calls of every format are printed as text and as JSON; each whose result is in a line has one."""
-    feed = Feed(open_saved(recording(data)), agent=named(name))
-    feed.advance()
-    for call in list(feed.session.calls)[:20]:
-        found = json.loads(call_json(feed, call))
-        assert (found["result"] is None) <= (call.result_place is None)
-        lines = list(call_text(feed, call))
-        assert lines[0] == f"#{call.number} {action(call)}"
-        assert lines == [safe_line(line) for line in lines]
+    formats = set()
+    for path, data, name in of_a_format(captures):
+        with case(path):
+            reader = open_saved(recording(data))
+            feed = Feed(reader, agent=named(name))
+            feed.advance()
+            for call in list(feed.session.calls)[:20]:
+                formats.add(name)
+                found = json.loads(call_json(feed, call))
+                assert (found["result"] is None) <= (call.result_place is None)
+                lines = list(call_text(feed, call))
+                assert lines[0] == f"#{call.number} {action(call)}"
+                assert lines == [safe_line(line) for line in lines]
+            os.close(reader.fd)
+    assert formats >= (KNOWN - {"claude-family"} if captures.is_own else {"codex", "pi"})
 
 
 def test_a_call_of_a_subagent_names_its_parent() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.outputs.shown.tool_names import ToolNames
+from tests.conftest import case
 
 
 def shown(*tools: str) -> list[str]:
@@ -15,20 +14,21 @@ def shown(*tools: str) -> list[str]:
     return [names[tool] for tool in tools]
 
 
-@pytest.mark.parametrize(
-    ("tool", "name"),
-    [
-        *(("updateTodos", "todos"), ("webFetch", "fetch"), ("readLints", "lints"), ("read", "read")),
-        *(("run_terminal_command", "command"), ("exec", "exec"), ("computerUse", "computerUse")),
-        *(("Bash", "Bash"), ("teleport", "teleport"), ("x" * 90, "x" * 11 + "…"), ("a\x1bb", "a␛b")),
-        *(("delete; run_shell", "delete; run…"), ("rm\x1b]0;read", "rm␛]0;read")),
-        ("mcp.github-createIssue", "issue"),
-        *(("read_file", "read"), ("todo_write", "todo"), ("command_execution", "command")),
-    ],
-)
-def test_a_long_name_is_its_last_word(tool: str, name: str) -> None:
+NAMES: list[tuple[str, str]] = [
+    *(("updateTodos", "todos"), ("webFetch", "fetch"), ("readLints", "lints"), ("read", "read")),
+    *(("run_terminal_command", "command"), ("exec", "exec"), ("computerUse", "computerUse")),
+    *(("Bash", "Bash"), ("teleport", "teleport"), ("x" * 90, "x" * 11 + "…"), ("a\x1bb", "a␛b")),
+    *(("delete; run_shell", "delete; run…"), ("rm\x1b]0;read", "rm␛]0;read")),
+    ("mcp.github-createIssue", "issue"),
+    *(("read_file", "read"), ("todo_write", "todo"), ("command_execution", "command")),
+]
+
+
+def test_a_long_name_is_its_last_word() -> None:
     """A name of several words is shown as its last word; others are only cut."""
-    assert shown(tool) == [name]
+    for tool, name in NAMES:
+        with case(name):
+            assert shown(tool) == [name]
 
 
 def test_names_stay_distinct() -> None:

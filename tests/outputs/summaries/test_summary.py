@@ -41,6 +41,7 @@ CALL_KEYS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_summary_is_complete(recording: Saver) -> None:
     """The summary of a documented run is one object on one line, with exactly these keys and values."""
     read_ok = completed("read", "toolu_1", {"success": {"totalLines": 54}}, 1770823449980, path="README.md")
@@ -125,9 +126,14 @@ def test_the_summary_is_complete(recording: Saver) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "code", "outcome"),
-    [("plain", 0, "succeeded"), ("failed-run", 1, "failed"), ("unfinished", 1, "unfinished")],
+    [
+        ("plain", 0, "succeeded"),
+        pytest.param("failed-run", 1, "failed", marks=pytest.mark.system),
+        pytest.param("unfinished", 1, "unfinished", marks=pytest.mark.system),
+    ],
 )
 def test_a_summary_is_printed_whatever_the_outcome(name: str, code: int, outcome: str) -> None:
     """A run that failed, or has no result, has a summary too, and its own exit code."""
@@ -135,6 +141,7 @@ def test_a_summary_is_printed_whatever_the_outcome(name: str, code: int, outcome
     assert (done.returncode, json.loads(done.stdout)["outcome"]) == (code, outcome)
 
 
+@pytest.mark.slow
 def test_the_summary_of_an_empty_stream() -> None:
     """The summary of an empty stream is unfinished, without runs, and null for everything unknown."""
     done = watch("--output-format", "summary", stdin=b"")
@@ -169,6 +176,7 @@ def test_huge_numbers_and_deep_nesting_are_printed(ending: bytes) -> None:
     assert [action(call) for call in read.calls]
 
 
+@pytest.mark.slow
 @settings(PROPERTY, max_examples=60)
 @given(st.lists(CURSOR_SHAPED, max_size=3))
 def test_every_output_is_total(lines: list[dict[str, Any]]) -> None:

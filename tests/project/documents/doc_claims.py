@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,7 +76,7 @@ def page(text: str, folder: Path = ROOT) -> Page:
 def missing_paths(page: Page) -> Iterator[str]:
     """Yield the links, and the files and folders in backticks and in commands, that do not exist."""
     yield from (link for link in page.links if not (page.folder / link).exists())
-    names = {path.name for base in BASES[1:] for path in (ROOT / base).rglob("*.*")}
+    names = _file_names()
     bases = [page.folder, *(ROOT / base for base in BASES)]
     for ticked in page.ticked:
         is_file = _FILE.fullmatch(ticked) or _FOLDER.fullmatch(ticked)
@@ -84,6 +85,11 @@ def missing_paths(page: Page) -> Iterator[str]:
     for word in {word.strip("'\",;") for text in (*page.ticked, *page.code) for word in text.split()}:
         if _IN_A_FOLDER.fullmatch(word) and not (ROOT / word).exists():
             yield word
+
+
+@cache
+def _file_names() -> set[str]:
+    return {path.name for base in BASES[1:] for path in (ROOT / base).rglob("*.*")}
 
 
 def _commands(page: Page) -> Iterator[list[str]]:
@@ -99,10 +105,17 @@ def _options(command: click.Command) -> set[str]:
     return {"-h", "--help", *(option for given in command.params for option in given.opts)}
 
 
-def _every_option(command: click.Command) -> set[str]:
+def every_option(command: click.Command) -> set[str]:
     """Return the options of a command, and of the commands below it."""
-    below = command.commands.values() if isinstance(command, click.Group) else ()
-    return _options(command).union(*map(_every_option, below))
+    below = commands_of(command).values() if isinstance(command, click.Group) else ()
+    return _options(command).union(*map(every_option, below))
+
+
+def commands_of(group: click.Group) -> dict[str, click.Command]:
+    """Return the commands of a group by their names, those that are imported when they are used too."""
+    context = click.Context(group)
+    found = ((name, group.get_command(context, name)) for name in group.list_commands(context))
+    return {name: command for name, command in found if command is not None}
 
 
 def _named(arguments: list[str]) -> tuple[list[str], click.Command | None]:
@@ -113,9 +126,9 @@ def _named(arguments: list[str]) -> tuple[list[str], click.Command | None]:
         if not isinstance(command, click.Group) or re.fullmatch("[a-z]+", word) is None:
             break
         names.append(word)
-        if word not in command.commands:
+        if word not in commands_of(command):
             return names, None
-        command = command.commands[word]
+        command = commands_of(command)[word]
     return names, command
 
 
@@ -135,7 +148,7 @@ def wrong_commands(page: Page) -> Iterator[str]:
 
 def wrong_options(page: Page) -> Iterator[str]:
     """Yield the options in backticks that no command of agentwatch, and no script of bench/, has."""
-    known = FOREIGN_OPTIONS | _every_option(program)
+    known = FOREIGN_OPTIONS | every_option(program)
     scripts = "".join(path.read_text() for path in (ROOT / "bench").glob("*.py"))
     for ticked in page.ticked:
         found = _OPTION.fullmatch(ticked)
@@ -145,15 +158,22 @@ def wrong_options(page: Page) -> Iterator[str]:
 
 def wrong_variables(page: Page) -> Iterator[str]:
     """Yield the environment variables in backticks that neither we nor the exporter of traces read."""
-    scripts = {path for base in BASES[1:4] for path in (ROOT / base).rglob("*.py")}
-    code = "".join(path.read_text() for path in scripts - {*Path(__file__).parent.iterdir()})
-    code += Path(environment_variables.__file__).read_text()
+    known = FOREIGN_VARIABLES | _words_of_the_code()
     for ticked in page.ticked:
         found = _VARIABLE.fullmatch(ticked)
-        if found and found[1] not in FOREIGN_VARIABLES and not re.search(rf"\b{found[1]}\b", code):
+        if found and found[1] not in known:
             yield found[1]
 
 
+@cache
+def _words_of_the_code() -> set[str]:
+    scripts = {path for base in BASES[1:4] for path in (ROOT / base).rglob("*.py")}
+    scripts -= {*Path(__file__).parent.iterdir()}
+    texts = (path.read_text() for path in (*scripts, Path(environment_variables.__file__)))
+    return {word for text in texts for word in re.findall(r"\b[A-Z][A-Z0-9_]*\b", text)}
+
+
+@cache
 def bindings() -> list[Binding]:
     """Return every binding of the screen."""
     for module in pkgutil.walk_packages(agentwatch.screen.__path__, "agentwatch.screen."):

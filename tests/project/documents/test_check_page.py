@@ -16,6 +16,8 @@ from junitparser import JUnitXml
 from agentwatch.checking.rule_file import read_rules
 from tests.conftest import RECORDINGS, ROOT
 
+pytestmark = pytest.mark.system
+
 PAGE = (ROOT / "docs" / "howto" / "check-in-ci.md").read_text(encoding="utf-8")
 [RULES] = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 GITHUB, GITLAB = (

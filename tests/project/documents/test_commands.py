@@ -17,7 +17,8 @@ from typing import NamedTuple
 import pytest
 
 from agentwatch.cli.app import agentwatch as program
-from tests.conftest import RECORDINGS, ROOT
+from tests.conftest import RECORDINGS, ROOT, case
+from tests.project.documents.doc_claims import every_option
 
 SILENT = ("agentwatch sessions", "agentwatch status")
 """Commands that may print nothing, as there are no sessions; the first counts on stderr what is hidden."""
@@ -63,12 +64,16 @@ PAGES = {
 }
 
 
-@pytest.fixture
-def user(tmp_path: Path, home: Path) -> dict[str, str]:
-    """A user's shell in UTC with agentwatch and an agent installed, and a session that was recorded."""
+FOLDERS = sorted({path.parent for path in PAGES})
+README = Path()
+"""The folder of the README, whose commands are the first that anybody runs."""
+
+
+def user_in(folder: Path) -> dict[str, str]:
+    """Return the environment of a user in UTC, with agentwatch, an agent, and a session that was recorded."""
+    home, programs = folder / "home", folder / "bin"
     (home / "sessions").mkdir(mode=0o700, parents=True)
     shutil.copy(RECORDINGS / "demo.ndjson", home / "sessions" / "20261102-091406-573e587b.ndjson")
-    programs = tmp_path / "bin"
     programs.mkdir()
     for name, command in {
         "agentwatch": f'exec {sys.executable} -m agentwatch "$@"',
@@ -78,26 +83,43 @@ def user(tmp_path: Path, home: Path) -> dict[str, str]:
         path = programs / name
         path.write_text(f"#!/bin/sh\n{command}\n")
         path.chmod(0o755)
-    found = f"{programs}:{os.environ['PATH']}"
-    return os.environ | {"PATH": found, "PYTHONPATH": str(ROOT), "TERM": "dumb", "TZ": "UTC"}
+    found = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder / "user")}
+    found |= {"AGENTWATCH_HOME": str(home), "PYTHONPATH": str(ROOT), "TERM": "dumb", "TZ": "UTC"}
+    return os.environ | found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=str)
-def test_the_commands_of_a_page(page: Path, user: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "pages",
+    [
+        pytest.param(pages, id=str(pages), marks=pytest.mark.slow if pages == README else pytest.mark.system)
+        for pages in FOLDERS
+    ],
+)
+def test_the_commands_of_the_pages(pages: Path, tmp_path: Path) -> None:
     """The commands of a page, run without a terminal one after the other, succeed and print what it shows.
 
     There is a recording, `session.ndjson`, unless a command of the page makes it: the demo, or a short one
     where it is replayed.
     """
-    makes_it = any(re.search(r"(--record|>) session\.ndjson", command.words) for command in PAGES[page])
-    name = "plain" if any("agentwatch replay" in command.words for command in PAGES[page]) else "demo"
+    for page, shown in PAGES.items():
+        if page.parent == pages:
+            with case(page):
+                check_commands(shown, tmp_path / page.stem)
+
+
+def check_commands(shown: list[Command], folder: Path) -> None:
+    """Run the commands of a page, and check what they print."""
+    folder.mkdir()
+    user = user_in(folder)
+    makes_it = any(re.search(r"(--record|>) session\.ndjson", command.words) for command in shown)
+    name = "plain" if any("agentwatch replay" in command.words for command in shown) else "demo"
     if not makes_it:
         for ending in (".ndjson", ".times"):
-            shutil.copy(RECORDINGS / f"{name}{ending}", tmp_path / f"session{ending}")
-    for command in PAGES[page]:
+            shutil.copy(RECORDINGS / f"{name}{ending}", folder / f"session{ending}")
+    for command in shown:
         if "jq" in command.words and shutil.which("jq") is None:
             pytest.skip("jq is not installed")
-        printed = run(command.words, user, tmp_path)
+        printed = run(command.words, user, folder)
         if command.output is not None:
             assert is_shown(printed.splitlines(), command.output), printed
 
@@ -130,32 +152,20 @@ def is_shown(printed: list[str], shown: list[str]) -> bool:
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
 
 
-@pytest.mark.parametrize(
-    ("printed", "is_equal"),
-    [
+def test_output_is_compared() -> None:
+    """What a page shows is found in what is printed, and nothing else is."""
+    for printed, is_equal in (
         (["a", "b c", "d", "e"], True),
         (["a", "b x", "e"], True),
         (["a", "b c", "d"], False),
         (["a", "d", "e"], False),
-    ],
-)
-def test_output_is_compared(printed: list[str], is_equal: bool) -> None:
-    """What a page shows is found in what is printed, and nothing else is."""
-    assert is_shown(printed, ["a", "b …", "…", "e"]) is is_equal
+    ):
+        with case(printed):
+            assert is_shown(printed, ["a", "b …", "…", "e"]) is is_equal
 
 
 def test_every_option_in_the_readme_exists() -> None:
     """Every option in the README is an option of the program."""
-    helps = "".join(
-        subprocess.run(
-            [sys.executable, "-m", "agentwatch", *command, "--help"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for command in ([], *([name] for name in program.commands))
-    )
     lines = [command.words for command in PAGES[Path("README.md")]]
     named = {
         option
@@ -164,4 +174,5 @@ def test_every_option_in_the_readme_exists() -> None:
         for option in re.findall(r"(--[a-z-]+)", line.partition("agentwatch")[2])
     }
     foreign = {"--output-format", "--stream-partial-output"}
-    assert named - foreign <= set(re.findall(r"--[a-z-]+", helps))
+    assert named
+    assert named - foreign <= every_option(program)

@@ -14,19 +14,21 @@ import pytest
 
 from agentwatch.cli.app import agentwatch as program
 from tests.conftest import ROOT
+from tests.project.documents.doc_claims import commands_of
 
 MAN_PAGE = ROOT / "docs" / "man" / "agentwatch.1"
 
 
-def commands_of(group: click.Group) -> Iterator[tuple[str, click.Command]]:
+def every_command(group: click.Group) -> Iterator[tuple[str, click.Command]]:
     """Yield each command below a group with its name: `engine init`."""
-    for name, command in group.commands.items():
+    for name, command in commands_of(group).items():
         if isinstance(command, click.Group):
-            yield from ((f"{name} {below}", found) for below, found in commands_of(command))
+            yield from ((f"{name} {below}", found) for below, found in every_command(command))
         else:
             yield name, command
 
 
+@pytest.mark.slow
 def test_what_is_generated_is_up_to_date() -> None:
     """`python docs/reference.py` has nothing to write."""
     checked = subprocess.run(
@@ -40,6 +42,7 @@ def test_what_is_generated_is_up_to_date() -> None:
     assert (checked.returncode, checked.stdout) == (0, "")
 
 
+@pytest.mark.system
 def test_a_file_that_is_not_up_to_date_is_named(tmp_path: Path) -> None:
     """`--check` names a file that another version has written, and leaves it alone."""
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
@@ -72,7 +75,7 @@ def test_the_man_page_is_complete() -> None:
     plain = text.replace("\\-", "-")
     for section in ("NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"):
         assert f"\n.SH {section}\n" in plain
-    for name, command in commands_of(program):
+    for name, command in every_command(program):
         assert (f".SS agentwatch {name}\n" in plain) is not command.hidden
         for option in (option for param in command.params for option in param.opts if option[0] == "-"):
             assert f"\\fB{option}\\fR" in plain, (name, option)

@@ -40,6 +40,7 @@ PROGRAMS = programs()
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.heading for program in PROGRAMS])
+@pytest.mark.system
 def test_a_program_prints_what_the_page_shows(program: Program, tmp_path: Path) -> None:
     """Each program runs with the bundled recordings, and prints the lines below it."""
     if "import pandas" in program.code and find_spec("pandas") is None:
@@ -58,6 +59,7 @@ def test_a_program_prints_what_the_page_shows(program: Program, tmp_path: Path) 
     assert (done.returncode, done.stderr, done.stdout) == (0, "", program.printed)
 
 
+@pytest.mark.system
 def test_the_programs_have_correct_types(tmp_path: Path) -> None:
     """Mypy accepts each program in strict mode, by the types that the package declares."""
     for number, program in enumerate(PROGRAMS):

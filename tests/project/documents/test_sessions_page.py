@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from agentwatch.machine import schedule
 from agentwatch.machine.standing import Group
 from agentwatch.screen.home import words
 from agentwatch.screen.home.keys import HOME_KEYS, LIST_KEYS
 from agentwatch.sources import session_folders
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 from tests.project.documents.doc_claims import _TICKED, NAMED_KEYS, page
 
 PAGE = page((ROOT / "docs" / "SESSIONS.md").read_text())
@@ -46,24 +44,26 @@ def test_every_state_is_described() -> None:
 def test_every_variable_of_a_folder_is_named() -> None:
     """The table of folders has each variable that moves the folder of an agent, beside its agent's folder."""
     named = "\n".join(f"{row[1]} {row[2]}" for row in rows("agent") if len(row) == 4)
-    for _, _, roots in session_folders._FOLDERS:
-        for root in roots:
+    roots = [root for _, _, roots in session_folders._FOLDERS for root in roots]
+    assert len(roots) >= 10
+    for root in roots:
+        with case(root):
             first = root.partition("/")[0]
-            assert f"`{first[1:]}`" in named if first.startswith("$") else f"`{root}`" in named, root
+            assert f"`{first[1:]}`" in named if first.startswith("$") else f"`{root}`" in named
 
 
-@pytest.mark.parametrize(
-    ("part", "words"),
-    [
+def test_the_times_are_those_of_the_program() -> None:
+    """Each part of the machine is read as often as the table says."""
+    for part, beginning in (
         ("registries", "what agents say"),
         ("live", "the files of sessions that run"),
         ("processes", "processes"),
         ("recent", "the files of sessions that have changed within the hour"),
         ("places", "folders, for new sessions"),
         ("branches", "the branches"),
-    ],
-)
-def test_the_times_are_those_of_the_program(part: str, words: str) -> None:
-    """Each part of the machine is read as often as the table says."""
-    [often] = [row[1] for row in rows("what") if row[0].startswith(words)]
-    assert often.startswith(f"every {schedule._SECONDS[part]:g} s")
+    ):
+        with case(part):
+            [often] = [row[1] for row in rows("what") if row[0].startswith(beginning)]
+            assert often.startswith(f"every {schedule._SECONDS[part]:g} s")
+            if part in ("registries", "live"):
+                assert f"; every {schedule._SECONDS['in view']:g} s while" in often

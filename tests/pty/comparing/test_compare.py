@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.builders.comparing.runs import Run, read, run_tests
+from tests.conftest import case
 from tests.harness.on_a_pty import in_terminal
 
 A = Run()
 B = A.with_call(2, read("README.md")).changed(6, run_tests(failed=3))
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -34,6 +36,7 @@ def test_the_screen_opens_and_gives_the_terminal_back(runs: tuple[str, str]) -> 
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 def test_a_session_is_opened_and_left(runs: tuple[str, str]) -> None:
     """`b` opens the session of B at the selected call, and esc returns to the comparison."""
     with in_terminal("compare", *runs) as terminal:
@@ -47,24 +50,27 @@ def test_a_session_is_opened_and_left(runs: tuple[str, str]) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
-@pytest.mark.parametrize("option", ["-p", "--json", "--all", "--raw", "--output-format=markdown"])
-def test_an_option_about_the_report_prints(option: str, runs: tuple[str, str]) -> None:
+@pytest.mark.system
+def test_an_option_about_the_report_prints(runs: tuple[str, str]) -> None:
     """The terminal shows the report, and no screen is drawn."""
-    with in_terminal("compare", *runs, option) as terminal:
-        assert terminal.wait_exit() == 0
-        assert "pytest" in terminal.screen_text()
-        assert "the runs part here" not in terminal.screen_text()
+    for option in ("-p", "--json", "--all", "--raw", "--output-format=markdown"):
+        with case(option), in_terminal("compare", *runs, option) as terminal:
+            assert terminal.wait_exit() == 0
+            assert "pytest" in terminal.screen_text()
+            assert "the runs part here" not in terminal.screen_text()
 
 
-@pytest.mark.parametrize("with_pipe", ["producer", "consumer"])
-def test_a_pipe_prints(with_pipe: str, runs: tuple[str, str]) -> None:
-    """If stdin or stdout is no terminal, the report is printed."""
-    pipes = {"producer": ["true"]} if with_pipe == "producer" else {"consumer": ["cat"]}
-    with in_terminal("compare", *runs, **pipes) as terminal:  # type: ignore[arg-type]
-        assert terminal.wait_exit() == 0
-        assert "Where they part" in terminal.screen_text()
+@pytest.mark.system
+def test_a_pipe_prints(runs: tuple[str, str]) -> None:
+    """If stdin or stdout is not a terminal, the report is printed."""
+    for producer, consumer in ((["true"], []), ([], ["cat"])):
+        words = f"{producer} | compare | {consumer}"
+        with case(words), in_terminal("compare", *runs, producer=producer, consumer=consumer) as terminal:
+            assert terminal.wait_exit() == 0
+            assert "Where they part" in terminal.screen_text()
 
 
+@pytest.mark.system
 def test_a_session_that_cannot_be_read_draws_no_screen(runs: tuple[str, str], tmp_path: Path) -> None:
     """The error is one line, and the exit code is 2."""
     with in_terminal("compare", runs[0], str(tmp_path / "gone.ndjson")) as terminal:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.harness.on_a_pty import in_terminal
 
 STEMS = ("20261101-120000-aaaaaa", "20261102-120000-bbbbbb")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -62,6 +63,7 @@ def test_a_session_is_opened_and_left(machine: dict[str, str]) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 def test_quitting_from_a_session(machine: dict[str, str]) -> None:
     """`q` in an open session quits with 0, and the terminal is as before."""
     with in_terminal(env=machine) as terminal:
@@ -73,6 +75,7 @@ def test_quitting_from_a_session(machine: dict[str, str]) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("is_opened", [False, True])
 def test_a_signal_ends_it(machine: dict[str, str], is_opened: bool) -> None:
     """SIGTERM ends the list, and an open session, with 143 and the terminal as before."""
@@ -86,6 +89,7 @@ def test_a_signal_ends_it(machine: dict[str, str], is_opened: bool) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 def test_an_empty_machine_shows_how_to_begin(tmp_path: Path) -> None:
     """Without any session, the screen names the commands to begin with."""
     with in_terminal(env={"HOME": str(tmp_path)}) as terminal:
@@ -96,6 +100,7 @@ def test_an_empty_machine_shows_how_to_begin(tmp_path: Path) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 def test_nothing_is_written(machine: dict[str, str], tmp_path: Path) -> None:
     """Opening a session of another program writes nothing beside it."""
     user = tmp_path / "user"
@@ -113,12 +118,11 @@ def test_nothing_is_written(machine: dict[str, str], tmp_path: Path) -> None:
     assert sorted(user.rglob("*")) == before
 
 
-@pytest.mark.parametrize(
-    "option", ["--log=x.log", "--record=x.ndjson", "--follow", "--format=cursor", "--tee"]
-)
-def test_an_option_about_one_session_needs_one(option: str, tmp_path: Path) -> None:
+@pytest.mark.system
+def test_an_option_about_one_session_needs_one(tmp_path: Path) -> None:
     """An option that cannot apply to a list is refused in one line, with 2; nothing is created."""
-    with in_terminal(option, env={"HOME": str(tmp_path)}) as terminal:
-        terminal.wait_for(f"agentwatch: {option.partition('=')[0]}: name a FILE")
-        assert terminal.wait_exit() == 2
-    assert not list(tmp_path.iterdir())
+    for option in ("--log=x.log", "--record=x.ndjson", "--follow", "--format=cursor", "--tee"):
+        with case(option), in_terminal(option, env={"HOME": str(tmp_path)}) as terminal:
+            terminal.wait_for(f"agentwatch: {option.partition('=')[0]}: name a FILE")
+            assert terminal.wait_exit() == 2
+            assert not list(tmp_path.iterdir())

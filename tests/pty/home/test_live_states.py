@@ -23,6 +23,7 @@ from tests.machine.started_agents import started
 IDS = ("0f4c2b7e-1111-4222-8333-444455556601", "0f4c2b7e-1111-4222-8333-444455556602")
 _STRINGS = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _TITLES = re.compile(rb"\x1b\]0;([^\x07\x1b]*)")
+pytestmark = pytest.mark.slow
 
 
 class Living:
@@ -110,6 +111,7 @@ def test_a_session_that_asks_rings_once_and_is_marked_until_it_is_looked_at(livi
     assert "! asks" in living.row("Part 1")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("status", "shown"), [("idle", "› turn"), ("shell", "› shell"), ("waiting", "! asks"), ("busy", "◐ tool")]
 )
@@ -135,6 +137,7 @@ def cleared(living: Living) -> None:
     living.says(0, "idle", sessionId="another", cwd="/w")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("end", [killed, reused, cleared])
 def test_a_session_whose_process_is_gone_has_ended(living: Living, end: Callable[[Living], None]) -> None:
     """Its record may stay with its last status, which is not believed."""
@@ -145,12 +148,14 @@ def test_a_session_whose_process_is_gone_has_ended(living: Living, end: Callable
         living.terminal.wait_for("YOUR TURN")
 
 
+@pytest.mark.system
 def test_a_session_of_another_namespace_is_unknown(living: Living) -> None:
     """A container that shares the folder has processes of its own: the session may run or not."""
     living.says(0, "busy", pidDomain="linux:0:pid:[1]")
     living.shows("Part 0", "unknown")
 
 
+@pytest.mark.system
 def test_a_torn_record_keeps_its_state(living: Living) -> None:
     """A record is written in place; what it said last counts until it is whole again."""
     path = living.home / ".claude" / "sessions" / f"{living.pids[0]}.json"

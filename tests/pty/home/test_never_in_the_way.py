@@ -17,6 +17,7 @@ from tests.machine.said.claude_registry import Registry
 from tests.machine.started_agents import started
 
 SECRETS = (".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json")
+pytestmark = pytest.mark.system
 
 
 @pytest.fixture
@@ -68,6 +69,7 @@ def test_nothing_of_others_is_changed(machine: FakeMachine, database: Path) -> N
         with in_terminal(env=machine.environ) as terminal:
             terminal.wait_for("Port the tides")
             terminal.wait_for("! asks")
+            terminal.wait_for("Run the tests, part 15")  # the rows come in several reports: jj needs three
             terminal.send(" jj")
             terminal.wait_for("Preview · Run the tests")
             terminal.send("/pytest\r")

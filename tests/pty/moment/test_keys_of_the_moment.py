@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.builders.lines import completed, delta, init, result, started
 from tests.builders.moment.timed import timed_evenly
 from tests.conftest import RECORDINGS
@@ -12,6 +14,7 @@ from tests.harness.program import watch
 from tests.harness.terminal import Terminal
 
 PLAIN = RECORDINGS / "plain.ndjson"
+pytestmark = pytest.mark.system
 SLOW_AGENT = """
 import sys, time
 lines = open(sys.argv[1], "rb").read().splitlines(keepends=True)

@@ -7,6 +7,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import in_terminal, saved
@@ -14,6 +16,7 @@ from tests.harness.processes import is_alive, until
 from tests.harness.program import watch
 
 PLAIN = RECORDINGS / "plain.ndjson"
+pytestmark = pytest.mark.slow
 
 
 def pid_of(home: Path) -> int:
@@ -28,6 +31,7 @@ def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
+@pytest.mark.system
 def test_a_rule_pauses_the_agent_until_the_user_continues_it(home: Path) -> None:
     """The screen names the rule and the key that continues the agent; the run then ends as usual."""
     agent = command(PLAIN, "--pace", "4")
@@ -47,6 +51,7 @@ def test_a_rule_pauses_the_agent_until_the_user_continues_it(home: Path) -> None
     assert watch("log", saved(home)).stdout == log
 
 
+@pytest.mark.system
 def test_a_pause_that_is_ended_from_outside_is_noticed(home: Path) -> None:
     """`kill -CONT` is the same as the key."""
     agent = command(PLAIN, "--pace", "4")
@@ -60,6 +65,7 @@ def test_a_pause_that_is_ended_from_outside_is_noticed(home: Path) -> None:
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.system
 def test_a_paused_agent_continues_when_the_screen_is_closed(home: Path) -> None:
     """The dialog announces it, and no stopped process is left behind."""
     agent = command(PLAIN, "--cut", "2500", "--hang")
@@ -77,6 +83,7 @@ def test_a_paused_agent_continues_when_the_screen_is_closed(home: Path) -> None:
     until(lambda: not is_alive(pid))
 
 
+@pytest.mark.system
 def test_a_rule_stops_the_agent(home: Path) -> None:
     """The screen stays and shows the exit code; the last printed line names the rule."""
     agent = command(PLAIN, "--cut", "2500", "--hang")
@@ -88,6 +95,7 @@ def test_a_rule_stops_the_agent(home: Path) -> None:
         assert 'stopped by rule "tool:read"' in terminal.screen_text()
 
 
+@pytest.mark.system
 def test_an_agent_is_not_left_paused_by_a_monitor_that_is_killed(home: Path) -> None:
     """If the monitor is killed by SIGKILL, the relay continues the agent."""
     agent = command(PLAIN, "--cut", "2500", "--hang")

@@ -15,6 +15,7 @@ from tests.builders.lines import ANY_JSON, PROPERTY, line
 ALARM = Alarm(
     120, 1_790_000_000_000, 12, 11, 0, 1, "bell", "rm outside", "Ran terminal command rm -rf /tmp/x"
 )
+FIELDS = {name: value for name, value in ALARM._asdict().items() if name != "is_last"}
 
 
 def test_what_was_appended_is_read(tmp_path: Path) -> None:
@@ -37,19 +38,18 @@ def test_no_file_is_no_alarm(tmp_path: Path) -> None:
     assert alarms_of(None) == []
 
 
-@given(
-    st.lists(
-        st.dictionaries(st.sampled_from([*Alarm._fields, "last"]), ANY_JSON)
-        | st.fixed_dictionaries({"offset": ANY_JSON, "at_ms": st.just(1), "ended": ANY_JSON})
-    )
-)
+@pytest.mark.system
+@given(st.lists(st.dictionaries(st.sampled_from([*FIELDS, "last"]), ANY_JSON)))
 @PROPERTY
 def test_foreign_lines_are_read_or_ignored(
     tmp_path_factory: pytest.TempPathFactory, entries: list[dict[str, object]]
 ) -> None:
-    """Any value of any type is accepted, and what is returned has the right types."""
+    """Any value of any type is accepted, what is returned has the right types, and a whole line is read."""
     path = tmp_path_factory.getbasetemp() / "foreign.alarms"
-    path.write_bytes(b"".join(map(line, entries)) + b"\xff{[[[")
-    for alarm in read_alarms(path):
-        assert type(alarm.offset) is int
-        assert type(alarm.rule) is str
+    foreign = [entry for given in entries for entry in (given, FIELDS | given)]
+    path.write_bytes(b"".join(map(line, foreign)) + b"\xff{[[[\n" + line(FIELDS))
+    *others, last = read_alarms(path)
+    assert last == ALARM
+    for alarm in others:
+        assert [*map(type, alarm._replace(call=0))] == [*map(type, ALARM)]
+        assert alarm.call is None or type(alarm.call) is int

@@ -6,6 +6,7 @@ import json
 import os
 import random
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ import pytest
 
 from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.testing.variants import WRONG
+from tests.conftest import case
 
 NAME = "s.bookmarks.json"
 ENTRY = {"offset": 10, "time_ms": 5, "name": "kept", "created_ms": 6}
+WHOLE = [value for value in WRONG if value != "\ud83d"]
+"""The values that a file in UTF-8 can have."""
 
 
 def anywhere(offset: int) -> bool:
@@ -78,21 +82,22 @@ def state(folder: Path) -> dict[str, tuple[object, ...]]:
     return found
 
 
-@pytest.mark.parametrize(("reason", "put"), UNUSABLE)
-def test_what_is_no_file_of_ours_is_left_alone(
-    path: Path, reason: str, put: Callable[[Path], object]
-) -> None:
+def test_what_is_no_file_of_ours_is_left_alone(tmp_path: Path) -> None:
     """The bookmarks stay in memory, the reason is reported once, and nothing in the folder changes."""
-    put(path)
-    before = state(path.parent.parent)
-    bookmarks = Bookmarks(path, anywhere)
-    assert [*bookmarks] == []
-    assert bookmarks.toggle(7, None, "mine") is True
-    assert bookmarks.take_warning() == f"bookmarks are kept until you quit: {NAME}: {reason}"
-    bookmarks.toggle(8, None)
-    assert bookmarks.take_warning() == ""
-    assert [each.offset for each in bookmarks] == [7, 8]
-    assert state(path.parent.parent) == before
+    for number, (reason, put) in enumerate(UNUSABLE):
+        path = tmp_path / str(number) / "f" / NAME
+        path.parent.mkdir(parents=True)
+        with case(f"{number}: {reason}"):
+            put(path)
+            before = state(path.parent.parent)
+            bookmarks = Bookmarks(path, anywhere)
+            assert [*bookmarks] == []
+            assert bookmarks.toggle(7, None, "mine") is True
+            assert bookmarks.take_warning() == f"bookmarks are kept until you quit: {NAME}: {reason}"
+            bookmarks.toggle(8, None)
+            assert bookmarks.take_warning() == ""
+            assert [each.offset for each in bookmarks] == [7, 8]
+            assert state(path.parent.parent) == before
 
 
 def test_a_file_of_another_user_is_left_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,27 +160,27 @@ def test_an_empty_file_has_no_bookmarks(path: Path) -> None:
     assert [each.offset for each in Bookmarks(path, anywhere)] == [7]
 
 
-@pytest.mark.parametrize("key", ENTRY)
-@pytest.mark.parametrize("value", [value for value in WRONG if value != "\ud83d"])
-def test_a_field_may_have_any_value(path: Path, key: str, value: Any) -> None:
+def test_a_field_may_have_any_value(path: Path) -> None:
     """An entry without a possible offset is ignored, any other wrong field counts as absent."""
-    path.write_bytes(content(ENTRY | {key: value}, ENTRY | {"offset": 20}))
-    bookmarks = Bookmarks(path, anywhere)
-    found = {each.offset: each for each in bookmarks}
-    assert found[20] == (20, 5, "kept", 6)
-    assert len(found) == (1 if key == "offset" and not (type(value) is int and value == 0) else 2)
-    for each in found.values():
-        assert isinstance(each.name, str)
-        assert len(each.name) <= 100
-        assert type(each.created_ms) is int
-        assert each.ms is None or 0 <= each.ms < 1 << 62
+    for key, value in product(ENTRY, WHOLE):
+        with case(f"{key}: {value!r:.80}"):
+            path.write_bytes(content(ENTRY | {key: value}, ENTRY | {"offset": 20}))
+            found = {each.offset: each for each in Bookmarks(path, anywhere)}
+            assert found[20] == (20, 5, "kept", 6)
+            assert len(found) == (1 if key == "offset" and not (type(value) is int and value == 0) else 2)
+            for each in found.values():
+                assert isinstance(each.name, str)
+                assert len(each.name) <= 100
+                assert type(each.created_ms) is int
+                assert each.ms is None or 0 <= each.ms < 1 << 62
 
 
-@pytest.mark.parametrize("entry", WRONG[:-1])
-def test_an_entry_may_be_any_value(path: Path, entry: Any) -> None:
+def test_an_entry_may_be_any_value(path: Path) -> None:
     """An entry that is not a bookmark is ignored."""
-    path.write_bytes(content(entry, ENTRY))
-    assert [each.offset for each in Bookmarks(path, anywhere)] == [10]
+    for entry in WHOLE:
+        with case(f"{entry!r:.80}"):
+            path.write_bytes(content(entry, ENTRY))
+            assert [each.offset for each in Bookmarks(path, anywhere)] == [10]
 
 
 def test_half_a_character_makes_the_file_unusable(path: Path) -> None:

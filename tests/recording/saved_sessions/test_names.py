@@ -13,6 +13,7 @@ from agentwatch.recording import SessionFiles, create_file, read_process
 from agentwatch.recording.saved_sessions.description import replace_object
 from agentwatch.recording.saved_sessions.names import MOST_NAME, read_name, rename_session
 from tests.builders.machine.saved import names, save
+from tests.conftest import case
 
 RUNNING = {"command": ["a"], "cwd": "/", "pid": 4711, "started_ms": 1000, "ended_ms": None, "exit_code": None}
 
@@ -59,43 +60,44 @@ def test_what_run_writes_into_its_open_file_is_not_lost() -> None:
     assert described(path) == RUNNING | {"exit_code": 0, "name": "The rewrite"}
 
 
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        ("  two\nlines\tand \x00 more ", "two lines and \x00 more"),
-        ("\ud800", "?"),
-        ("é" * 1000, "é" * MOST_NAME),
-        ("\x1b[31m", "\x1b[31m"),
-        ("   ", ""),
-    ],
-)
-def test_a_name_is_one_line(given: str, kept: str) -> None:
+def test_a_name_is_one_line() -> None:
     """A name is one line of bounded length; it is made safe where it is shown."""
     path = save(1)
-    rename_session(path, given)
-    assert read_name(SessionFiles(path).process) == kept
+    for given, kept in {
+        "  two\nlines\tand \x00 more ": "two lines and \x00 more",
+        "\ud800": "?",
+        "é" * 1000: "é" * MOST_NAME,
+        "\x1b[31m": "\x1b[31m",
+        "   ": "",
+    }.items():
+        with case(f"{given!r:.80}"):
+            rename_session(path, given)
+            assert described(path).get("name", "") == kept
+            assert read_name(SessionFiles(path).process) == kept
 
 
-@pytest.mark.parametrize("text", ["[]", "{", "null", '"name"', "[" * 5000])
-def test_a_file_of_something_else_is_left(text: str) -> None:
-    """What is no description is not overwritten."""
+def test_a_file_of_something_else_is_left() -> None:
+    """What is not a description is not overwritten."""
     path = save(1)
     process = SessionFiles(path).process
-    process.write_text(text)
-    with pytest.raises(OSError, match="it does not describe a session"):
-        rename_session(path, "a")
-    assert process.read_text() == text
-    assert read_name(process) == ""
+    for text in ("[]", "{", "null", '"name"', "[" * 5000):
+        with case(text[:80]):
+            process.write_text(text)
+            with pytest.raises(OSError, match="it does not describe a session"):
+                rename_session(path, "a")
+            assert process.read_text() == text
+            assert read_name(process) == ""
 
 
-@pytest.mark.parametrize("name", [None, 1, ["a"], {"a": 1}])
-def test_a_name_of_another_type_is_none(name: object) -> None:
-    """A name that is no text is ignored, and can be replaced."""
+def test_a_name_of_another_type_is_none() -> None:
+    """A name that is not text is ignored, and can be replaced."""
     path = save(1)
-    SessionFiles(path).process.write_text(json.dumps(RUNNING | {"name": name}))
-    assert read_name(SessionFiles(path).process) == ""
-    rename_session(path, "a")
-    assert described(path) == RUNNING | {"name": "a"}
+    for name in (None, 1, ["a"], {"a": 1}):
+        with case(name):
+            SessionFiles(path).process.write_text(json.dumps(RUNNING | {"name": name}))
+            assert read_name(SessionFiles(path).process) == ""
+            rename_session(path, "a")
+            assert described(path) == RUNNING | {"name": "a"}
 
 
 @pytest.mark.parametrize("kind", ["link", "fifo", "folder"])

@@ -10,6 +10,7 @@ import pytest
 from agentwatch.recording import new_session_files, sessions_folder
 from agentwatch.recording.saved_sessions.stems import is_stem, saved_stems, session_files, session_size
 from tests.builders.machine.saved import ENDINGS, save
+from tests.conftest import case
 
 
 def test_every_file_of_a_session_counts() -> None:
@@ -36,9 +37,9 @@ def test_the_stems_of_new_sessions_are_recognised() -> None:
     assert is_stem(new_session_files().recording.stem)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_other_names_are_no_stems() -> None:
+    """A file that somebody has put among the sessions is not one of ours."""
+    for name in (
         "",
         "session",
         "20261120-140307",
@@ -51,16 +52,14 @@ def test_the_stems_of_new_sessions_are_recognised() -> None:
         "20261120-140307-abcdef0123456789a",
         "20261120-140307-abcdef-1",
         ".20261120-140307-abcdef",
-    ],
-)
-def test_other_names_are_no_stems(name: str) -> None:
-    """A file that somebody has put among the sessions is not one of ours."""
-    assert not is_stem(name)
-    path = save(2)
-    path.rename(path.with_name(f"{name}.ndjson"))
-    assert saved_stems() == []
-    with pytest.raises(OSError, match="not among the sessions that agentwatch has saved"):
-        session_files(path.with_name(f"{name}.ndjson"))
+    ):
+        with case(name):
+            assert not is_stem(name)
+            path = save(2)
+            moved = path.rename(path.with_name(f"{name}.ndjson"))
+            assert saved_stems() == []
+            with pytest.raises(OSError, match="not among the sessions that agentwatch has saved"):
+                session_files(moved)
 
 
 def test_other_files_beside_a_session_do_not_count(tmp_path: Path) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
-
 from agentwatch.redaction.secrets import find
 from tests.builders.redaction.templates import key_block, planted
+from tests.conftest import case
 
 
 def found_in(text: str) -> list[str]:
@@ -15,86 +14,89 @@ def found_in(text: str) -> list[str]:
     return [text[each.start : each.end] for each in find(text)]
 
 
-@pytest.mark.parametrize(
-    "template",
-    [
-        *(
-            "postgres://app:«<an:9>»@db/x",
-            "https://«<an:32>»@host/repo.git",
-            "app:«<an:9>»@tcp(db:3306)/shop",
-        ),
-        *(
-            "Authorization: Basic «dXNlcjpwYXNzd29yZDE=»",
-            "Authorization: Bearer «<url:30>»",
-            "token «<hex:40>»",
-        ),
-        *(
-            "curl -s -u ada:«<pw:9>» https://x",
-            "curl \\\n  --user 'ada:«<pw:9>»' x",
-            "mysql -uroot -p«<pw:9>» db",
-        ),
-        *(
-            "sshpass -p «<pw:9>» ssh h",
-            "docker login -u a -p «<pw:9>» r.io",
-            "redis-cli -h h -a «<an:12>» ping",
-        ),
-        *(
-            "echo '«<pw:9>»' | sudo -S ls",
-            "echo 'ada:«<pw:9>»' | chpasswd",
-            "openssl x -passin pass:«<an:9>»",
-        ),
-        *(
-            "CREATE USER a IDENTIFIED BY '«<pw:9>»'",
-            "db:5432:app:ada:«<an:9>»",
-            "root:«$6$<an:8>$<an:86>»:19000:0",
-        ),
-        *(
-            "https://hooks.slack.com/services/«T<up:8>/B<up:8>/<an:24>»",
-            "https://a.io/f?sv=1&sig=«<an:43>%3D»",
-        ),
-        *(
-            "AKIA<b32:16>:«<b64:40>»",
-            "ada:«$2y$10$<an:53>»",
-            "mnemonic: «one two three four five six seven eight nine ten eleven twelve»",
-        ),
-    ],
-)
-def test_syntax_shows_a_secret(template: str) -> None:
+SYNTAX: list[str] = [
+    *(
+        "postgres://app:«<an:9>»@db/x",
+        "https://«<an:32>»@host/repo.git",
+        "app:«<an:9>»@tcp(db:3306)/shop",
+    ),
+    *(
+        "Authorization: Basic «dXNlcjpwYXNzd29yZDE=»",
+        "Authorization: Bearer «<url:30>»",
+        "token «<hex:40>»",
+    ),
+    *(
+        "curl -s -u ada:«<pw:9>» https://x",
+        "curl \\\n  --user 'ada:«<pw:9>»' x",
+        "mysql -uroot -p«<pw:9>» db",
+    ),
+    *(
+        "sshpass -p «<pw:9>» ssh h",
+        "docker login -u a -p «<pw:9>» r.io",
+        "redis-cli -h h -a «<an:12>» ping",
+    ),
+    *(
+        "echo '«<pw:9>»' | sudo -S ls",
+        "echo 'ada:«<pw:9>»' | chpasswd",
+        "openssl x -passin pass:«<an:9>»",
+    ),
+    *(
+        "CREATE USER a IDENTIFIED BY '«<pw:9>»'",
+        "db:5432:app:ada:«<an:9>»",
+        "root:«$6$<an:8>$<an:86>»:19000:0",
+    ),
+    *(
+        "https://hooks.slack.com/services/«T<up:8>/B<up:8>/<an:24>»",
+        "https://a.io/f?sv=1&sig=«<an:43>%3D»",
+    ),
+    *(
+        "AKIA<b32:16>:«<b64:40>»",
+        "ada:«$2y$10$<an:53>»",
+        "mnemonic: «one two three four five six seven eight nine ten eleven twelve»",
+    ),
+]
+
+
+def test_syntax_shows_a_secret() -> None:
     """The secret is found whole in each syntax."""
-    made = planted(template, Random(4))
-    assert made.text[made.start : made.end] in found_in(made.text)
+    for template in SYNTAX:
+        with case(template):
+            made = planted(template, Random(4))
+            assert made.text[made.start : made.end] in found_in(made.text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("curl -u $USER:$PASS https://x", "docker run -u 1000:1000 image", "postgres://user:${PASS}@db"),
-        *(
-            "Bearer authentication is required",
-            "Basic usage",
-            "://user:password@host",
-            "https://a.io/@scope/x",
-        ),
-        *(
-            "git@github.com:a/b.git",
-            "mkdir -p build/x",
-            "ssh -p 2222 h",
-            "identified by the token",
-            "std::basic_string",
-        ),
-    ],
-)
-def test_syntax_without_a_secret_stays(text: str) -> None:
+HARMLESS: list[str] = [
+    *("curl -u $USER:$PASS https://x", "docker run -u 1000:1000 image", "postgres://user:${PASS}@db"),
+    *(
+        "Bearer authentication is required",
+        "Basic usage",
+        "://user:password@host",
+        "https://a.io/@scope/x",
+    ),
+    *(
+        "git@github.com:a/b.git",
+        "mkdir -p build/x",
+        "ssh -p 2222 h",
+        "identified by the token",
+        "std::basic_string",
+    ),
+]
+
+
+def test_syntax_without_a_secret_stays() -> None:
     """Variables, words and other options are no secrets."""
-    assert found_in(text) == []
+    for text in HARMLESS:
+        with case(text):
+            assert found_in(text) == []
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\\n", "\n    ", "\\r\\n", '\\n"\n  "'])
-@pytest.mark.parametrize("kind", ["RSA ", "", "OPENSSH ", "EC ", "ENCRYPTED "])
-def test_a_block_of_a_private_key_is_found_whole(line_end: str, kind: str) -> None:
+def test_a_block_of_a_private_key_is_found_whole() -> None:
     """A block is found from its first line to its last, however its lines end."""
-    block = key_block(Random(1), line_end, kind)
-    assert found_in(f"before\n{block}\nafter") == [block]
+    for line_end in ["\n", "\r\n", "\\n", "\n    ", "\\r\\n", '\\n"\n  "']:
+        for kind in ["RSA ", "", "OPENSSH ", "EC ", "ENCRYPTED "]:
+            with case(f"{kind}{line_end!r}"):
+                block = key_block(Random(1), line_end, kind)
+                assert found_in(f"before\n{block}\nafter") == [block]
 
 
 def test_a_block_of_any_length_is_found() -> None:

@@ -16,6 +16,8 @@ from agentwatch.redaction.personal import Personal
 from agentwatch.redaction.secrets import find
 from agentwatch.redaction.secrets.context_rules import CONTEXTS
 from agentwatch.redaction.secrets.rules import RULES
+from tests.builders.redaction.ordinary import material
+from tests.conftest import case
 
 UNITS = (
     *("k", "k_", "key", "key=", "key: ", "=", " ", "\n", '"', "'", "eyJ", "eyJ.", "eyJa.eyJ", "aB3x", "aB3/"),
@@ -83,6 +85,26 @@ UNITS = (
         "AKIA",
     ),
 )
+HIDING = (
+    *("%2F", "a%20b ", "&amp;", "a\x1b[0mb", "\\x1b[0m", "a\u200bb", "пароль: ", "密码：", "name,password\n"),
+    *(
+        "password,x\n",
+        "INSERT INTO a (password) VALUES ('a'),",
+        '"-p","a",',
+        "\n- -p",
+        "cat id_rsa\n",
+        "cat ",
+        "cat a/",
+        "token\naB3",
+    ),
+    *(
+        'form-data; name="password"\n',
+        "-----END RSA PRIVATE" + " KEY-----\n",
+        "QUJD\n",
+        "password=a1,",
+        "a   pw\n",
+    ),
+)
 SIZE = 1 << 13
 QUICK_SECONDS = 0.02
 """Less time than this is never too much: a text of 32 KiB takes 4 ms, and quadratic time takes seconds."""
@@ -102,31 +124,36 @@ def seconds(search: Callable[[str], object], text: str, enough: float) -> float:
     return least
 
 
-@pytest.mark.parametrize("search", [find, Personal(["/home/ada"], ["ada"]).find], ids=["secrets", "personal"])
-@pytest.mark.parametrize("unit", UNITS)
-def test_a_search_takes_linear_time(search: Callable[[str], object], unit: str) -> None:
+def check_linear(search: Callable[[str], object], name: str, size: int) -> None:
+    """Check that a search takes less than ten times as long for four times as much of each unit."""
+    for unit in (*UNITS, *HIDING):
+        short = unit * (size // len(unit))
+        with case(f"{name}: {unit!r}"):
+            most = max(QUICK_SECONDS, MOST_GROWTH * seconds(search, short, QUICK_SECONDS / MOST_GROWTH))
+            assert seconds(search, short * 4, most) <= most
+
+
+@pytest.mark.costs
+def test_a_search_takes_linear_time() -> None:
     """A text that is four times as long takes less than ten times as long."""
-    short = unit * (SIZE * 4 // len(unit))
-    before = seconds(search, short, QUICK_SECONDS / MOST_GROWTH)
-    most = max(QUICK_SECONDS, MOST_GROWTH * before)
-    assert seconds(search, short * 4, most) <= most
+    check_linear(find, "secrets", SIZE * 4)
+    check_linear(Personal(["/home/ada"], ["ada"]).find, "personal", SIZE * 4)
 
 
-@pytest.mark.parametrize(
-    "source", sorted({rule.body for rule in RULES} | {each.pattern for each in CONTEXTS})
-)
-def test_a_pattern_takes_linear_time(source: str) -> None:
+@pytest.mark.costs
+def test_a_repeated_label_takes_no_longer_than_code() -> None:
+    """A text of labels alone takes at most two and a half times as long as code of the same length."""
+    code = seconds(find, material("Python", SIZE * 16), 0)
+    for unit in ("password=", "token=", "password: ", "password=\n"):
+        with case(unit):
+            assert seconds(find, unit * (SIZE * 16 // len(unit)), 0) <= 2.5 * code
+
+
+@pytest.mark.costs
+def test_a_pattern_takes_linear_time() -> None:
     """The pattern of a rule takes less than ten times as long for four times as much of each unit."""
-    pattern = re.compile(source)
-
-    def search(text: str) -> None:
-        for _ in pattern.finditer(text):
-            pass
-
-    for unit in UNITS:
-        short = unit * (SIZE // 4 // len(unit))
-        most = max(QUICK_SECONDS, MOST_GROWTH * seconds(search, short, QUICK_SECONDS / MOST_GROWTH))
-        assert seconds(search, short * 4, most) <= most, unit
+    for source in sorted({rule.body for rule in RULES} | {each.pattern for each in CONTEXTS}):
+        check_linear(re.compile(source).findall, source, SIZE // 4)
 
 
 def sources() -> list[tuple[str, str]]:
@@ -137,6 +164,7 @@ def sources() -> list[tuple[str, str]]:
         for name, value in vars(importlib.import_module(info.name)).items():
             if isinstance(value, re.Pattern):
                 found.append((f"{info.name}.{name}", value.pattern))
+    assert len(found) > len(RULES) + len(CONTEXTS) > 0
     return found
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.redaction.texts.escapes import text_of, unescaped
+from tests.conftest import case
 
 TEXTS = (
     rb"a\nb\tc\"d\\e\/f\u0041",
@@ -19,10 +18,11 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("data", TEXTS)
-def test_bytes_are_read_as_their_text(data: bytes) -> None:
+def test_bytes_are_read_as_their_text() -> None:
     """Bytes that are no JSON string, such as a piece of a line, have the same text without escapes."""
-    assert text_of(data) == unescaped(data.decode("utf-8", "surrogateescape"))
+    for data in TEXTS:
+        with case(data):
+            assert text_of(data) == unescaped(data.decode("utf-8", "surrogateescape"))
 
 
 def test_the_escapes_of_a_json_string_are_removed() -> None:

@@ -13,6 +13,7 @@ from agentwatch.engine.engine import EngineError, StoredCard, StreamPieces
 from agentwatch.engine.names import SessionName
 from agentwatch.engine.opening import Login
 from agentwatch.remote.fleet.engine import EngineFleet
+from tests.harness.processes import until
 
 NOW_MS = 1_795_352_400_000
 """2026-11-22, 13:00 UTC."""
@@ -90,12 +91,14 @@ def fleet_of(archive: MadeArchive, name: str = "team") -> EngineFleet:
 
 
 def step_until(watched: Any, check: Callable[[], object], now_ms: int | None = None) -> None:
-    """Step a list until `check` returns something true; fail after 20 s."""
-    bound = time.monotonic() + 20
-    while not check():
-        assert time.monotonic() < bound
-        watched.step(time.time_ns() // 10**6 if now_ms is None else now_ms)
-        time.sleep(0.002)
+    """Step a list until `check` returns something true."""
+
+    def is_reached() -> object:
+        if not (found := check()):
+            watched.step(time.time_ns() // 10**6 if now_ms is None else now_ms)
+        return found
+
+    until(is_reached)
 
 
 def threads_of_cards() -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, Group, State
 from agentwatch.remote.fleet.card_rows import CardRows
+from tests.conftest import case
 from tests.remote.fleet.made import ADDRESS, NOW_MS, card, key, named
 
 MINUTE_MS = 60_000
@@ -73,28 +74,27 @@ def test_a_card_is_a_row() -> None:
     assert row.group is Group.NEEDS_YOU
 
 
-@pytest.mark.parametrize(
-    ("outcome", "state"),
-    [
+def test_a_state_that_is_not_known_follows_from_the_outcome() -> None:
+    """A state of a later version is inferred from the outcome, so that it never rings."""
+    for outcome, state in (
         ("running", State.WORKING),
         ("succeeded", State.SUCCEEDED),
         ("failed", State.FAILED),
         ("cancelled", State.FAILED),
         ("unfinished", State.UNFINISHED),
         ("exploded", State.UNKNOWN),
-    ],
-)
-def test_a_state_that_is_not_known_follows_from_the_outcome(outcome: str, state: State) -> None:
-    """A state of a later version is inferred from the outcome, so that it never rings."""
-    standing = row_of(card(state="pondering", outcome=outcome)).standing
-    assert standing.state is state
-    assert standing.ground is not Ground.SAID
+    ):
+        with case(outcome):
+            standing = row_of(card(state="pondering", outcome=outcome)).standing
+            assert standing.state is state
+            assert standing.ground is not Ground.SAID
 
 
-@pytest.mark.parametrize("ground", ["", "sworn", "inferred"])
-def test_only_what_the_card_says_is_said(ground: str) -> None:
+def test_only_what_the_card_says_is_said() -> None:
     """A state whose ground is missing or not known is inferred, and does not ring."""
-    assert row_of(card(state="asks", ground=ground)).standing.ground is Ground.INFERRED
+    for ground in ("", "sworn", "inferred"):
+        with case(ground):
+            assert row_of(card(state="asks", ground=ground)).standing.ground is Ground.INFERRED
 
 
 def test_the_name_of_a_session_is_that_of_its_subject() -> None:
@@ -119,41 +119,47 @@ def test_the_name_of_a_session_is_that_of_its_subject() -> None:
     assert (row.pid, row.is_own, str(row.path)) == (None, False, ".")
 
 
-@pytest.mark.parametrize("data", HOSTILE[1:])
-def test_a_card_that_cannot_be_read_is_never_written(data: bytes) -> None:
+def test_a_card_that_cannot_be_read_is_never_written() -> None:
     """What is no card makes no row, and leaves that of the card before."""
-    rows = CardRows(ADDRESS)
-    rows.take(named(1), data, NOW_MS)
-    assert rows.rows() == {}
-    rows.take(named(1), card(title="Before"), NOW_MS)
-    rows.take(named(1), data, NOW_MS)
-    assert rows.rows()[key(1)].title == "Before"
+    for data in HOSTILE[1:]:
+        with case(f"{data[:60]!r}"):
+            rows = CardRows(ADDRESS)
+            rows.take(named(1), data, NOW_MS)
+            assert rows.rows() == {}
+            rows.take(named(1), card(title="Before"), NOW_MS)
+            rows.take(named(1), data, NOW_MS)
+            assert rows.rows()[key(1)].title == "Before"
 
 
-@pytest.mark.parametrize("value", [None, True, -1, 1.5, 2**53, "x" * 3000, [], {}, [[1]], {"a": {}}])
-def test_values_of_any_type_make_a_row(value: object) -> None:
+VALUES: list[object] = [None, True, -1, 1.5, 2**53, "x" * 3000, [], {}, [[1]], {"a": {}}]
+
+
+def test_values_of_any_type_make_a_row() -> None:
     """A field of another type or out of its range is unknown, and every text has a length."""
-    names = (
-        *orjson.loads(card(calls=1, failed=1, since_ms=1, title="t", last="l", cwd="c")),
-        "running",
-        "bytes",
-    )
-    given = dict.fromkeys(names, value) | {"v": 1}
-    data = orjson.dumps(given)
-    if len(data) > 4096:
-        data = orjson.dumps({"v": 1, "title": value})
-    row = row_of(data)
-    assert row.calls is None
-    assert row.size == 0
-    assert row.standing.since_ms is None
-    assert max(len(row.title), len(row.standing.now), len(row.host)) <= 403
+    for value in VALUES:
+        with case(f"{value!r:.60}"):
+            names = (
+                *orjson.loads(card(calls=1, failed=1, since_ms=1, title="t", last="l", cwd="c")),
+                "running",
+                "bytes",
+            )
+            given = dict.fromkeys(names, value) | {"v": 1}
+            data = orjson.dumps(given)
+            if len(data) > 4096:
+                data = orjson.dumps({"v": 1, "title": value})
+            row = row_of(data)
+            assert row.calls is None
+            assert row.size == 0
+            assert row.standing.since_ms is None
+            assert max(len(row.title), len(row.standing.now), len(row.host)) <= 403
 
 
-@pytest.mark.parametrize("at_ms", [0, 1, 1_000_000_000, 1_500_000_000_000])
-def test_a_time_before_there_were_agents_is_unknown(at_ms: int) -> None:
+def test_a_time_before_there_were_agents_is_unknown() -> None:
     """A claimed time that cannot be is none."""
-    row = row_of(card(since_ms=at_ms, started_ms=at_ms, seen_ms=at_ms))
-    assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (None, None, None)
+    for at_ms in (0, 1, 1_000_000_000, 1_500_000_000_000):
+        with case(at_ms):
+            row = row_of(card(since_ms=at_ms, started_ms=at_ms, seen_ms=at_ms))
+            assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (None, None, None)
 
 
 def test_a_time_in_the_future_is_that_of_the_card() -> None:
@@ -184,22 +190,24 @@ def test_a_running_session_is_lost_after_90_seconds() -> None:
     assert (row.lost_ms, row.standing.state) == (None, State.WORKING)
 
 
-@pytest.mark.parametrize("state", ["working", "asks", "quiet", "your turn", "shell", "turn failed"])
-def test_every_state_of_a_session_that_runs_can_be_lost(state: str) -> None:
+def test_every_state_of_a_session_that_runs_can_be_lost() -> None:
     """A session is lost whatever it did, if its process ran."""
-    rows = CardRows(ADDRESS)
-    rows.take(named(1), card(state=state), NOW_MS)
-    rows.lose(NOW_MS + 90_000)
-    assert rows.rows()[key(1)].lost_ms == NOW_MS
+    for state in ("working", "asks", "quiet", "your turn", "shell", "turn failed"):
+        with case(state):
+            rows = CardRows(ADDRESS)
+            rows.take(named(1), card(state=state), NOW_MS)
+            rows.lose(NOW_MS + 90_000)
+            assert rows.rows()[key(1)].lost_ms == NOW_MS
 
 
-@pytest.mark.parametrize("state", ["succeeded", "failed", "unfinished", "unknown"])
-def test_a_session_that_has_ended_is_never_lost(state: str) -> None:
+def test_a_session_that_has_ended_is_never_lost() -> None:
     """Its card is the last one, however old it is."""
-    rows = CardRows(ADDRESS)
-    rows.take(named(1), card(state=state, outcome="done"), NOW_MS - 10**9)
-    rows.lose(NOW_MS)
-    assert rows.rows()[key(1)].lost_ms is None
+    for state in ("succeeded", "failed", "unfinished", "unknown"):
+        with case(state):
+            rows = CardRows(ADDRESS)
+            rows.take(named(1), card(state=state, outcome="done"), NOW_MS - 10**9)
+            rows.lose(NOW_MS)
+            assert rows.rows()[key(1)].lost_ms is None
 
 
 def test_a_sign_of_life_is_no_change() -> None:
@@ -224,6 +232,7 @@ def test_a_removed_card_vanishes() -> None:
     assert key(1) in rows.rows()
 
 
+@pytest.mark.slow
 def test_of_too_many_cards_the_newest_are_kept() -> None:
     """20,001 cards are 20,000 rows and a count; the one that was heard first is left out."""
     rows = CardRows(ADDRESS)
@@ -234,6 +243,39 @@ def test_of_too_many_cards_the_newest_are_kept() -> None:
     assert len(found) == 20_000
     assert key(0) not in found
     assert rows.left_out == 1
+
+
+def test_each_publisher_has_a_share() -> None:
+    """Those with few sessions keep all of them; those with many keep the same number, the newest ones."""
+    rows = CardRows(ADDRESS, 100)
+    sizes = {"anna": 5, "flood": 700, "ci": 30, "bot": 200}
+    at_ms = NOW_MS
+    for publisher, size in sizes.items():
+        for number in range(size):
+            at_ms += 1
+            rows.take(named(number, publisher), card(), at_ms)
+    found = [each.partition(".")[0] for _, each in rows.rows()]
+    assert (found.count("anna"), found.count("ci"), len(found)) == (5, 30, 100)
+    assert {found.count("flood"), found.count("bot")} == {32, 33}
+    assert {key(number, "flood") for number in range(668, 700)} <= {*rows.rows()}
+    assert rows.left_out == 935 - 100
+    assert rows.crowds() == [("flood", 700), ("bot", 200)]
+
+
+def test_the_name_of_a_publisher_is_before_that_of_its_machine() -> None:
+    """A publisher claims a machine; its own name is what the server has checked. Equal names are one."""
+    for publisher, host, place in (
+        ("ci", "build1", "ci@build1"),
+        ("anna", "build1", "anna@build1"),
+        ("build1", "build1", "build1"),
+        ("build1-example-org", "Build1.example.org", "Build1.example.org"),
+        ("anna-build1", "anna@build1", "anna-build1@anna@build1"),
+        ("ci", "", "ci"),
+    ):
+        with case(f"{publisher} on {host}"):
+            rows = CardRows(ADDRESS)
+            rows.take(named(1, publisher), card(host=host), NOW_MS)
+            assert rows.rows()[key(1, publisher)].place == place
 
 
 def test_what_is_left_out_comes_back_when_it_is_heard() -> None:

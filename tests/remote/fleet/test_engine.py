@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from datetime import datetime
 
@@ -11,6 +12,8 @@ from agentwatch.engine.engine import EngineError, StoredCard, Trouble
 from agentwatch.faults import USAGE, Fault
 from agentwatch.remote.fleet import engine
 from agentwatch.remote.fleet.engine import EngineFleet
+from tests.conftest import case
+from tests.harness.processes import until
 from tests.remote.fleet.made import (
     LOGIN,
     MadeArchive,
@@ -150,6 +153,17 @@ def test_the_words_of_an_engine_are_safe() -> None:
     fleet.close()
 
 
+def test_a_warning_is_given_once() -> None:
+    """A list shows the warning of an engine while it is open; a later one shows only another warning."""
+    archive = MadeArchive()
+    for archive.warning, notes in (("old", ("team: old",)), ("old", ()), ("older", ("team: older",))):
+        with case(archive.warning):
+            fleet = fleet_of(archive)
+            step_until(fleet, lambda: fleet._warned == archive.warning)  # noqa: B023 - called in this round
+            assert fleet.notes == notes
+            fleet.close()
+
+
 def test_sessions_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The list says how many sessions it leaves out."""
     archive = MadeArchive()
@@ -157,7 +171,30 @@ def test_sessions_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(fleet._cards, "_most", 10)
     archive.put(*(StoredCard(named(number), card(), 0.0) for number in range(1_200)))
     step_until(fleet, lambda: fleet.is_found and len(fleet.rows) == 10)
-    assert fleet.notes == ("team: 1,190 older sessions are not listed",)
+    assert fleet.notes == ("team: 1,190 older sessions are not listed: ci has 1,200",)
+    fleet.close()
+
+
+def test_a_publisher_cannot_push_out_the_sessions_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a first list too, those of other publishers stay, however old; the one that floods is named."""
+    monkeypatch.setattr(engine, "CARDS", 100)
+    archive = MadeArchive()
+    archive.is_complete = False
+    fleet = fleet_of(archive)
+    monkeypatch.setattr(fleet._cards, "_most", 100)
+    others = [named(number, "anna") for number in range(5)]
+    archive.put(*(StoredCard(each, card(), 9000.0) for each in others))
+    archive.put(*(StoredCard(named(number, "flood"), card(), 10.0) for number in range(2000)))
+    fleet.step(time.time_ns() // 10**6)
+    until(lambda: not archive.batches)
+    archive.is_complete = True
+    step_until(fleet, lambda: fleet.is_found)
+    assert len(fleet.rows) == 100
+    assert {key(number, "anna") for number in range(5)} <= {*fleet.rows}
+    assert fleet.notes == ("team: 1,905 older sessions are not listed: flood has 2,000",)
+    archive.put(*(StoredCard(named(number, "flood"), card(), 0.0) for number in range(2000, 4000)))
+    step_until(fleet, lambda: fleet.notes[0].endswith("flood has 4,000"))
+    assert {key(number, "anna") for number in range(5)} <= {*fleet.rows}
     fleet.close()
 
 
@@ -168,10 +205,7 @@ def test_a_burst_makes_few_mappings(monkeypatch: pytest.MonkeyPatch) -> None:
     archive.put(StoredCard(named(0), card(), 0.0))
     step_until(fleet, lambda: fleet.rows)
     archive.put(*(StoredCard(named(each), card(title="Later"), 0.0) for each in range(3000)))
-    bound = time.monotonic() + 20
-    while len(fleet._waiting) < 3000:
-        assert time.monotonic() < bound
-        time.sleep(0.002)
+    until(lambda: len(fleet._waiting) >= 3000)
     before, published, clock = fleet.rows, fleet._published, [fleet._published]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(engine, "_STEP_SECONDS", 0.0)  # a step takes one card
@@ -184,19 +218,29 @@ def test_a_burst_makes_few_mappings(monkeypatch: pytest.MonkeyPatch) -> None:
     fleet.close()
 
 
+class Pauses(threading.Event):
+    """Counts how often its thread waits for it."""
+
+    count = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Count, and wait."""
+        self.count += 1
+        return super().wait(timeout)
+
+
 def test_cards_wait_in_the_engine_while_the_list_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not more cards are read than the list has room for: a fleet cannot fill the memory."""
     monkeypatch.setattr(engine, "_MOST_WAITING", 100)
     archive = MadeArchive()
     fleet = fleet_of(archive)
-    for batch in range(50):
+    fleet._closed = pauses = Pauses()
+    for batch in range(5):
         archive.put(*(StoredCard(named(batch * 60 + each), card(), 0.0) for each in range(60)))
     fleet.step(time.time_ns() // 10**6)
-    bound = time.monotonic() + 20
-    while len(fleet._waiting) <= 100 and time.monotonic() < bound:
-        time.sleep(0.002)
+    until(lambda: pauses.count > 20)  # the thread waits for room
     assert 100 < len(fleet._waiting) <= 160
-    step_until(fleet, lambda: len(fleet.rows) == 3000)
+    step_until(fleet, lambda: len(fleet.rows) == 300)
     fleet.close()
 
 
@@ -220,16 +264,14 @@ def test_of_a_long_first_list_only_the_newest_are_read(monkeypatch: pytest.Monke
     monkeypatch.setattr(fleet._cards, "_most", 100)
     archive.put(*(StoredCard(named(number), card(), 1000.0 - number) for number in range(500)))
     fleet.step(time.time_ns() // 10**6)
-    bound = time.monotonic() + 20
-    while not fleet._waiting and time.monotonic() < bound:
-        time.sleep(0.002)
+    until(lambda: not archive.batches)
     archive.is_complete = True
     step_until(fleet, lambda: fleet.is_found)
     assert {*fleet.rows} == {key(number) for number in range(400, 500)}
-    assert fleet.notes == ("team: 400 older sessions are not listed",)
+    assert fleet.notes == ("team: 400 older sessions are not listed: ci has 500",)
     archive.put(StoredCard(named(7), card(), 0.0))
     step_until(fleet, lambda: key(7) in fleet.rows)
-    assert fleet.notes == ("team: 400 older sessions are not listed",)
+    assert fleet.notes == ("team: 400 older sessions are not listed: ci has 500",)
     fleet.close()
 
 

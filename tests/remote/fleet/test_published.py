@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import orjson
-import pytest
 
 from agentwatch.remote.fleet.published import Published
+from tests.conftest import case
 from tests.remote.fleet.made import NOW_MS, named
 
 
@@ -32,14 +32,23 @@ def test_published_recordings_are_known_by_their_sessions(tmp_path: Path) -> Non
     assert published.sessions(NOW_MS + 5_000) == {str(named(2))}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [{}, [], "x", {"session": 7}, {"session": "ci"}, {"session": f"{named(1)}x"}, {"session": ["a"]}],
-)
-def test_another_content_names_no_session(tmp_path: Path, content: object) -> None:
+CONTENTS: list[object] = [
+    {},
+    [],
+    "x",
+    {"session": 7},
+    {"session": "ci"},
+    {"session": f"{named(1)}x"},
+    {"session": ["a"]},
+]
+
+
+def test_another_content_names_no_session(tmp_path: Path) -> None:
     """What an agent may have written beside its recording is data."""
-    sidecar(tmp_path, "a", content)
-    assert Published(tmp_path).sessions(NOW_MS) == frozenset()
+    for content in CONTENTS:
+        with case(content):
+            sidecar(tmp_path, "a", content)
+            assert Published(tmp_path).sessions(NOW_MS) == frozenset()
 
 
 def test_a_session_without_a_recording_is_not_here(tmp_path: Path) -> None:

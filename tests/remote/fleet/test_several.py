@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -86,23 +85,16 @@ def test_the_list_is_the_same_object_while_nothing_changes(tmp_path: Path) -> No
 
 
 def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
-    """Each step is short, the rows of the others are listed, and the one that hangs is named."""
+    """The rows of the others are listed while one never answers, and the one that hangs is named."""
     hanging, failing, good = MadeArchive(), MadeArchive(), MadeArchive()
     hanging.hangs = True
     failing.error = EngineError("connection refused")
     good.put(StoredCard(named(1), card(), 0.0))
     fleets = [fleet_of(each, name) for each, name in ((hanging, "slow"), (failing, "gone"), (good, "team"))]
     several = Several(local(tmp_path), fleets, tmp_path / "sessions")
-    longest, bound = 0.0, time.monotonic() + 20
-    while not (several.is_found and key(1) in several.rows) and time.monotonic() < bound:
-        began = time.thread_time()
-        several.step(now_ms())
-        longest = max(longest, time.thread_time() - began)
-        time.sleep(0.001)
-    assert several.is_found
+    step_until(several, lambda: several.is_found and key(1) in several.rows)
     assert len(several.rows) == 4
     assert [note.partition(":")[0] for note in several.notes] == ["slow", "gone"]
-    assert longest < 0.5
     several.close()
     hanging.hangs = False
 
@@ -111,10 +103,27 @@ def test_problems_stand_before_warnings(tmp_path: Path) -> None:
     """Where there is room for a few lines, they say what does not answer."""
     hosts = [MadeHost(), MadeHost()]
     hosts[0].notes = (SafeText("a: an old server"),)
+    assert not Several(None, hosts, tmp_path).has_problem
     hosts[1].problem = SafeText("no answer")
+    assert Several(None, hosts, tmp_path).has_problem
     hosts[1].notes = (SafeText("b: no answer"), SafeText("b: an old server"))
     notes = Several(None, hosts, tmp_path).notes
     assert notes == ("b: no answer", "a: an old server", "b: an old server")
+
+
+def test_what_cannot_be_read_here_is_named_beside_other_machines(tmp_path: Path) -> None:
+    """A damaged file of this machine is a line of the common list too, behind the problems of machines."""
+    damaged = tmp_path / "machine" / "home" / ".local" / "share" / "opencode" / "opencode.db"
+    here = local(tmp_path / "machine")
+    damaged.parent.mkdir(parents=True, exist_ok=True)
+    damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    host = MadeHost()
+    host.problem, host.notes = SafeText("x"), (SafeText("ssh://made: no answer"),)
+    several = Several(here, [host], tmp_path / "sessions")
+    step_until(several, lambda: len(several.notes) == 2)
+    assert several.notes[0] == "ssh://made: no answer"
+    assert "opencode.db" in several.notes[1]
+    several.close()
 
 
 def test_a_published_session_of_this_machine_appears_once(tmp_path: Path) -> None:

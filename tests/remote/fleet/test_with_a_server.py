@@ -43,6 +43,7 @@ def titles(fleet: EngineFleet) -> set[str]:
     return {row.title for row in fleet.rows.values()}
 
 
+@pytest.mark.slow
 def test_cards_appear_change_and_vanish(server: Server) -> None:
     """What publishers write is in the list, and what an administrator removes is not."""
     sink, fleet = NatsSink(login_of(server), "ci"), EngineFleet("team", login_of(server))
@@ -62,6 +63,7 @@ def test_cards_appear_change_and_vanish(server: Server) -> None:
     sink.close()
 
 
+@pytest.mark.system
 def test_a_server_that_was_killed_is_named_and_found_again(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +87,7 @@ def test_a_server_that_was_killed_is_named_and_found_again(
     fleet.close()
 
 
+@pytest.mark.system
 def test_a_server_without_streams_is_named(tmp_path: Path) -> None:
     """A new engine has a line that says what it needs, and no row."""
     with nats_server(tmp_path) as server:
@@ -108,6 +111,7 @@ def printed(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.system
 def test_the_sessions_of_an_engine_are_printed(server: Server, tmp_path: Path) -> None:
     """Their ids are addresses, and what does not answer is named on stderr; the exit code is 0."""
     sink = NatsSink(login_of(server), "ci")
@@ -123,9 +127,10 @@ def test_the_sessions_of_an_engine_are_printed(server: Server, tmp_path: Path) -
     assert "agentwatch: nats://127.0.0.1:1: no answer since " in done.stderr
     table = printed(tmp_path, server.address)
     assert table.stdout.startswith(f"{server.address}/{named(1).id[:8]}  ◐ model")
-    assert "build1:api" in table.stdout
+    assert "ci:api" in table.stdout
 
 
+@pytest.mark.system
 def test_without_any_answer_the_exit_code_is_2(tmp_path: Path) -> None:
     """Nothing is printed, and stderr has a line for each machine."""
     done = printed(tmp_path, "--json", "nats://127.0.0.1:1")

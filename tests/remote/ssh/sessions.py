@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,6 +12,7 @@ from agentwatch.engine.chunk import Chunk
 from agentwatch.remote.ssh.pieces import SshPieces
 from agentwatch.remote.ssh.rows import SshHost
 from tests.conftest import RECORDINGS
+from tests.harness import processes
 from tests.remote.ssh.sshd import Sshd
 
 ID = "8f2b9a10-0000-4000-8000-000000000001"
@@ -68,30 +68,30 @@ def reading(host: Sshd, session: str, have: int = 0, known: bytes | None = None)
 
 def until(watched: SshHost, condition: Callable[[], object]) -> None:
     """Step until a condition holds."""
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, (watched.notes, watched.rows)
-        watched.step(0)
-        time.sleep(0.01)
+
+    def is_reached() -> object:
+        if not (found := condition()):
+            watched.step(0)
+        return found
+
+    processes.until(is_reached, SECONDS, picture=lambda: str((watched.notes, watched.rows)))
 
 
 def gone(host: Sshd) -> None:
     """Wait until nothing of ours runs on a host."""
-    end = time.monotonic() + SECONDS
-    while running := host.running():
-        assert time.monotonic() < end, running
-        time.sleep(0.01)
+    processes.until(lambda: not host.running(), SECONDS, "nothing runs", lambda: str(host.running()))
 
 
 def whole(pieces: SshPieces, size: int, have: int = 0) -> bytes:
     """Read until so many bytes have arrived after those that are here."""
-    data = b""
-    end = time.monotonic() + SECONDS
-    while len(data) < size:
-        assert time.monotonic() < end, len(data)
-        stored = pieces.next(1)
-        if stored is not None:
+    data = bytearray()
+
+    def is_read() -> bool:
+        if len(data) < size and (stored := pieces.next(1)) is not None:
             assert isinstance(stored.piece, Chunk)
             assert stored.piece.offset == have + len(data)
-            data += stored.piece.payload
-    return data
+            data.extend(stored.piece.payload)
+        return len(data) >= size
+
+    processes.until(is_read, SECONDS, f"{size} bytes", lambda: str(len(data)))
+    return bytes(data)

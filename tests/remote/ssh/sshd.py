@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.harness.processes import until
 
 HOST = "testhost"
 _SYSTEM = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
@@ -85,13 +85,12 @@ class Sshd:
         argv = [self._sshd, "-f", str(self.folder / "sshd_config"), "-D", "-e"]
         with (self.folder / "sshd.log").open("ab") as log:
             self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        until = time.monotonic() + _START_SECONDS
-        while time.monotonic() < until:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as probe:
-                if probe.recv(4) == b"SSH-":
-                    return
-            time.sleep(0.02)
-        raise AssertionError((self.folder / "sshd.log").read_text())
+        until(self._answers, _START_SECONDS, "an answer of sshd", (self.folder / "sshd.log").read_text)
+
+    def _answers(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as probe:
+            return probe.recv(4) == b"SSH-"
+        return False
 
     def stop(self) -> None:
         """End the server and the connections that it serves, as when the machine goes away."""

@@ -7,11 +7,15 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import RECORDINGS, ROOT
 from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 from tests.remote.ssh.sessions import ID, STEM, gone, record, save
 from tests.remote.ssh.sshd import Sshd
+
+pytestmark = pytest.mark.system
 
 
 def run(host: Sshd, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -21,6 +21,8 @@ from tests.harness.terminal import Terminal
 from tests.remote.ssh.sessions import ID, LINE, reading, save, until, watching, whole
 from tests.remote.ssh.sshd import Sshd
 
+pytestmark = pytest.mark.system
+
 FAKE = """#!/bin/sh
 call=$(printf '%s\\n' "$@")
 printf '%s\\n\\n' "$call" >>"$FAKE_SSH_OUT" # in one write: several are called at once

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentwatch.machine.standing import State
 from agentwatch.remote.ssh.address import parse_ssh
 from agentwatch.remote.ssh.connection import connection
@@ -9,6 +11,8 @@ from agentwatch.remote.ssh.lines import ChannelLines, begun
 from agentwatch.remote.ssh.script import END, LIST, command
 from tests.remote.ssh.sessions import ID, KEY, SECONDS, greeting, save, until, watching
 from tests.remote.ssh.sshd import Sshd
+
+pytestmark = pytest.mark.system
 
 
 def test_files_with_hostile_names_are_not_listed(host: Sshd) -> None:

@@ -17,8 +17,12 @@ from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.faults import Fault
 from agentwatch.remote.channel import ReplacedError
 from agentwatch.remote.ssh.pieces import SshPieces
+from tests.conftest import case
+from tests.harness.processes import until
 from tests.remote.ssh.sessions import ID, LINE, SECONDS, STEM, gone, reading, record, save, whole
 from tests.remote.ssh.sshd import Sshd
+
+pytestmark = pytest.mark.system
 
 BOTH = pytest.mark.parametrize("is_there", [True, False], ids=["agentwatch", "tail"])
 CUTS = 10
@@ -114,30 +118,37 @@ def test_ten_cuts_lose_and_repeat_nothing(host: Sshd, is_there: bool) -> None:
 
     writer = threading.Thread(target=write)
     writer.start()
-    data, cuts = b"", 0
+    data = bytearray()
     errors: list[EngineError] = []
-    end = time.monotonic() + 4 * SECONDS
-    with reading(host, ID) as pieces:
-        cut_at = 5000
-        while len(errors) < CUTS or len(data) < path.stat().st_size:
-            assert time.monotonic() < end, (cuts, len(errors), len(data))
-            try:
-                stored = pieces.next(0.5)
-            except EngineError as error:
-                errors += [error]
-                continue
-            if stored is not None:
-                assert isinstance(stored.piece, Chunk)
-                assert stored.piece.offset == len(data)
-                data += stored.piece.payload
-            if cuts < CUTS and len(errors) >= cuts and len(data) >= cut_at:
-                for pid in host.masters() if cuts % 2 else host.connections():
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                cuts, cut_at = cuts + 1, len(data) + 5000
-                if cuts == CUTS:
-                    is_over.set()
-                    writer.join()
+    cuts, cut_at = 0, 5000
+
+    def is_whole() -> bool:
+        nonlocal cuts, cut_at
+        try:
+            stored = pieces.next(0.5)
+        except EngineError as error:
+            errors.append(error)
+            return False
+        if stored is not None:
+            assert isinstance(stored.piece, Chunk)
+            assert stored.piece.offset == len(data)
+            data.extend(stored.piece.payload)
+        if cuts < CUTS and len(errors) >= cuts and len(data) >= cut_at:
+            for pid in host.masters() if cuts % 2 else host.connections():
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            cuts, cut_at = cuts + 1, len(data) + 5000
+            if cuts == CUTS:
+                is_over.set()
+                writer.join()
+        return len(errors) >= CUTS and len(data) >= path.stat().st_size
+
+    try:
+        with reading(host, ID) as pieces:
+            until(is_whole, 4 * SECONDS, "all bytes", lambda: str((cuts, len(errors), len(data))))
+    finally:
+        is_over.set()
+        writer.join()
     assert not [error for error in errors if isinstance(error, ReplacedError)]
     assert data == path.read_bytes()
     gone(host)
@@ -225,7 +236,7 @@ def test_an_address_without_a_session_is_refused() -> None:
         SshPieces("ssh://testhost", 0)
 
 
-def test_an_older_agentwatch_leaves_the_work_to_tail(host: Sshd) -> None:
+def test_a_program_without_our_commands_leaves_the_work_to_tail(host: Sshd) -> None:
     """One that has no `host-pieces` exits with 2, and the file is read without it."""
     host.install("#!/bin/sh\necho usage >&2\nexit 2\n")
     save(host)
@@ -253,9 +264,9 @@ def test_a_session_of_a_store_is_read_from_its_start(host: Sshd) -> None:
         assert whole(pieces, len(data) - 5, 5) == data[5:]
 
 
-@pytest.mark.parametrize(
-    "frames",
-    [
+def test_a_malformed_frame_is_an_error(host: Sshd) -> None:
+    """What is no frame, announces too many bytes or is of another place is not taken for bytes."""
+    for frames in (
         "garbage",
         "[]",
         '{"length": -1}',
@@ -266,13 +277,11 @@ def test_a_session_of_a_store_is_read_from_its_start(host: Sshd) -> None:
         '{"length": 2, "Aw-Offset": "7"}',
         '{"length": 0, "Aw-End": "1 2"}',
         '{"length": 0, "x": "y"}',
-    ],
-)
-def test_a_malformed_frame_is_an_error(host: Sshd, frames: str) -> None:
-    """What is no frame, announces too many bytes or is of another place is not taken for bytes."""
-    host.install(f"#!/bin/sh\ncat <<'END'\n{frames}\nxx\nEND\ncat >/dev/null\n")
-    with reading(host, ID) as pieces, pytest.raises(EngineError, match="the host sends"):
-        pieces.next(SECONDS)
+    ):
+        with case(frames):
+            host.install(f"#!/bin/sh\ncat <<'END'\n{frames}\nxx\nEND\ncat >/dev/null\n")
+            with reading(host, ID) as pieces, pytest.raises(EngineError, match="the host sends"):
+                pieces.next(SECONDS)
 
 
 def test_a_problem_of_the_host_is_one_safe_line(host: Sshd) -> None:

@@ -5,27 +5,31 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import pytest
-
 from agentwatch.machine.digest import LastTests
 from agentwatch.remote.ssh.address import SshAddress
 from agentwatch.remote.ssh.row_json import decode, encode
 from tests.builders.home.home_app import row
+from tests.conftest import case
 
 
-@pytest.mark.parametrize("tests", [None, LastTests(False, 17, 0), LastTests(True, 3, 2, is_stale=True)])
-def test_the_tests_arrive(tests: LastTests | None) -> None:
+def test_the_tests_arrive() -> None:
     """The newest verdict of tests is that of the host."""
-    sent = json.loads(encode(replace(row("abcdef"), tests=tests)))
-    assert ("tests" in sent) is (tests is not None)
-    found = decode(sent, SshAddress("host"))
-    assert found is not None
-    assert found.tests == tests
+    for tests in (None, LastTests(False, 17, 0), LastTests(True, 3, 2, is_stale=True)):
+        with case(tests):
+            sent = json.loads(encode(replace(row("abcdef"), tests=tests)))
+            assert ("tests" in sent) is (tests is not None)
+            found = decode(sent, SshAddress("host"))
+            assert found is not None
+            assert found.tests == tests
 
 
-@pytest.mark.parametrize("wrong", [5, [], [True], [True, 1, 2], [True, -1, 2, False], [True, 1, "2", False]])
-def test_what_is_no_verdict_is_unknown(wrong: object) -> None:
+WRONG: list[object] = [5, [], [True], [True, 1, 2], [True, -1, 2, False], [True, 1, "2", False]]
+
+
+def test_what_is_no_verdict_is_unknown() -> None:
     """A verdict of another form is not taken."""
-    found = decode({"id": "abcdef", "agent": "claude", "tests": wrong}, SshAddress("host"))
-    assert found is not None
-    assert found.tests is None
+    for wrong in WRONG:
+        with case(wrong):
+            found = decode({"id": "abcdef", "agent": "claude", "tests": wrong}, SshAddress("host"))
+            assert found is not None
+            assert found.tests is None

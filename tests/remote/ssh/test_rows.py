@@ -17,14 +17,10 @@ from tests.conftest import ROOT
 from tests.remote.ssh.sessions import ID, KEY, LINE, gone, greeting, save, until, watching
 from tests.remote.ssh.sshd import Sshd
 
+pytestmark = pytest.mark.system
+
 WORKING = '{"row":{"id":"abcdef","agent":"claude","state":"working","ground":"said"}}'
 BOTH = pytest.mark.parametrize("is_there", [True, False], ids=["agentwatch", "tail"])
-OLD = """#!/bin/sh
-case $1 in
-sessions) echo '{"id":"abcdef","agent":"codex","state":"your turn","ground":"inferred","title":"Old","x":1}';;
-*) exit 2;;
-esac
-"""
 
 
 def test_a_host_with_agentwatch_sends_its_rows(host: Sshd) -> None:
@@ -96,15 +92,13 @@ def test_the_beginnings_of_files_give_titles(host: Sshd) -> None:
     gone(host)
 
 
-def test_an_older_agentwatch_is_asked_for_its_list(host: Sshd) -> None:
-    """One that has no `host-rows` prints its sessions every few seconds; a note says so."""
-    host.install(OLD)
+def test_a_program_without_our_commands_leaves_the_list_to_find(host: Sshd) -> None:
+    """One that has no `host-rows` exits with 2, and files are listed as if it were not there."""
+    host.install("#!/bin/sh\necho usage >&2\nexit 2\n")
+    save(host)
     with watching(host) as watched:
         until(watched, lambda: watched.rows)
-        (row,) = watched.rows.values()
-        assert (row.key, row.title) == (("ssh://testhost", "codex/abcdef"), "Old")
-        assert row.standing.state is State.YOUR_TURN
-        assert ["older" in note for note in watched.notes] == [True]
+        assert ["not installed" in note for note in watched.notes] == [True]
     gone(host)
 
 

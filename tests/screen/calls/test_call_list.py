@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.events import Outcome
 from agentwatch.screen.calls.list import CallList
-from agentwatch.session import Session
+from agentwatch.session import Session, close_session
 from tests.builders.lines import completed, init, session, started
 from tests.builders.screen.made_calls import end, made
 from tests.builders.stories.call_facts import facts_of
@@ -20,7 +20,7 @@ def test_a_call_left_unfinished_by_its_run_counts_as_changed() -> None:
     assert listed.sync()
     assert listed.build(None)
     assert (len(listed.rows), listed.count - listed.rows.shown) == (1, 0)
-    read.close()
+    close_session(read)
     assert listed.sync()
     assert (len(listed.rows), listed.count - listed.rows.shown) == (0, 1)
     assert not listed.sync()

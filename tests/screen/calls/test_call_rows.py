@@ -5,7 +5,6 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from agentwatch.session import Call
 from tests.builders.lines import PROPERTY
 from tests.builders.screen.made_calls import end, made
 from tests.builders.stories.call_facts import facts_of
+from tests.conftest import case
 
 
 def by_time(calls: Sequence[Call], words: str = "") -> RowsByTime:
@@ -42,20 +42,18 @@ def test_the_same_call_again_is_one_row() -> None:
     assert spans(by_time(calls)) == [(0, 1), (2, 2), (3, 3)]
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_a_different_call_is_another_row() -> None:
+    """A call that differs in outcome, run, exit code or error, or lacks a start, has its own row."""
+    for other in (
         made("shell", "make", Outcome.FAILED),
         made("shell", "make", Outcome.SUCCEEDED, run=2),
         made("shell", "make", Outcome.RUNNING),
         made("shell", "make", Outcome.SUCCEEDED, started=None),
         made("shell", "make", Outcome.SUCCEEDED, exit_code=3),
         made("shell", "make", Outcome.SUCCEEDED, error="another"),
-    ],
-)
-def test_a_different_call_is_another_row(other: Call) -> None:
-    """A call that differs in outcome, run, exit code or error, or lacks a start, has its own row."""
-    assert spans(by_time([made("shell", "make"), other])) == [(0, 0), (1, 1)]
+    ):
+        with case(other):
+            assert spans(by_time([made("shell", "make"), other])) == [(0, 0), (1, 1)]
 
 
 def test_running_calls_are_never_folded() -> None:
@@ -109,22 +107,20 @@ def test_only_neighbours_are_folded_under_a_filter() -> None:
     assert spans(by_time(calls, "shell")) == [(0, 0), (2, 3)]
 
 
-@pytest.mark.parametrize(
-    ("groups", "marks"),
-    [
+def test_calls_of_one_step_are_bracketed() -> None:
+    """The calls of one model step are bracketed; a step of a single call is not."""
+    for groups, marks in (
         ("aa", "┌└"),
         ("aaa", "┌│└"),
         ("ab", "  "),
         ("abbc", " ┌└ "),
         ("aabb", "┌└┌└"),
         ("--", "  "),
-    ],
-)
-def test_calls_of_one_step_are_bracketed(groups: str, marks: str) -> None:
-    """The calls of one model step are bracketed; a step of a single call is not."""
-    calls = [made("shell", f"{n}", group=None if g == "-" else g) for n, g in enumerate(groups)]
-    rows = by_time(calls)
-    assert "".join(rows.group_mark(y) for y in range(len(rows))) == marks
+    ):
+        with case(f"{groups}, {marks}"):
+            calls = [made("shell", f"{n}", group=None if g == "-" else g) for n, g in enumerate(groups)]
+            rows = by_time(calls)
+            assert "".join(rows.group_mark(y) for y in range(len(rows))) == marks
 
 
 def test_steps_of_two_runs_are_distinct() -> None:
@@ -133,9 +129,9 @@ def test_steps_of_two_runs_are_distinct() -> None:
     assert [rows.group_mark(0), rows.group_mark(1)] == [" ", " "]
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
+def test_words_filter() -> None:
+    """Each word must be in the tool or target; outcomes match by name or its first three letters or more."""
+    for words, found in (
         ("", [0, 1, 2, 3, 4]),
         ("shell", [0, 1, 4]),
         ("SHELL failed", [1]),
@@ -146,20 +142,18 @@ def test_steps_of_two_runs_are_distinct() -> None:
         ("re", [2, 3, 4]),
         ("test app", [3]),
         ("nothing", []),
-    ],
-)
-def test_words_filter(words: str, found: list[int]) -> None:
-    """Each word must be in the tool or target; outcomes match by name or its first three letters or more."""
-    calls = [
-        made("shell", "make"),
-        made("shell", "make", Outcome.FAILED),
-        made("read", None, Outcome.RUNNING),
-        made("read", "test_App.py", Outcome.REJECTED),
-        made("shell", "test_failure"),
-    ]
-    rows = RowsByDuration(calls, call_filter(words, facts_of()))
-    assert rows.fill()
-    assert sorted(rows[y].first for y in range(len(rows))) == found
+    ):
+        with case(words):
+            calls = [
+                made("shell", "make"),
+                made("shell", "make", Outcome.FAILED),
+                made("read", None, Outcome.RUNNING),
+                made("read", "test_App.py", Outcome.REJECTED),
+                made("shell", "test_failure"),
+            ]
+            rows = RowsByDuration(calls, call_filter(words, facts_of()))
+            assert rows.fill()
+            assert sorted(rows[y].first for y in range(len(rows))) == found
 
 
 def test_the_slowest_come_first() -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.builders.screen.app import bundled, eventually, viewport
 from tests.builders.screen.call_table import NARROW, rows_of, shown
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 
 async def test_a_row_for_each_call() -> None:
@@ -26,13 +24,12 @@ async def test_a_row_for_each_call() -> None:
         ]
 
 
-@pytest.mark.parametrize(
-    ("name", "signs"), [("rejected", "⊘⊘⊘"), ("unfinished", "✓◌"), ("parallel", "✓"), ("hostile", "✓✗✓✓⊘↵")]
-)
-async def test_each_outcome_has_its_sign(name: str, signs: str) -> None:
+async def test_each_outcome_has_its_sign() -> None:
     """Each outcome has its own sign, so that it can be read without colour."""
-    async with shown(bundled(name)) as (_, table, _):
-        assert "".join(row[1] for row in rows_of(table)) == signs
+    for name, signs in (("rejected", "⊘⊘⊘"), ("unfinished", "✓◌"), ("parallel", "✓"), ("hostile", "✓✗✓✓⊘↵")):
+        with case(f"{name}, {signs}"):
+            async with shown(bundled(name)) as (_, table, _):
+                assert "".join(row[1] for row in rows_of(table)) == signs
 
 
 async def test_a_running_clock_shows_the_current_time(recording: Saver) -> None:
@@ -91,17 +88,15 @@ async def test_the_newest_call_is_chosen(recording: Saver) -> None:
         assert "echo 56" in viewport(table)[-1]
 
 
-@pytest.mark.parametrize(
-    ("keys", "row"),
-    [("g", 0), ("gj", 1), ("gjjk", 1), ("gG", 29), ("k", 28), ("gk", 0), ("j", 29)],
-)
-async def test_keys_move_the_cursor(recording: Saver, keys: str, row: int) -> None:
+async def test_keys_move_the_cursor(recording: Saver) -> None:
     """The cursor moves by a row, to the first and to the last, and stops at both."""
-    path = recording(init() + b"".join(shell(n) for n in range(30)))
-    async with shown(path) as (_, table, pilot):
-        await pilot.press(*keys)
-        assert table.cursor == row
-        assert any(f"echo {row} " in line for line in viewport(table))
+    for keys, row in (("g", 0), ("gj", 1), ("gjjk", 1), ("gG", 29), ("k", 28), ("gk", 0), ("j", 29)):
+        with case(f"{keys}, {row}"):
+            path = recording(init() + b"".join(shell(n) for n in range(30)))
+            async with shown(path) as (_, table, pilot):
+                await pilot.press(*keys)
+                assert table.cursor == row
+                assert any(f"echo {row} " in line for line in viewport(table))
 
 
 async def test_page_keys_move_the_cursor_by_a_page(recording: Saver) -> None:
@@ -208,14 +203,15 @@ async def test_the_note_gives_way_to_the_target(recording: Saver) -> None:
     assert notes[2] == ""
 
 
-@pytest.mark.parametrize("width", [1, 3, 10, 20, 40, 64, 200])
-async def test_rows_fit_at_every_width(width: int) -> None:
+async def test_rows_fit_at_every_width() -> None:
     """Every rendered row is as wide as the pane; from 16 columns, so is every drawn line."""
-    async with shown(bundled("demo"), (width + 4, 12)) as (_, table, _):
-        room = table.scrollable_content_region.width
-        assert {table.render_line(y).cell_length for y in range(5)} == {room}
-        if width > 15:
-            assert {table.draw(y, room).cell_length for y in range(table.line_count())} == {room}
+    for width in (1, 3, 10, 20, 40, 64, 200):
+        with case(width):
+            async with shown(bundled("demo"), (width + 4, 12)) as (_, table, _):
+                room = table.scrollable_content_region.width
+                assert {table.render_line(y).cell_length for y in range(5)} == {room}
+                if width > 15:
+                    assert {table.draw(y, room).cell_length for y in range(table.line_count())} == {room}
 
 
 async def test_the_chosen_call_is_copied_as_an_action(recording: Saver) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.builders.screen.app import PaneApp, bundled, lines_of
 from tests.builders.screen.call_table import read, rows_of, shown
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 
 def call(number: int, tool: str, result: object = None, **args: object) -> bytes:
@@ -102,13 +100,14 @@ async def test_neighbours_show_what_differs(recording: Saver) -> None:
             assert f" …test_{name}.py -q " in row
 
 
-@pytest.mark.parametrize("width", [24, 30, 40, 60, 90])
-async def test_no_two_targets_look_alike(recording: Saver, width: int) -> None:
+async def test_no_two_targets_look_alike(recording: Saver) -> None:
     """Paths with the same file name in other folders show the folder, however narrow the pane is."""
-    paths = [f"packages/{name}/src/lib/index.ts" for name in ("alpha", "beta", "gamma")]
-    edits = [call(n, "edit", path=f"{CWD}/{path}") for n, path in enumerate(paths)]
-    async with shown(recording(init() + b"".join(edits)), (width, 20)) as (_, table, _):
-        assert len({" ".join(row.split()[:3]) for row in rows_of(table)}) == 3
+    for width in (24, 30, 40, 60, 90):
+        with case(width):
+            paths = [f"packages/{name}/src/lib/index.ts" for name in ("alpha", "beta", "gamma")]
+            edits = [call(n, "edit", path=f"{CWD}/{path}") for n, path in enumerate(paths)]
+            async with shown(recording(init() + b"".join(edits)), (width, 20)) as (_, table, _):
+                assert len({" ".join(row.split()[:3]) for row in rows_of(table)}) == 3
 
 
 async def test_target_and_result_are_apart(recording: Saver) -> None:

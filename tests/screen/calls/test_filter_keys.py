@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.widgets import Input
 
 from agentwatch.screen.calls.filter_bar import FilterBar
@@ -9,12 +10,15 @@ from tests.builders.screen.app import Stage, opened
 from tests.builders.screen.lines import init, result, shell
 from tests.conftest import Saver
 
+pytestmark = pytest.mark.slow
+
 
 def filter_input(stage: Stage) -> Input:
     """Return the input of the filter bar."""
     return stage.app.screen.query_one("#filter", FilterBar).input
 
 
+@pytest.mark.system
 async def test_keys_are_letters_in_the_filter_bar(recording: Saver) -> None:
     """In the filter bar all letters are text; esc and enter return the keys to the calls."""
     path = recording(init() + b"".join(shell(n, n % 2) for n in range(10)) + result())
@@ -32,6 +36,7 @@ async def test_keys_are_letters_in_the_filter_bar(recording: Saver) -> None:
         assert '5 hidden by "failed"' in stage.text()
 
 
+@pytest.mark.system
 async def test_the_filter_bar_is_one_row(recording: Saver) -> None:
     """The filter bar is one row, in the place of the find bar, at every size."""
     path = recording(init() + b"".join(shell(n) for n in range(30)) + result())
@@ -50,6 +55,7 @@ async def test_the_filter_bar_is_one_row(recording: Saver) -> None:
             assert stage.calls.region.height >= 3
 
 
+@pytest.mark.system
 async def test_escape_clears_a_filter_that_is_kept(recording: Saver) -> None:
     """Esc clears a filter also after enter has closed its bar; from the detail, after going back."""
     path = recording(init() + b"".join(shell(n, n % 2) for n in range(10)) + result())
@@ -63,6 +69,7 @@ async def test_escape_clears_a_filter_that_is_kept(recording: Saver) -> None:
         assert stage.calls.title == "2 Calls"
 
 
+@pytest.mark.system
 async def test_tab_completes_a_word_of_the_filter(recording: Saver) -> None:
     """Tab, or the right arrow at the end, completes a field and then its value."""
     path = recording(init() + b"".join(shell(n, n % 2) for n in range(10)) + result())
@@ -78,6 +85,7 @@ async def test_tab_completes_a_word_of_the_filter(recording: Saver) -> None:
         assert filter_input(stage).value == "outcome:failed duration>"
 
 
+@pytest.mark.system
 async def test_tab_moves_on_if_there_is_nothing_to_complete(recording: Saver) -> None:
     """Without a word to complete, tab goes to the next pane, as everywhere."""
     path = recording(init() + b"".join(shell(n, n % 2) for n in range(4)) + result())
@@ -90,6 +98,7 @@ async def test_tab_moves_on_if_there_is_nothing_to_complete(recording: Saver) ->
         assert before is not after
 
 
+@pytest.mark.system
 async def test_a_mistake_keeps_the_calls_of_the_words_before_it(recording: Saver) -> None:
     """The bar says what is wrong, enter does not close it, and the words before the mistake select calls."""
     path = recording(init() + b"".join(shell(n, n % 2) for n in range(10)) + result())
@@ -107,6 +116,7 @@ async def test_a_mistake_keeps_the_calls_of_the_words_before_it(recording: Saver
         await stage.shows("did you mean duration?")
 
 
+@pytest.mark.system
 async def test_fields_of_the_run_are_refused(recording: Saver) -> None:
     """`failed>3` says where it can be used."""
     path = recording(init() + shell(1, 0) + result())

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentwatch.screen.calls.filter_bar import FilterBar
 from tests.builders.screen.app import viewport
 from tests.builders.screen.call_table import filtered, reads, rows_of, shown
 from tests.builders.screen.lines import append, ended, init, shell, started
 from tests.conftest import Saver
+
+pytestmark = pytest.mark.slow
 
 
 async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
@@ -26,6 +30,7 @@ async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
         assert len(rows_of(table)) == 2
 
 
+@pytest.mark.system
 async def test_escape_drops_the_filter(recording: Saver) -> None:
     """Esc in the filter bar shows all calls again, and restores the selection."""
     async with shown(recording(init() + b"".join(shell(n) for n in range(40)))) as (_, table, pilot):
@@ -61,6 +66,7 @@ async def test_new_calls_meet_the_filter(recording: Saver) -> None:
         assert [row.split()[3] for row in rows_of(table)] == ["1", "4", "5"]
 
 
+@pytest.mark.system
 async def test_markup_in_the_filter_is_text(recording: Saver) -> None:
     """Markup in the filter is shown as text."""
     async with shown(recording(init() + shell(1))) as (_, table, pilot):
@@ -101,6 +107,7 @@ async def test_s_shows_the_slowest_first(recording: Saver) -> None:
         assert any("slow" in row for row in viewport(table))
 
 
+@pytest.mark.system
 async def test_any_call_can_be_selected(recording: Saver) -> None:
     """`choose_call` selects any call: it opens the call's fold, and drops a filter that hides the call."""
     path = recording(init() + reads("a.py", "b.py", "c.py") + shell(1) + shell(2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
@@ -14,7 +15,9 @@ from agentwatch.session import Place
 from tests.builders.screen.app import bundled, eventually, lines_of
 from tests.builders.screen.call_table import rows_of, shown
 from tests.builders.screen.lines import append, ended, init, shell, started
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 RED, GREEN = "..F..\n1 failed, 4 passed in 0.31s\n", "17 passed in 0.31s\n"
 
@@ -33,48 +36,50 @@ def style_of(table: CallTable, words: str) -> str | None:
     return next((name for name in names if table.line_style(name) == piece.style), None)
 
 
-@pytest.mark.parametrize(
-    ("output", "exit_code", "words", "style"),
-    [
+def has_words(table: CallTable, words: str) -> bool:
+    """Return whether the first row contains these words."""
+    return f" {words} " in rows_of(table)[0]
+
+
+async def test_the_result_is_the_verdict(recording: Saver) -> None:
+    """The result of a call that ran tests is their verdict, with a sign and in its colour."""
+    for output, exit_code, words, style in (
         (RED, 1, "✗ 1 failed, 4 passed", "failed"),
         (RED, 0, "✗ 1 failed, 4 passed", "failed"),
         (GREEN, 0, "✓ 17 passed", "succeeded"),
         (GREEN, 1, "✗ 17 passed, exit 1", "failed"),
         ("3 deselected in 0.01s\n", 0, "no tests ran", "unfinished"),
-    ],
-)
-async def test_the_result_is_the_verdict(
-    recording: Saver, output: str, exit_code: int, words: str, style: str
-) -> None:
-    """The result of a call that ran tests is their verdict, with a sign and in its colour."""
-    path = recording(init() + run_of_tests(1, output, exit_code) + shell(2))
-    async with shown(path, (90, 12)) as (_, table, pilot):
-        await eventually(pilot, lambda: f" {words} " in rows_of(table)[0], words)
-        assert "exit" not in rows_of(table)[0].replace(words, "")
-        assert style_of(table, words) == style
+    ):
+        with case(f"{output!r}, {exit_code}, {words!r}"):
+            path = recording(init() + run_of_tests(1, output, exit_code) + shell(2))
+            async with shown(path, (90, 12)) as (_, table, pilot):
+                await eventually(pilot, partial(has_words, table, words), words)
+                assert "exit" not in rows_of(table)[0].replace(words, "")
+                assert style_of(table, words) == style
 
 
+@pytest.mark.system
 async def test_a_narrow_row_drops_the_lesser_counts(recording: Saver) -> None:
     """A verdict is shown in its longest form that leaves room for the target, else the exit code."""
     path = recording(init() + run_of_tests(1, RED, 1) + shell(2))
     for width, words in ((70, "✗ 1 failed, 4 passed"), (46, "✗ 1 failed"), (36, "exit 1")):
         async with shown(path, (width, 12)) as (_, table, pilot):
-            await eventually(pilot, lambda words=words: f" {words} " in rows_of(table)[0], words)  # type: ignore[misc]
+            await eventually(pilot, partial(has_words, table, words), words)
             assert "pytest" in rows_of(table)[0]
 
 
-@pytest.mark.parametrize(
-    ("output", "exit_code", "words"),
-    [
+@pytest.mark.system
+async def test_a_wide_row_has_the_source(recording: Saver) -> None:
+    """With room to spare, the verdict has its source, unless it names the exit code itself."""
+    for output, exit_code, words in (
         (RED, 0, "✗ 1 failed, 4 passed (pattern)"),
         ("3 deselected in 0.01s\n", 0, "no tests ran (pattern)"),
         (GREEN, 1, "✗ 17 passed, exit 1"),
-    ],
-)
-async def test_a_wide_row_has_the_source(recording: Saver, output: str, exit_code: int, words: str) -> None:
-    """With room to spare, the verdict has its source, unless it names the exit code itself."""
-    async with shown(recording(init() + run_of_tests(1, output, exit_code)), (130, 12)) as (_, table, pilot):
-        await eventually(pilot, lambda: f" {words} " in rows_of(table)[0], words)
+    ):
+        with case(f"{output!r}, {exit_code}, {words!r}"):
+            path = recording(init() + run_of_tests(1, output, exit_code))
+            async with shown(path, (130, 12)) as (_, table, pilot):
+                await eventually(pilot, partial(has_words, table, words), words)
 
 
 async def test_other_calls_keep_their_note(recording: Saver) -> None:
@@ -95,6 +100,7 @@ async def test_other_calls_keep_their_note(recording: Saver) -> None:
         assert "failed" not in rows_of(table)[1]
 
 
+@pytest.mark.system
 async def test_stderr_is_read_too(recording: Saver) -> None:
     """The verdict of unittest, which writes to stderr, is shown."""
     output = "Ran 5 tests in 0.001s\n\nOK (skipped=2)\n"
@@ -102,6 +108,7 @@ async def test_stderr_is_read_too(recording: Saver) -> None:
         await eventually(pilot, lambda: "✓ 3 passed" in rows_of(table)[0], "the verdict")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("newline", ["\n", ""])
 async def test_of_a_large_line_the_tail_is_read(
     recording: Saver, newline: str, monkeypatch: pytest.MonkeyPatch

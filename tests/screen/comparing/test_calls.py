@@ -11,6 +11,9 @@ from agentwatch.screen.comparing.calls_view import CallsView
 from agentwatch.screen.lines.line_view import Spans
 from tests.builders.comparing.runs import Run, edit, read, run_tests, shell
 from tests.builders.comparing.screen import opened
+from tests.conftest import case
+
+pytestmark = pytest.mark.slow
 
 A = Run(calls=tuple(read(f"src/part{letter}.py") for letter in "abcdefghij"))
 THREE = A.with_call(3, read("src/new.py")).with_call(7, shell("make")).without(11)
@@ -65,6 +68,7 @@ async def test_the_equal_calls_are_shown_and_folded_again(tmp_path: Path) -> Non
         assert (stage.chosen, stage.shown) == (before, folded)
 
 
+@pytest.mark.system
 async def test_a_call_that_is_folded_again_leaves_its_line_selected(tmp_path: Path) -> None:
     """The line counts the selected call among others."""
     async with opened(tmp_path, A, A.with_call(9, shell("make"))) as stage:
@@ -72,6 +76,7 @@ async def test_a_call_that_is_folded_again_leaves_its_line_selected(tmp_path: Pa
         assert stage.chosen == "  · 8 equal calls"
 
 
+@pytest.mark.system
 async def test_the_line_before_the_divergence_is_skipped(tmp_path: Path) -> None:
     """Up and down go past it; at the top it is above the first call."""
     async with opened(tmp_path, A, A.with_call(0, shell("make"))) as stage:
@@ -87,9 +92,9 @@ async def test_the_line_before_the_divergence_is_skipped(tmp_path: Path) -> None
         assert "make" in stage.chosen
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "sign", "words"),
-    [
+async def test_each_kind_of_difference_has_a_sign_and_a_word(tmp_path: Path) -> None:
+    """The sign and the word are between the calls; the line below has the details."""
+    for before, after, sign, words in (
         (
             run_tests(),
             run_tests(failed=3),
@@ -106,19 +111,16 @@ async def test_the_line_before_the_divergence_is_skipped(tmp_path: Path) -> None
         (shell("make"), shell("make", took_ms=4000), "~ slower", "slower: 0.1 s → 4.0 s"),
         (shell("make", took_ms=4000), shell("make"), "~ faster", "faster: 4.0 s → 0.1 s"),
         (read("src/x.py"), read("src/y.py"), "! target", "another target: "),
-    ],
-)
-async def test_each_kind_of_difference_has_a_sign_and_a_word(
-    tmp_path: Path, before: object, after: object, sign: str, words: str
-) -> None:
-    """The sign and the word are between the calls; the line below has the details."""
-    a = A.changed(2, before)  # type: ignore[arg-type]
-    async with opened(tmp_path, a, a.changed(2, after)) as stage:  # type: ignore[arg-type]
-        (line,) = [line for line in stage.shown if sign in line]
-        assert line == stage.chosen
-        await stage.shows(f"difference 1 of 1 · {words}")
+    ):
+        with case(f"{sign}, {words}"):
+            a = A.changed(2, before)
+            async with opened(tmp_path, a, a.changed(2, after)) as stage:
+                (line,) = [line for line in stage.shown if sign in line]
+                assert line == stage.chosen
+                await stage.shows(f"difference 1 of 1 · {words}")
 
 
+@pytest.mark.system
 async def test_a_moved_call_names_both_places(tmp_path: Path) -> None:
     """Both numbers are in its row."""
     moved = replace(A, calls=(*A.calls[1:6], A.calls[0], *A.calls[6:]))
@@ -137,6 +139,7 @@ async def test_at_80_columns_the_calls_are_side_by_side(tmp_path: Path) -> None:
         assert max(map(len, stage.rows)) <= 80
 
 
+@pytest.mark.system
 async def test_below_60_columns_there_is_one_column(tmp_path: Path) -> None:
     """Two calls that differ are below each other, each with its letter; the selected one stays selected."""
     async with opened(tmp_path, A, A.changed(5, read("src/other.py"))) as stage:
@@ -152,14 +155,16 @@ async def test_below_60_columns_there_is_one_column(tmp_path: Path) -> None:
         assert "other.py" in stage.chosen
 
 
-@pytest.mark.parametrize("size", [(200, 50), (120, 40), (96, 20), (80, 24), (60, 20), (40, 12), (20, 6)])
-async def test_no_row_is_wider_than_the_terminal(tmp_path: Path, size: tuple[int, int]) -> None:
+@pytest.mark.system
+async def test_no_row_is_wider_than_the_terminal(tmp_path: Path) -> None:
     """At each size, in each view, no line is too long, and the calls are in view."""
-    async with opened(tmp_path, A, THREE, size) as stage:
-        for _ in range(3):
-            assert max(map(len, stage.rows)) <= size[0]
-            await stage.press("tab")
-        assert stage.calls.scrollable_content_region.height > 0
+    for size in ((200, 50), (120, 40), (96, 20), (80, 24), (60, 20), (40, 12), (20, 6)):
+        with case(size):
+            async with opened(tmp_path, A, THREE, size) as stage:
+                for _ in range(3):
+                    assert max(map(len, stage.rows)) <= size[0]
+                    await stage.press("tab")
+                assert stage.calls.scrollable_content_region.height > 0
 
 
 async def test_runs_without_a_difference_say_so(tmp_path: Path) -> None:
@@ -171,6 +176,7 @@ async def test_runs_without_a_difference_say_so(tmp_path: Path) -> None:
         await stage.shows("no difference")
 
 
+@pytest.mark.system
 async def test_runs_without_calls_can_be_compared(tmp_path: Path) -> None:
     """All keys do nothing there."""
     empty = Run(calls=(), text="")
@@ -184,6 +190,7 @@ async def test_runs_without_calls_can_be_compared(tmp_path: Path) -> None:
         await stage.press("n", "enter", "j")
 
 
+@pytest.mark.system
 async def test_only_visible_rows_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 3,000 calls, those in view are drawn."""
     drawn: list[int] = []

@@ -10,6 +10,7 @@ import pytest
 from agentwatch.comparing import Comparison, Part
 from agentwatch.screen.comparing.folds import Line, lines_of
 from tests.builders.comparing.runs import Run, compared, read, run_tests
+from tests.conftest import case
 
 LONG = Run(calls=tuple(read(f"src/part{letter}.py") for letter in "abcdefghij"))
 CHANGED = replace(LONG, calls=(*LONG.calls[:5], run_tests(), *LONG.calls[5:]))
@@ -39,18 +40,19 @@ def test_an_unfolded_stretch_shows_all_its_calls(comparison: Comparison) -> None
     assert lines_of(comparison, {7})[0] == Line(0, 4)
 
 
-@pytest.mark.parametrize("folds", [True, False])
-@pytest.mark.parametrize("is_unified", [True, False])
-def test_every_row_is_shown_or_counted_once(comparison: Comparison, folds: bool, is_unified: bool) -> None:
+def test_every_row_is_shown_or_counted_once(comparison: Comparison) -> None:
     """Folded or not, in one column or two, the lines contain all rows in order."""
-    found = [
-        row
-        for line in lines_of(comparison, folds=folds, is_unified=is_unified)
-        if not line.is_parting
-        for row in range(line.row, line.row + max(line.folded, 1))
-    ]
-    assert [*dict.fromkeys(found)] == [*range(len(comparison.rows))]
-    assert found == sorted(found)
+    for folds in (True, False):
+        for is_unified in (True, False):
+            with case(f"{folds}, {is_unified}"):
+                found = [
+                    row
+                    for line in lines_of(comparison, folds=folds, is_unified=is_unified)
+                    if not line.is_parting
+                    for row in range(line.row, line.row + max(line.folded, 1))
+                ]
+                assert [*dict.fromkeys(found)] == [*range(len(comparison.rows))]
+                assert found == sorted(found)
 
 
 def test_two_equal_calls_are_not_folded(tmp_path: Path) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agentwatch.screen.comparing.pair.rows import MOST_LINES
 from agentwatch.screen.comparing.pair.screen import PairScreen
 from tests.builders.comparing.runs import Run, read, run_tests, shell
 from tests.builders.comparing.screen import opened
+
+pytestmark = pytest.mark.slow
 
 A = Run()
 B = A.changed(2, run_tests(failed=5)).with_call(4, read("README.md"))
@@ -32,6 +36,7 @@ async def test_enter_shows_both_calls(tmp_path: Path) -> None:
         assert not isinstance(stage.app.screen, PairScreen)
 
 
+@pytest.mark.system
 async def test_n_shows_the_next_pair(tmp_path: Path) -> None:
     """The list below goes to it too; a call of one run is alone."""
     async with opened(tmp_path, A, B) as stage:
@@ -53,6 +58,7 @@ async def test_the_results_are_compared_line_by_line(tmp_path: Path) -> None:
         assert texts[:4] == [["one", "one"], ["two", "-"], ["three", "three"], ["+", "four"]]
 
 
+@pytest.mark.system
 async def test_a_narrow_terminal_has_one_column(tmp_path: Path) -> None:
     """The lines of A and B are below each other, with their signs."""
     async with opened(tmp_path, A, B, (48, 30)) as stage:
@@ -62,6 +68,7 @@ async def test_a_narrow_terminal_has_one_column(tmp_path: Path) -> None:
         assert "target     pytest -q" in stage.pair
 
 
+@pytest.mark.system
 async def test_long_results_are_cut_to_their_ends(tmp_path: Path) -> None:
     """The heading says so, and the last line is there."""
     text = "\n".join(f"line {number}" for number in range(5000))

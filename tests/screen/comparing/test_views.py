@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.screen import WatchScreen
 from tests.builders.comparing.runs import Run, edit, read, run_tests
 from tests.builders.comparing.screen import opened
+
+pytestmark = pytest.mark.slow
 
 A = Run()
 B = replace(
@@ -42,6 +46,7 @@ async def test_both_runs_are_named(tmp_path: Path) -> None:
         assert stage.rows[1].startswith(" B  b.ndjson")
 
 
+@pytest.mark.system
 async def test_a_short_terminal_has_no_totals(tmp_path: Path) -> None:
     """The calls get their rows."""
     async with opened(tmp_path, A, B, (120, 12)) as stage:
@@ -74,6 +79,7 @@ async def test_the_final_texts_are_compared_word_by_word(tmp_path: Path) -> None
         await stage.shows("the runs part here")
 
 
+@pytest.mark.system
 async def test_n_goes_through_a_long_text(tmp_path: Path) -> None:
     """It goes to the next row with words of only one text."""
     lines = [f"Line {number} of the answer." for number in range(100)]
@@ -88,6 +94,7 @@ async def test_n_goes_through_a_long_text(tmp_path: Path) -> None:
         assert "One more" in stage.chosen
 
 
+@pytest.mark.system
 async def test_y_copies_the_addresses_of_the_calls(tmp_path: Path) -> None:
     """Both of a pair, one a line; one of a call that only one run has."""
     async with opened(tmp_path, A, B) as stage:
@@ -100,6 +107,7 @@ async def test_y_copies_the_addresses_of_the_calls(tmp_path: Path) -> None:
         await stage.shows("no call is selected")
 
 
+@pytest.mark.system
 async def test_a_and_b_open_the_sessions_at_the_call(tmp_path: Path) -> None:
     """The session opens in the same terminal at the end of the call; esc returns to the comparison."""
     async with opened(tmp_path, A, B) as stage:
@@ -115,6 +123,7 @@ async def test_a_and_b_open_the_sessions_at_the_call(tmp_path: Path) -> None:
         await stage.until(lambda: stage.app._being_closed == 0, "the end of the sessions")
 
 
+@pytest.mark.system
 async def test_a_session_without_the_call_opens_at_the_call_before(tmp_path: Path) -> None:
     """A call that only B made is between two calls of A; the earlier one of them is shown."""
     async with opened(tmp_path, A, B) as stage:
@@ -126,6 +135,7 @@ async def test_a_session_without_the_call_opens_at_the_call_before(tmp_path: Pat
         await stage.until(lambda: "4 calls" in stage.text, "the calls up to then")
 
 
+@pytest.mark.system
 async def test_a_session_that_is_gone_is_reported(tmp_path: Path) -> None:
     """The comparison stays."""
     async with opened(tmp_path, A, B) as stage:
@@ -135,6 +145,7 @@ async def test_a_session_that_is_gone_is_reported(tmp_path: Path) -> None:
         assert "the runs part here" in stage.text
 
 
+@pytest.mark.system
 async def test_the_help_is_about_the_comparison(tmp_path: Path) -> None:
     """`?` lists its keys; `q` in it closes the help, and then quits."""
     async with opened(tmp_path, A, B) as stage:
@@ -147,6 +158,7 @@ async def test_the_help_is_about_the_comparison(tmp_path: Path) -> None:
         await stage.until(lambda: not stage.app.is_running, "the end")
 
 
+@pytest.mark.system
 async def test_the_keys_are_in_the_last_row(tmp_path: Path) -> None:
     """Help and quit are always there."""
     for width in (60, 80, 120):
@@ -155,6 +167,7 @@ async def test_the_keys_are_in_the_last_row(tmp_path: Path) -> None:
             assert stage.rows[-1].endswith("? Help  q Quit")
 
 
+@pytest.mark.system
 async def test_the_limits_of_a_comparison_are_shown(tmp_path: Path) -> None:
     """What the line of tabs says at its right is empty for an accurate comparison."""
     async with opened(tmp_path, A, A.with_call(0, read("x.py"))) as stage:

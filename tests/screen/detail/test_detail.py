@@ -9,7 +9,9 @@ from agentwatch.screen.lines.format import SIGNS
 from tests.builders.screen.app import bundled, lines_of, viewport
 from tests.builders.screen.call_detail import shown, styles_of
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 
 async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
@@ -161,10 +163,12 @@ async def test_new_lines_do_not_move_the_detail(recording: Saver) -> None:
         assert "below" not in str(detail.border_subtitle)
 
 
+@pytest.mark.system
 async def test_every_call_of_every_recording_has_a_detail() -> None:
     """Every call of the bundled recordings has a detail that ends with its facts, and a raw view."""
     for name in ("demo", "failures", "rejected", "unfinished", "unknown", "hostile", "wide", "two-runs"):
         async with shown(bundled(name)) as (feed, detail, _):
+            assert feed.session.calls
             for call in feed.session.calls:
                 detail.show_call(call)
                 assert any(line.startswith(SIGNS[call.outcome]) for line in lines_of(detail)[-4:-1])
@@ -175,14 +179,19 @@ async def test_every_call_of_every_recording_has_a_detail() -> None:
                 detail.toggle_raw()
 
 
-@pytest.mark.parametrize("columns", [5, 6, 8, 12, 40])
-async def test_leading_combining_marks_can_be_drawn(recording: Saver, columns: int) -> None:
+async def test_leading_combining_marks_can_be_drawn(recording: Saver) -> None:
     """A line that begins with zero-width combining marks can be shown in a pane of any width."""
-    output = "\u0300\u0301\u0302\u0303" * 2 + "letters after marks"
-    async with shown(recording(init() + shell(1, 0, output)), size=(columns, 10)) as (_, detail, pilot):
-        await pilot.press("w")
-        rows = "".join(detail.draw(y, 100).text for y in range(detail.line_count()))
-        assert "lettersaftermarks" in rows.replace(" ", "")
+    for columns in (5, 6, 8, 12, 40):
+        with case(columns):
+            output = "\u0300\u0301\u0302\u0303" * 2 + "letters after marks"
+            async with shown(recording(init() + shell(1, 0, output)), size=(columns, 10)) as (
+                _,
+                detail,
+                pilot,
+            ):
+                await pilot.press("w")
+                rows = "".join(detail.draw(y, 100).text for y in range(detail.line_count()))
+                assert "lettersaftermarks" in rows.replace(" ", "")
 
 
 async def test_a_hidden_detail_reads_nothing(recording: Saver) -> None:
@@ -208,12 +217,11 @@ async def test_down_scrolls_where_there_is_no_branch(recording: Saver) -> None:
         assert viewport(detail)[0] == first[1]
 
 
-@pytest.mark.parametrize(
-    "text", ['{"a": [1, {"b": "x, {y}: \\"z"}], "c": {}, "d": []}', '{"a": "cut off', "}}]] , :: {", ""]
-)
-def test_pretty_changes_no_token(text: str) -> None:
+def test_pretty_changes_no_token() -> None:
     """A line of JSON, whole or cut off, is broken between tokens only."""
-    assert tokens(pretty(text)) == tokens(text)
+    for text in ('{"a": [1, {"b": "x, {y}: \\"z"}], "c": {}, "d": []}', '{"a": "cut off', "}}]] , :: {", ""):
+        with case(text):
+            assert tokens(pretty(text)) == tokens(text)
 
 
 def test_pretty_gives_each_member_a_line() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_detail import shown, styles_of
 from tests.builders.screen.lines import CWD, ended, init, shell, started
 from tests.conftest import Saver
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_diff_has_styles_signs_and_numbers(recording: Saver) -> None:
@@ -75,11 +79,12 @@ async def test_a_click_folds_a_branch(recording: Saver) -> None:
         assert "▸ deep: 2 members" in lines_of(detail)
 
 
+@pytest.mark.system
 async def test_without_a_branch_space_pauses_the_moment(recording: Saver) -> None:
     """While no branch is selected, space in the detail pauses the moment."""
     async with opened(recording(init() + shell(1, None)), follow=True) as stage:
         await stage.press("3", "space")
-        assert stage.app.screen.has_class("-earlier")
+        await stage.until(lambda: stage.app.screen.has_class("-earlier"), "the paused moment")
 
 
 async def test_an_echoed_list_is_shown_once(recording: Saver) -> None:

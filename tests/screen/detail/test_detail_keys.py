@@ -7,7 +7,9 @@ import pytest
 from tests.builders.screen.app import Stage, lines_of, opened, viewport
 from tests.builders.screen.call_detail import shown
 from tests.builders.screen.lines import CWD, answer, ended, init, result, shell, started
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 RULE = "=" * 90
 LONG = "".join(f"{n:4}" for n in range(100))
@@ -48,6 +50,7 @@ async def test_wrapping_keeps_the_first_line_in_view(recording: Saver) -> None:
         assert len(lines_of(detail)[2]) == 90 - detail.scrollable_content_region.width
 
 
+@pytest.mark.system
 async def test_h_and_l_scroll_sideways(recording: Saver) -> None:
     """`l` shows what is beyond the right edge, up to the end of the longest line; `h` goes back."""
     async with shown(recording(init() + shell(1, 0, f"{LONG}\nshort"))) as (_, detail, pilot):
@@ -63,21 +66,25 @@ async def test_h_and_l_scroll_sideways(recording: Saver) -> None:
         assert lines_of(detail) == first
 
 
-@pytest.mark.parametrize("left", range(5))
-async def test_a_wide_character_at_the_left_edge_becomes_a_blank(recording: Saver, left: int) -> None:
+async def test_a_wide_character_at_the_left_edge_becomes_a_blank(recording: Saver) -> None:
     """Where the left edge cuts a wide character in two, a blank takes its place, and columns stay in line."""
-    async with shown(recording(init() + shell(1, 0, "東京の潮位" * 30)), size=(40 + 2 * left, 12)) as (
-        _,
-        detail,
-        pilot,
-    ):
-        await pilot.press("l")
-        half = detail.scrollable_content_region.width // 2
-        row = lines_of(detail)[1]
-        assert row.startswith(" " if half % 2 else ("東京の潮位" * 30)[half // 2])
-        assert detail.draw(1, 80).cell_length <= detail.scrollable_content_region.width
+    for left in range(5):
+        with case(left):
+            async with shown(
+                recording(init() + shell(1, 0, "東京の潮位" * 30)), size=(40 + 2 * left, 12)
+            ) as (
+                _,
+                detail,
+                pilot,
+            ):
+                await pilot.press("l")
+                half = detail.scrollable_content_region.width // 2
+                row = lines_of(detail)[1]
+                assert row.startswith(" " if half % 2 else ("東京の潮位" * 30)[half // 2])
+                assert detail.draw(1, 80).cell_length <= detail.scrollable_content_region.width
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("size", [(70, 30), (130, 30)])
 async def test_a_diff_scrolls_sideways(recording: Saver, size: tuple[int, int]) -> None:
     """The lines of a diff scroll and keep their numbers, unified and side by side."""
@@ -92,6 +99,7 @@ async def test_a_diff_scrolls_sideways(recording: Saver, size: tuple[int, int]) 
         assert "99 new" in text
 
 
+@pytest.mark.system
 async def test_a_match_beyond_the_right_edge_is_scrolled_to(recording: Saver) -> None:
     """A match beyond the right edge scrolls sideways until it is visible; one in view scrolls back."""
     output = f"a needle\n{LONG} needle {LONG}"
@@ -108,6 +116,7 @@ async def test_a_match_beyond_the_right_edge_is_scrolled_to(recording: Saver) ->
         await stage.until(lambda: "a needle" in seen(), "the first match")
 
 
+@pytest.mark.system
 async def test_a_match_in_a_folded_field_unfolds_it(recording: Saver) -> None:
     """A match in a field that is folded away opens the list of fields, at the field that contains it."""
     args: dict[str, object] = {"command": "ls", "aside": "the needle"}
@@ -140,9 +149,10 @@ async def test_the_first_failing_line_is_a_key_away(recording: Saver) -> None:
         await stage.press("exclamation_mark")
         assert marked(stage) == "E       assert 1 == 2"
         await stage.press("space")
-        assert stage.app.screen.has_class("-earlier")
+        await stage.until(lambda: stage.app.screen.has_class("-earlier"), "the paused moment")
 
 
+@pytest.mark.system
 async def test_an_output_without_a_failing_line_has_no_target(recording: Saver) -> None:
     """`!` moves nothing and shows a message if no line names a failure."""
     async with opened(recording(init() + shell(1, 0, "5 passed, 0 errors") + result())) as stage:
@@ -150,9 +160,10 @@ async def test_an_output_without_a_failing_line_has_no_target(recording: Saver) 
         await stage.shows("no failing line in this call")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+@pytest.mark.system
+async def test_failing_lines_of_many_tools_are_found(recording: Saver) -> None:
+    """The lines with which test runners and compilers name a failure are found."""
+    for line in (
         "FAILED tests/test_a.py::test_b - assert 1 == 2",
         "--- FAIL: TestThing (0.00s)",
         "  ✗ adds numbers",
@@ -163,14 +174,12 @@ async def test_an_output_without_a_failing_line_has_no_target(recording: Saver) 
         "thread 'main' panicked at src/main.rs:2:5:",
         "FAIL src/sum.test.js",
         "AssertionError",
-    ],
-)
-async def test_failing_lines_of_many_tools_are_found(recording: Saver, line: str) -> None:
-    """The lines with which test runners and compilers name a failure are found."""
-    async with shown(recording(init() + shell(1, 1, f"ok\n{line}\nend"))) as (_, detail, pilot):
-        await pilot.press("exclamation_mark")
-        style = detail.line_style("chosen").bgcolor
-        assert any(segment.style and segment.style.bgcolor == style for segment in detail.draw(2, 60))
+    ):
+        with case(line):
+            async with shown(recording(init() + shell(1, 1, f"ok\n{line}\nend"))) as (_, detail, pilot):
+                await pilot.press("exclamation_mark")
+                style = detail.line_style("chosen").bgcolor
+                assert any(segment.style and segment.style.bgcolor == style for segment in detail.draw(2, 60))
 
 
 async def test_capital_j_and_k_go_from_call_to_call(recording: Saver) -> None:
@@ -185,6 +194,7 @@ async def test_capital_j_and_k_go_from_call_to_call(recording: Saver) -> None:
             assert stage.focus == "detail"
 
 
+@pytest.mark.system
 async def test_capital_j_reaches_the_calls_of_a_fold(recording: Saver) -> None:
     """`J` goes to each call of a row that folds several."""
     reads = b"".join(
@@ -201,6 +211,7 @@ async def test_capital_j_reaches_the_calls_of_a_fold(recording: Saver) -> None:
         assert seen == ["0.py", "1.py", "2.py", "3.py", "echo 2"]
 
 
+@pytest.mark.system
 async def test_another_width_keeps_the_selected_branch(recording: Saver) -> None:
     """When the width of the pane changes, the selected branch stays selected."""
     data = init() + shell(1, 0, "out") + started("c", "mcp", {"args": {"long": "word " * 40, "list": [1, 2]}})
@@ -212,6 +223,7 @@ async def test_another_width_keeps_the_selected_branch(recording: Saver) -> None
         assert "▸ list: 2 items" in lines_of(detail)
 
 
+@pytest.mark.system
 async def test_another_frame_keeps_the_selected_branch_and_the_folds(recording: Saver) -> None:
     """When the pane is maximised or loses its border, the selected branch and the folded ones stay."""
     args: dict[str, object] = {"args": {"first": [1], "list": [1, 2]}}
@@ -226,6 +238,7 @@ async def test_another_frame_keeps_the_selected_branch_and_the_folds(recording: 
         assert not stage.app.screen.has_class("-earlier")
 
 
+@pytest.mark.system
 async def test_a_call_that_ends_keeps_the_selected_branch(recording: Saver) -> None:
     """When the call that is shown ends, the selected branch and the folded ones stay."""
     args: dict[str, object] = {"args": {"first": [1], "list": [1, 2]}}
@@ -236,6 +249,7 @@ async def test_a_call_that_ends_keeps_the_selected_branch(recording: Saver) -> N
         assert "▸ first: 1 item" in lines_of(stage.pane("detail"))
 
 
+@pytest.mark.system
 async def test_another_call_has_its_own_branches(recording: Saver) -> None:
     """No branch of another call is selected, and all its branches are as they were at first."""
     args: dict[str, object] = {"args": {"first": [1], "list": [1, 2]}}
@@ -246,6 +260,7 @@ async def test_another_call_has_its_own_branches(recording: Saver) -> None:
         assert "▾ first: 1 item" in lines_of(stage.pane("detail"))
 
 
+@pytest.mark.system
 async def test_keys_do_nothing_before_the_first_call(recording: Saver) -> None:
     """Before the first call, the keys of the detail do nothing, except that `w` wraps what follows."""
     async with opened(recording(init()), follow=True) as stage:

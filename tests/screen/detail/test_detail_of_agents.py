@@ -16,6 +16,8 @@ from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_detail import shown
 from tests.builders.subagents import TWO_SUBAGENTS, begins, ends
 
+pytestmark = pytest.mark.slow
+
 START: list[Event] = [RunStarted("made-format", "s"), Prompt("Do it.")]
 EDIT, WORDS = ToolKind.EDIT, "Edited file"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
@@ -14,6 +13,7 @@ from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.markup.syntax import CodeStyle
 from tests.builders.lines import PROPERTY
+from tests.conftest import case
 
 EDIT = """\
 --- a/x.py
@@ -213,7 +213,9 @@ def test_a_computed_diff_gives_both_contents(old: list[str], new: list[str]) -> 
 def test_a_diff_of_difflib_is_numbered_correctly(old: list[str], new: list[str]) -> None:
     """Every line of a diff made by `difflib` has the number that it has in its file."""
     text = "\n".join(difflib.unified_diff(old, new, "a/x", "b/x", lineterm=""))
-    for line in parsed(text, MOST)[0] if text else []:
+    lines = parsed(text, MOST)[0] if text else []
+    assert bool(lines) == (old != new)
+    for line in lines:
         if line.old is not None:
             assert old[line.old - 1] == line.text
         if line.new is not None:
@@ -229,14 +231,15 @@ def test_large_contents_are_not_compared() -> None:
     assert signs == "@ " + "-" * 4_000 + "+" * 4_000 + " "
 
 
-@pytest.mark.parametrize("width", [1, 3, 8, 40, 100, 160])
-def test_any_line_at_any_width(width: int) -> None:
+def test_any_line_at_any_width() -> None:
     """Any line can be drawn at any width, and from 40 columns without losing text."""
-    texts = ["", "plain", "東京の潮位" * 30, "\u0300\u0301 marks", "a " * 70]
-    diff = Diff([DiffLine(sign, 1, 1, SafeText(text)) for text in texts for sign in " +-@\\f"], PLAIN)
-    shown = "".join(rows(diff, width)).replace(" ", "")
-    assert "東京の潮位" in shown or width >= 100 or width < 40
-    assert len(rows(diff, width)) == diff.lay_out(width)
+    for width in (1, 3, 8, 40, 100, 160):
+        with case(width):
+            texts = ["", "plain", "東京の潮位" * 30, "\u0300\u0301 marks", "a " * 70]
+            diff = Diff([DiffLine(sign, 1, 1, SafeText(text)) for text in texts for sign in " +-@\\f"], PLAIN)
+            shown = "".join(rows(diff, width)).replace(" ", "")
+            assert "東京の潮位" in shown or width >= 100 or width < 40
+            assert len(rows(diff, width)) == diff.lay_out(width)
 
 
 def test_the_missing_part_of_a_long_line_is_counted() -> None:

@@ -17,6 +17,8 @@ from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, ended, init, result, shell, started
 
+pytestmark = pytest.mark.slow
+
 Saver = Callable[[bytes], Path]
 OUTPUT = "\n".join(f"line {n}{' has a needle' if n in (150, 320) else ''}" for n in range(400))
 
@@ -41,7 +43,9 @@ def focus(stage: Stage) -> str | None:
     return stage.app.focused.id if stage.app.focused else None
 
 
-@pytest.mark.parametrize("size", [(160, 50), (80, 24), (40, 12)])
+@pytest.mark.parametrize(
+    "size", [(80, 24), *(pytest.param(size, marks=pytest.mark.system) for size in ((160, 50), (40, 12)))]
+)
 async def test_a_match_in_a_long_output_is_scrolled_to(recording: Saver, size: tuple[int, int]) -> None:
     """Each match in a long output is scrolled to and marked; esc removes the marks."""
     path = recording(init() + shell(1, 0, OUTPUT) + answer("Done.") + result("Done."))
@@ -56,6 +60,7 @@ async def test_a_match_in_a_long_output_is_scrolled_to(recording: Saver, size: t
         assert current_matches(stage) == []
 
 
+@pytest.mark.system
 async def test_a_match_unfolds_the_branches_around_it(recording: Saver) -> None:
     """A match inside folded branches of a tree unfolds them."""
     value = {"outer": {"inner": {"deep": {"word": "a needle"}}}}
@@ -84,12 +89,13 @@ class HeldFeed(Feed):
         return super().advance(seconds) if self.may_read else 0
 
 
+@pytest.mark.system
 async def test_a_search_continues_in_the_whole_file(
     recording: Saver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A query typed while a large file is being read is searched in the whole file once it is read."""
     monkeypatch.setattr("agentwatch.screen.first_shown._LARGE_BYTES", 1 << 10)
-    calls = b"".join(shell(number, 0, "needle") for number in range(4000))
+    calls = b"".join(shell(number, 0, "needle") for number in range(1000))
     source = saved_source(recording(init() + calls + result()))
     feed = HeldFeed(source.reader)
     app = AgentwatchApp(source, feed, HeldSignals())
@@ -101,7 +107,7 @@ async def test_a_search_continues_in_the_whole_file(
         await pilot.press("slash", *"needle")
         await eventually(pilot, lambda: "… found" in found_text(), "the matches at the ends")
         feed.may_read = True
-        await eventually(pilot, lambda: found_text().partition(" · ")[0].endswith(" of 4,000"), "all of them")
+        await eventually(pilot, lambda: found_text().partition(" · ")[0].endswith(" of 1,000"), "all of them")
         await pilot.press("s")
         await eventually(pilot, lambda: found_text() == "not found", "the longer text")
         assert app.screen.query_one("#find Input", Input).value == "needles"

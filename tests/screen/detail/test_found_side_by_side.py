@@ -16,6 +16,7 @@ from agentwatch.screen.detail.matches import FoundLines
 from agentwatch.screen.markup.syntax import CodeStyle
 from tests.builders.screen.app import Stage, opened, viewport
 from tests.builders.screen.lines import ended, init, result
+from tests.conftest import case
 
 Saver = Callable[[bytes], Path]
 LONG = "東京 far and wide " * 12
@@ -49,30 +50,32 @@ def marks(diff: Diff, found: FoundLines, row: int) -> list[str]:
     return [text[start:end] for start, end, _ in found.in_row(diff, row, style_of)]
 
 
-@pytest.mark.parametrize("width", [60, 99, 100, 101, 130])
-def test_each_match_is_marked(width: int) -> None:
+def test_each_match_is_marked() -> None:
     """Every occurrence of the word in every row is marked, and nothing else."""
-    diff, found = diff_of(BOTH), FoundLines(Query("needle"))
-    rows = range(diff.lay_out(width))
-    assert [marks(diff, found, row) for row in rows] == [
-        ["needle"] * diff.row(row, style_of).text.count("needle") for row in rows
-    ]
+    for width in (60, 99, 100, 101, 130):
+        with case(width):
+            diff, found = diff_of(BOTH), FoundLines(Query("needle"))
+            rows = range(diff.lay_out(width))
+            assert [marks(diff, found, row) for row in rows] == [
+                ["needle"] * diff.row(row, style_of).text.count("needle") for row in rows
+            ]
 
 
-@pytest.mark.parametrize("width", [60, 99, 100, 101, 130])
-def test_the_row_reported_for_a_match_contains_it(width: int) -> None:
+def test_the_row_reported_for_a_match_contains_it() -> None:
     """The row reported for a match contains that match, marked as the current one."""
-    diff, found = diff_of(BOTH), FoundLines(Query("needle"))
-    diff.lay_out(width)
-    for nth in range(6):
-        place = found.choose(diff, nth)
-        assert place is not None
-        current = [
-            start
-            for start, _, is_current in found.in_row(diff, diff.row_of(*place[:2]), style_of)
-            if is_current
-        ]
-        assert current, f"match {nth} at {width} columns"
+    for width in (60, 99, 100, 101, 130):
+        with case(width):
+            diff, found = diff_of(BOTH), FoundLines(Query("needle"))
+            diff.lay_out(width)
+            for nth in range(6):
+                place = found.choose(diff, nth)
+                assert place is not None
+                current = [
+                    start
+                    for start, _, is_current in found.in_row(diff, diff.row_of(*place[:2]), style_of)
+                    if is_current
+                ]
+                assert current, f"match {nth} at {width} columns"
 
 
 def test_a_match_in_a_hidden_remark_scrolls_to_the_line_before() -> None:
@@ -107,6 +110,7 @@ def current_matches(stage: Stage) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.system
 async def test_a_match_on_either_side_is_scrolled_to(recording: Saver) -> None:
     """Side by side, matches in the old and in the new text are scrolled to and marked on their side."""
     old = "".join(f"-line {n} {'with a needle ' if n == 150 else ''}{LONG}\n" for n in range(200))

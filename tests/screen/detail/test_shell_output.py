@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.color import Color
@@ -12,6 +11,7 @@ from agentwatch.safe_text import safe_text
 from agentwatch.screen.detail.sections import Section
 from agentwatch.screen.detail.shell_output import shell_section
 from tests.builders.lines import PROPERTY
+from tests.conftest import case
 
 GROUND = Style(color="#e0e0e0", bgcolor="#101010")
 
@@ -34,9 +34,9 @@ def pieces(output: str) -> list[list[tuple[str, Style]]]:
     return [[(s.text, s.style or Style()) for s in section.row(row, style_of)] for row in range(rows)]
 
 
-@pytest.mark.parametrize(
-    ("codes", "style"),
-    [
+def test_whitelisted_sequences_are_applied() -> None:
+    """The 16, 256 and true colours, bold, dim, italic, underline, reverse and their resets are applied."""
+    for codes, style in (
         ("31", Style(color=Color.from_ansi(1))),
         ("97", Style(color=Color.from_ansi(15))),
         ("97;41", Style(color=Color.from_ansi(15), bgcolor=Color.from_ansi(1))),
@@ -54,14 +54,12 @@ def pieces(output: str) -> list[list[tuple[str, Style]]]:
         ("31;39", Style()),
         ("41;97;49;39", Style()),
         ("31;0", Style()),
-    ],
-)
-def test_whitelisted_sequences_are_applied(codes: str, style: Style) -> None:
-    """The 16, 256 and true colours, bold, dim, italic, underline, reverse and their resets are applied."""
-    [[*before, last]] = pieces(f"a\x1b[{codes}mb")
-    assert "".join(text for text, _ in [*before, last]) == "ab"
-    shown = {name: value for name, value in vars_of(last[1]).items() if value}
-    assert shown == {name: value for name, value in vars_of(style).items() if value}
+    ):
+        with case(codes):
+            [[*before, last]] = pieces(f"a\x1b[{codes}mb")
+            assert "".join(text for text, _ in [*before, last]) == "ab"
+            shown = {name: value for name, value in vars_of(last[1]).items() if value}
+            assert shown == {name: value for name, value in vars_of(style).items() if value}
 
 
 def vars_of(style: Style) -> dict[str, object]:
@@ -70,9 +68,9 @@ def vars_of(style: Style) -> dict[str, object]:
     return {name: getattr(style, name) for name in names}
 
 
-@pytest.mark.parametrize(
-    "escape",
-    [
+def test_any_other_escape_is_shown_as_safe_text() -> None:
+    """A sequence with anything outside the whitelist is shown as safe text and changes no style."""
+    for escape in (
         *("\x1b[5m", "\x1b[8m", "\x1b[31;8m", "\x1b[38;5;300m", "\x1b[38;5m", "\x1b[38;2;1;2m"),
         *(
             "\x1b[2J",
@@ -86,15 +84,13 @@ def vars_of(style: Style) -> dict[str, object]:
             "\x1b[99m",
         ),
         *("\x1b[" + "1;" * 40 + "m", "\x1b[>4m", "\x1b[٣١m"),
-    ],
-)
-def test_any_other_escape_is_shown_as_safe_text(escape: str) -> None:
-    """A sequence with anything outside the whitelist is shown as safe text and changes no style."""
-    [[(text, style)]] = pieces(f"a{escape}b")
-    assert text == safe_text(f"a{escape}b")
-    assert style == Style()
-    [row] = pieces(f"\x1b[32mok\x1b[0m a{escape}b")
-    assert "".join(text for text, _ in row) == "ok " + safe_text(f"a{escape}b")
+    ):
+        with case(ascii(escape[:60])):
+            [[(text, style)]] = pieces(f"a{escape}b")
+            assert text == safe_text(f"a{escape}b")
+            assert style == Style()
+            [row] = pieces(f"\x1b[32mok\x1b[0m a{escape}b")
+            assert "".join(text for text, _ in row) == "ok " + safe_text(f"a{escape}b")
 
 
 def test_colours_continue_in_the_next_line() -> None:
@@ -108,10 +104,11 @@ def test_colours_continue_in_the_next_line() -> None:
     assert shown == [[("plain", True)], [("still red", False), (" plain", True)]]
 
 
-@pytest.mark.parametrize("codes", ["38;2;16;16;16", "38;5;233", "31;41", "38;2;250;0;0;48;2;240;9;9", "47"])
-def test_unreadable_colours_are_dropped(codes: str) -> None:
+def test_unreadable_colours_are_dropped() -> None:
     """Text that could not be read on its background is shown in the colours of the pane."""
-    assert pieces(f"\x1b[{codes}mrm -rf ~") == [[("rm -rf ~", Style())]]
+    for codes in ("38;2;16;16;16", "38;5;233", "31;41", "38;2;250;0;0;48;2;240;9;9", "47"):
+        with case(codes):
+            assert pieces(f"\x1b[{codes}mrm -rf ~") == [[("rm -rf ~", Style())]]
 
 
 def test_coloured_lines_wrap_and_are_limited() -> None:

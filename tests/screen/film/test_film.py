@@ -22,7 +22,7 @@ from agentwatch.screen.film.film import filmed
 from tests.builders.exports.opened import RAW, opened
 from tests.builders.lines import DONE, completed, init, result, started, user
 from tests.builders.screen.app import opened as app_opened
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.exports.asciicast.casts import Cast, read
 from tests.exports.atif.trajectories import wanted
 from tests.harness.processes import until
@@ -71,6 +71,7 @@ async def app_at(path: Path, times: list[float], size: tuple[int, int]) -> list[
     return shown
 
 
+@pytest.mark.system
 def test_a_terminal_shows_what_the_app_shows() -> None:
     """At several times of the demo, the rows of an emulated terminal are those of the replaying app."""
     size, times = (120, 40), [0.0, 3.0, 12.0, 20.0, 33.0, 45.0, 60.0, 68.0]
@@ -82,12 +83,14 @@ def test_a_terminal_shows_what_the_app_shows() -> None:
     assert "succeeded" in expected[-1][0]
 
 
+@pytest.mark.system
 def test_a_film_is_a_function_of_the_recording() -> None:
     """Two films of a recording are the same bytes."""
     path = RECORDINGS / "parallel.ndjson"
     assert film_file(path) == film_file(path)
 
 
+@pytest.mark.system
 def test_frames_are_written_only_when_the_screen_changes() -> None:
     """A frame changes what a terminal shows, and there are at most ten in a second."""
     found = film(RECORDINGS / "failures.ndjson")
@@ -99,6 +102,7 @@ def test_frames_are_written_only_when_the_screen_changes() -> None:
     assert found.events[-1].code == "x"
 
 
+@pytest.mark.system
 def test_a_long_session_has_few_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has fewer frames per second; with short silences, it is as long as they are."""
     monkeypatch.setattr(film_module, "_MOST_FRAMES", 100)
@@ -117,6 +121,7 @@ def test_a_long_session_has_few_frames(tmp_path: Path, monkeypatch: pytest.Monke
     assert short.screen_at(1e9) == found.screen_at(1e9)
 
 
+@pytest.mark.system
 def test_a_part_is_filmed() -> None:
     """The film begins and ends at the moments, and shows the calls that the words select."""
     found = film(DEMO, wanted(begin="#5", until="#9", only="read"))
@@ -129,6 +134,7 @@ def test_a_part_is_filmed() -> None:
     assert [name[:2] for _, name in found.marks()] == ["#6", "#9"]
 
 
+@pytest.mark.system
 def test_a_recording_without_times_is_filmed(tmp_path: Path) -> None:
     """Its lines come 20 a second."""
     path = tmp_path / "session.ndjson"
@@ -139,6 +145,7 @@ def test_a_recording_without_times_is_filmed(tmp_path: Path) -> None:
     assert "20 calls" in "\n".join(found.screen_at(1e9))
 
 
+@pytest.mark.slow
 def test_a_recording_without_lines_is_filmed(tmp_path: Path) -> None:
     """An empty session has one frame."""
     path = tmp_path / "session.ndjson"
@@ -146,16 +153,19 @@ def test_a_recording_without_lines_is_filmed(tmp_path: Path) -> None:
     assert film(path).events[0].code == "o"
 
 
-@pytest.mark.parametrize("name", ["hostile", "wide", "malformed"])
-def test_foreign_text_does_not_control_the_terminal(name: str) -> None:
+@pytest.mark.system
+def test_foreign_text_does_not_control_the_terminal() -> None:
     """The film has the sequences of a picture only, and no character that acts on a terminal."""
-    path = RECORDINGS / f"{name}.ndjson"
-    found = film(path, size=(120, 40))
-    sequences, text = taken_apart(found.output.encode())
-    assert [each for each in sequences if OWN.fullmatch(each) is None] == []
-    assert acting(text.decode()) == []
+    for name in ("hostile", "wide", "malformed"):
+        with case(name):
+            path = RECORDINGS / f"{name}.ndjson"
+            found = film(path, size=(120, 40))
+            sequences, text = taken_apart(found.output.encode())
+            assert [each for each in sequences if OWN.fullmatch(each) is None] == []
+            assert acting(text.decode()) == []
 
 
+@pytest.mark.system
 def test_the_command_films_the_screen(tmp_path: Path) -> None:
     """`export --to asciicast --screen` writes the film; without `--screen` no screen is loaded."""
     path = tmp_path / "a.cast"
@@ -169,6 +179,7 @@ def test_the_command_films_the_screen(tmp_path: Path) -> None:
     assert text.stderr.endswith(b"False\n")
 
 
+@pytest.mark.system
 def test_a_signal_ends_a_film(tmp_path: Path) -> None:
     """After ctrl+c no file is left, and the exit code is that of the signal."""
     path = tmp_path / "a.cast"

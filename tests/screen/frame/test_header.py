@@ -28,11 +28,13 @@ from agentwatch.resources import stylesheets
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.status_line import StatusLine
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 from tests.builders.lines import event
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import init, result, shell
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 NO_PROBLEMS = integrity(Session())
 
@@ -87,7 +89,7 @@ def session_of(*events: Event) -> Session:
     """Return the session with these events applied, a second apart."""
     made = Session()
     for number, each in enumerate(events):
-        made.apply([each], Place(number, 1, 1_000_000 + 1000 * number))
+        apply_line(made, [each], Place(number, 1, 1_000_000 + 1000 * number))
     return made
 
 
@@ -129,20 +131,18 @@ async def test_from_the_second_turn_on_its_number_and_its_clock_are_shown() -> N
     assert "  turn 2 · 0 calls · " in shown
 
 
-@pytest.mark.parametrize(
-    ("tokens", "shown"),
-    [
+def test_only_what_the_agent_reports_is_shown() -> None:
+    """Unknown counts are left out, and so are numbers that no agent can mean."""
+    for tokens, shown in (
         (Tokens(context_used=54_321), ["ctx 54k"]),
         (Tokens(input=999, output=9_960), ["in 999 out 10k"]),
         (Tokens(output=1_234_567, cost_usd=0.001), ["out 1.2M", "<$0.01"]),
         (Tokens(input=-1, output=10**30, cost_usd=float("nan"), context_used=10**30), []),
         (Tokens(context_used=5, context_size=0), ["ctx 5"]),
         (Tokens(cost_usd=1234.5), ["$1,234.50"]),
-    ],
-)
-def test_only_what_the_agent_reports_is_shown(tokens: Tokens, shown: list[str]) -> None:
-    """Unknown counts are left out, and so are numbers that no agent can mean."""
-    assert list(figures(tokens)) == shown
+    ):
+        with case(f"{tokens}, {shown}"):
+            assert list(figures(tokens)) == shown
 
 
 async def test_all_facts_of_a_run() -> None:
@@ -153,17 +153,20 @@ async def test_all_facts_of_a_run() -> None:
     assert shown.endswith("14 calls · 1 failed · 1 rejected ")
 
 
-@pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 120, 200])
-@pytest.mark.parametrize("name", ["demo", "failures", "unfinished", "hostile", "wide", "unknown", "two-runs"])
-async def test_the_header_fits(name: str, width: int) -> None:
+@pytest.mark.system
+async def test_the_header_fits() -> None:
     """The header is exactly as wide as the terminal, and always contains the outcome."""
-    session = read(bundled(name))
-    app = LinesApp()
-    async with app.run_test(size=(width, 10)) as pilot:
-        app.header.show_run(session, None)
-        await pilot.pause()
-        assert app.header.render_line(0).cell_length == width
-        assert str(session.outcome) in row_of(app.header)
+    names = ("demo", "failures", "unfinished", "hostile", "wide", "unknown", "two-runs")
+    sessions = {name: read(bundled(name)) for name in names}
+    for width in (20, 30, 40, 60, 80, 100, 120, 200):
+        app = LinesApp()
+        async with app.run_test(size=(width, 10)) as pilot:
+            for name, session in sessions.items():
+                with case(f"{name}, {width}"):
+                    app.header.show_run(session, None)
+                    await pilot.pause()
+                    assert app.header.render_line(0).cell_length == width
+                    assert str(session.outcome) in row_of(app.header)
 
 
 async def test_facts_are_dropped_by_weight() -> None:
@@ -234,39 +237,41 @@ async def test_the_status_shows_activity_left_and_view_state_right() -> None:
     assert await status("writing", "3 events behind · L", 40) == " writing            3 events behind · L "
 
 
-@pytest.mark.parametrize("words", ["running shell " + "x" * 300, "東京" * 100, "short", "", "é" * 90])
-@pytest.mark.parametrize("view", ["", "replay ×64", "THE RECORDING IS INCOMPLETE · frozen · 1.2 MB behind"])
-@pytest.mark.parametrize("width", [40, 80, 120])
-async def test_the_status_fits(words: str, view: str, width: int) -> None:
+async def test_the_status_fits() -> None:
     """A long activity text is cut to make room for the view state, which is whole whenever it fits."""
-    app = LinesApp()
-    async with app.run_test(size=(width, 10)) as pilot:
-        app.status.show_status(SafeText(words), SafeText(view), NO_PROBLEMS)
-        await pilot.pause()
-        assert app.status.render_line(0).cell_length == width
-        if len(view) + 2 <= width:
-            assert row_of(app.status).endswith(f"{view} ")
-        assert row_of(app.status)[1:9].strip() == words[:8].strip() or len(view) + 12 > width
+    views = ("", "replay ×64", "THE RECORDING IS INCOMPLETE · frozen · 1.2 MB behind")
+    for width in (40, 80, 120):
+        app = LinesApp()
+        async with app.run_test(size=(width, 10)) as pilot:
+            for words in ("running shell " + "x" * 300, "東京" * 100, "short", "", "é" * 90):
+                for view in views:
+                    with case(f"{words[:15]}, {view}, {width}"):
+                        app.status.show_status(SafeText(words), SafeText(view), NO_PROBLEMS)
+                        await pilot.pause()
+                        row = row_of(app.status)
+                        assert app.status.render_line(0).cell_length == width
+                        if len(view) + 2 <= width:
+                            assert row.endswith(f"{view} ")
+                        assert row[1:9].strip() == words[:8].strip() or len(view) + 12 > width
 
 
-@pytest.mark.parametrize(
-    ("name", "width", "expected"),
-    [
+async def test_the_integrity_is_shown_where_it_fits() -> None:
+    """Without a view state, the status line shows the integrity, as detailed as the width allows."""
+    for name, width, expected in (
         ("demo", 120, "text = result · 14 of 14 calls paired · 0 malformed · 0 unknown"),
         ("demo", 50, "checks pass"),
         ("demo", 30, ""),
         ("disagreement", 120, "text ≠ result · 1 of 1 call paired · 0 malformed · 0 unknown"),
         ("disagreement", 40, "text ≠ result"),
         ("disagreement", 32, "i: integrity"),
-    ],
-)
-async def test_the_integrity_is_shown_where_it_fits(name: str, width: int, expected: str) -> None:
-    """Without a view state, the status line shows the integrity, as detailed as the width allows."""
-    app = LinesApp()
-    async with app.run_test(size=(width, 10)) as pilot:
-        app.status.show_status(SafeText("what is going on"), SafeText(""), integrity(read(bundled(name))))
-        await pilot.pause()
-        assert row_of(app.status).removeprefix(" what is going on").strip() == expected
+    ):
+        with case(f"{name}, {width}"):
+            app = LinesApp()
+            async with app.run_test(size=(width, 10)) as pilot:
+                found = integrity(read(bundled(name)))
+                app.status.show_status(SafeText("what is going on"), SafeText(""), found)
+                await pilot.pause()
+                assert row_of(app.status).removeprefix(" what is going on").strip() == expected
 
 
 async def test_the_header_depends_only_on_the_current_width() -> None:

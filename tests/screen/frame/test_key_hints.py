@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from textual import events
 
@@ -9,9 +11,11 @@ from agentwatch.feed.playhead import Replay
 from agentwatch.screen.frame import key_hints
 from agentwatch.screen.keymap import bound_keys
 from tests.builders.moment.timed import ManualClock, timed
-from tests.builders.screen.app import opened
+from tests.builders.screen.app import Stage, opened
 from tests.builders.screen.lines import answer, init, result, session
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_hint_is_a_binding() -> None:
@@ -21,6 +25,7 @@ def test_every_hint_is_a_binding() -> None:
     assert named <= set(bound_keys({}))
 
 
+@pytest.mark.system
 async def test_each_pane_has_its_keys(recording: Saver) -> None:
     """The keys of the focused pane come first, help and quit last; in a bar, only its own keys are shown."""
     async with opened(recording(session(3) + result()), (140, 50)) as stage:
@@ -39,15 +44,24 @@ async def test_each_pane_has_its_keys(recording: Saver) -> None:
         assert stage.rows()[-1] == " tab Complete  esc Clear"
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
-async def test_as_many_keys_as_fit(recording: Saver, width: int) -> None:
+@pytest.mark.system
+async def test_as_many_keys_as_fit(recording: Saver) -> None:
     """Help and quit are always shown; no hint is cut."""
-    async with opened(recording(session(3) + result()), (width, 24)) as stage:
-        row = stage.rows()[-1]
-        assert row.endswith("? Help  q Quit")
-        assert len(row) <= width
+    async with opened(recording(session(3) + result()), (220, 24)) as stage:
+        for width in (40, 60, 80, 100, 120, 200):
+            with case(width):
+                await stage.pilot.resize_terminal(width, 24)
+                await stage.until(partial(has_keys, stage, width), "the keys")
+                assert len(stage.rows()[-1]) <= width
 
 
+def has_keys(stage: Stage, width: int) -> bool:
+    """Return whether the screen has this width, and its last row ends with the keys that are always shown."""
+    strips = stage.app.screen._compositor.render_strips()
+    return strips[-1].cell_length == width and strips[-1].text.rstrip().endswith("? Help  q Quit")
+
+
+@pytest.mark.system
 async def test_the_keys_are_there_without_focus(recording: Saver) -> None:
     """While the terminal does not have the focus, the keys of the last pane are shown."""
     async with opened(recording(session(3) + result())) as stage:
@@ -59,6 +73,7 @@ async def test_the_keys_are_there_without_focus(recording: Saver) -> None:
         assert stage.rows()[-1].startswith(before[:30])
 
 
+@pytest.mark.system
 async def test_space_is_named_by_what_it_does(recording: Saver) -> None:
     """The key is `Pause` while the moment is live or plays, and `Play` after it was pressed."""
     async with opened(recording(init() + answer("Soon.")), follow=True) as stage:
@@ -74,6 +89,7 @@ async def test_space_is_named_by_what_it_does(recording: Saver) -> None:
         assert "space" not in stage.rows()[-1]
 
 
+@pytest.mark.system
 async def test_the_key_that_pauses_is_named_at_80_columns(recording: Saver) -> None:
     """In every pane of a replay, 80 columns have room for `Pause`."""
     lines = session(3) + result()
@@ -92,6 +108,7 @@ async def test_a_click_presses_the_key(recording: Saver) -> None:
         await stage.until(lambda: len(stage.app.screen_stack) == 2, "the help")
 
 
+@pytest.mark.system
 async def test_a_key_is_named_once(recording: Saver) -> None:
     """At an earlier moment, the keys that go by events are named by what they do there, and only once."""
     async with opened(recording(session(3) + result()), (200, 50)) as stage:

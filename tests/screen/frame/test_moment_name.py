@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.screen.frame.moment_name import moment_name
 from agentwatch.screen.lines.format import time_of_day
+from tests.conftest import case
 
 MORNING_MS = 1_793_610_000_000
 
@@ -15,10 +14,11 @@ def test_a_moment_is_named_by_its_time() -> None:
     assert moment_name(MORNING_MS, 100, 200) == time_of_day(MORNING_MS)
 
 
-@pytest.mark.parametrize(("offset", "name"), [(0, "0 %"), (125, "62 %"), (200, "100 %")])
-def test_a_moment_without_a_time_is_named_by_its_share(offset: int, name: str) -> None:
+def test_a_moment_without_a_time_is_named_by_its_share() -> None:
     """Without recorded times, a moment is named by its share of the bytes."""
-    assert moment_name(None, offset, 200) == name
+    for offset, name in ((0, "0 %"), (125, "62 %"), (200, "100 %")):
+        with case(f"{offset}, {name}"):
+            assert moment_name(None, offset, 200) == name
 
 
 def test_a_moment_of_an_empty_recording() -> None:

@@ -17,6 +17,8 @@ from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import ended, init, shell, started
 from tests.conftest import Saver
 
+pytestmark = pytest.mark.slow
+
 STATES = {"✓": "COMPLETED", "◐": "IN_PROGRESS", "○": "PENDING", "✗": "CANCELLED"}
 
 

@@ -7,8 +7,10 @@ import pytest
 from agentwatch.safe_text import columns, safe_line
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.sources.open import saved_source
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.screen.frame.test_header import LinesApp, read
+
+pytestmark = pytest.mark.slow
 
 
 class Published:
@@ -31,9 +33,9 @@ WELL = Published("⇡ team.example.com", "⇡")
 BEHIND = Published("⇡ team.example.com · 2.1 MB behind", "⇡ 2.1 MB behind", "⇡!")
 
 
-@pytest.mark.parametrize(
-    ("published", "width", "words"),
-    [
+async def test_the_place_is_shown_at_every_width() -> None:
+    """The host, or as much of it as fits, or at least the sign; never more than the line."""
+    for published, width, words in (
         (WELL, 120, "│ ⇡ team.example.com │"),
         (WELL, 80, "│ ⇡ team.example.com "),
         (WELL, 50, "│ ⇡ team.examp… "),
@@ -42,18 +44,16 @@ BEHIND = Published("⇡ team.example.com · 2.1 MB behind", "⇡ 2.1 MB behind",
         (BEHIND, 80, "│ ⇡ 2.1 MB behind │"),
         (BEHIND, 24, "⇡!"),
         (Published("⇡ evil\x1b]0;x\x07", "⇡"), 80, "⇡ evil"),
-    ],
-)
-async def test_the_place_is_shown_at_every_width(published: Published, width: int, words: str) -> None:
-    """The host, or as much of it as fits, or at least the sign; never more than the line."""
-    app = LinesApp()
-    source = saved_source(RECORDINGS / "demo.ndjson")
-    source.written.publication = published
-    app.header = HeaderLine(source)
-    async with app.run_test(size=(width, 5)) as pilot:
-        app.header.show_run(read(RECORDINGS / "demo.ndjson"), None)
-        await pilot.pause()
-        line = str(app.header.visual)
-    assert words in line
-    assert "\x1b" not in line
-    assert columns(safe_line(line)) <= width
+    ):
+        with case(f"{width}, {words!r}"):
+            app = LinesApp()
+            source = saved_source(RECORDINGS / "demo.ndjson")
+            source.written.publication = published
+            app.header = HeaderLine(source)
+            async with app.run_test(size=(width, 5)) as pilot:
+                app.header.show_run(read(RECORDINGS / "demo.ndjson"), None)
+                await pilot.pause()
+                line = str(app.header.visual)
+            assert words in line
+            assert "\x1b" not in line
+            assert columns(safe_line(line)) <= width

@@ -7,6 +7,8 @@ from rich.style import Style
 
 from tests.builders.screen.app import Stage, bundled, opened
 
+pytestmark = pytest.mark.slow
+
 
 def style_of(stage: Stage, title: str) -> Style | None:
     """Return the style of a title."""
@@ -24,6 +26,7 @@ async def test_the_title_of_the_visible_pane_is_bold() -> None:
             assert bold == [shown]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("width", [80, 40])
 async def test_a_filter_is_named_in_the_tab_of_the_calls(width: int) -> None:
     """While a filter hides calls, their tab says so at once; other titles give way where there is no room."""

@@ -10,6 +10,9 @@ from agentwatch.screen.frame.time_bar import playhead_words
 from tests.analysis.time_bar.recorded import Recorded
 from tests.builders.screen.app import eventually
 from tests.builders.screen.bar_app import PLAYING, opened, recorded, runs, time_of
+from tests.conftest import case
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_wide_row() -> None:
@@ -36,17 +39,19 @@ async def test_a_narrow_row(width: int) -> None:
         assert "●" in app.row
 
 
-@pytest.mark.parametrize("width", [5, 12, 20, 40, 59, 60, 80, 99, 100, 160, 300])
-async def test_the_row_fits(width: int) -> None:
+@pytest.mark.system
+async def test_the_row_fits() -> None:
     """At any width the row is exactly as wide as the terminal, and shows the moment from 20 columns on."""
-    made = recorded()
-    async with opened(width) as (app, pilot):
-        for moment in (0, 1100, made.size):
-            for verdicts in ([], runs(made, 12, 9, 1, 0)):
-                app.bar.show(made.session, made, moment, PLAYING, [(500, "before")], verdicts)
-                await pilot.pause()
-                assert app.bar.render_line(0).cell_length == width
-                assert width < 20 or app.row.count("●") + app.row.count("⊗") == 1
+    for width in (5, 12, 20, 40, 59, 60, 80, 99, 100, 160, 300):
+        with case(width):
+            made = recorded()
+            async with opened(width) as (app, pilot):
+                for moment in (0, 1100, made.size):
+                    for verdicts in ([], runs(made, 12, 9, 1, 0)):
+                        app.bar.show(made.session, made, moment, PLAYING, [(500, "before")], verdicts)
+                        await pilot.pause()
+                        assert app.bar.render_line(0).cell_length == width
+                        assert width < 20 or app.row.count("●") + app.row.count("⊗") == 1
 
 
 async def test_a_live_session() -> None:
@@ -86,6 +91,7 @@ async def test_the_bar_is_drawn_only_if_it_changed() -> None:
         assert app.bar.refreshes == before + 1
 
 
+@pytest.mark.system
 async def test_many_calls_are_read_between_frames() -> None:
     """The calls of a large session appear after a while; another session is shown from its beginning."""
     made = Recorded()
@@ -100,21 +106,23 @@ async def test_many_calls_are_read_between_frames() -> None:
         await eventually(pilot, lambda: app.row.count("│") == 9, "the other session")
 
 
-@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "ansi-light"])
-async def test_what_is_shown_differs_without_colours(theme: str) -> None:
+async def test_what_is_shown_differs_without_colours() -> None:
     """Without colours, test runs differ from failures by their weight, and all else by its sign."""
-    made = recorded()
-    verdicts = runs(made, 12)
-    async with opened(160) as (app, pilot):
-        app.theme = theme
-        await pilot.pause()
-        app.bar.show(made.session, made, made.size, SafeText(""), [(700, "here")], verdicts)
-        styles = {
-            name: str(app.bar.line_style(name).without_color) for name in ("failure", "red", "green", "call")
-        }
-        assert styles["failure"] != styles["red"]
-        assert styles["call"] != styles["green"]
-        assert {"●", "✗", "◈", "│"} <= set(app.row)
+    for theme in ("textual-dark", "textual-light", "ansi-dark", "ansi-light"):
+        with case(theme):
+            made = recorded()
+            verdicts = runs(made, 12)
+            async with opened(160) as (app, pilot):
+                app.theme = theme
+                await pilot.pause()
+                app.bar.show(made.session, made, made.size, SafeText(""), [(700, "here")], verdicts)
+                styles = {
+                    name: str(app.bar.line_style(name).without_color)
+                    for name in ("failure", "red", "green", "call")
+                }
+                assert styles["failure"] != styles["red"]
+                assert styles["call"] != styles["green"]
+                assert {"●", "✗", "◈", "│"} <= set(app.row)
 
 
 def test_the_words_of_a_playhead() -> None:

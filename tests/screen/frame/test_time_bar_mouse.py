@@ -11,6 +11,8 @@ from tests.builders.screen.app import opened as opened_session
 from tests.builders.screen.bar_app import PLAYING, opened, recorded, runs, time_of
 from tests.conftest import RECORDINGS
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_click_seeks() -> None:
     """A click posts the moment of its column; before the bar it is the beginning, after it the end."""

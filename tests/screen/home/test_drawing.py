@@ -13,6 +13,8 @@ from agentwatch.screen.home.session_list import SessionList
 from agentwatch.screen.lines.line_painter import LinePainter
 from tests.builders.home.home_app import NOW_MS, HomeApp, home_of, row, screen_rows
 
+pytestmark = pytest.mark.slow
+
 SECOND_MS = 1000
 
 
@@ -108,6 +110,7 @@ async def test_moving_the_cursor_draws_two_rows(painted: list[int]) -> None:
             assert sorted(set(painted)) == expected
 
 
+@pytest.mark.system
 async def test_wider_contents_draw_all_rows_in_view() -> None:
     """When a project needs more room, the columns of all rows move together."""
     async with home_of([working(number) for number in range(60)], (120, 30)) as (app, pilot):
@@ -158,6 +161,7 @@ def changed_at_random(app: HomeApp, chance: random.Random) -> None:
     app.put(now_ms=NOW_MS + chance.randrange(10**6))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("size", [(120, 24), (40, 12)])
 async def test_random_changes_leave_no_row_stale(size: tuple[int, int]) -> None:
     """After any changes, keys and ticks, every row in view shows what it should."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
 from agentwatch.safe_text import SafeText, columns
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, home_of, row, screen_rows
+
+pytestmark = pytest.mark.slow
 
 OLD_MS = NOW_MS - 20 * 24 * 60 * MINUTE_MS
 

@@ -10,6 +10,9 @@ from agentwatch.machine.standing import State
 from agentwatch.screen.home import wanted
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, HomeApp, home_of, row, screen_rows
 from tests.builders.screen.app import eventually
+from tests.conftest import case
+
+pytestmark = pytest.mark.slow
 
 OLD_MS = NOW_MS - 20 * 24 * 60 * MINUTE_MS
 
@@ -58,6 +61,7 @@ async def test_esc_in_the_bar_clears_the_words() -> None:
         assert app.home.request == Request()
 
 
+@pytest.mark.system
 async def test_search_and_filter_hold_together() -> None:
     """A session is shown if both match; opening a bar again shows its words."""
     async with home_of(some()) as (app, pilot):
@@ -83,6 +87,7 @@ async def test_a_hostile_search_is_one_line_of_safe_text() -> None:
         )
 
 
+@pytest.mark.system
 async def test_keys_of_the_list_are_letters_in_a_bar() -> None:
     """While words are typed, `s`, `a`, `e` and `q` are letters."""
     async with home_of(some()) as (app, pilot):
@@ -115,6 +120,7 @@ async def test_hidden_sessions_are_one_key_away() -> None:
         assert requests == [True, False]
 
 
+@pytest.mark.system
 async def test_a_filter_counts_what_it_hides() -> None:
     """A hidden session that matches is not among the number of those that are shown."""
     async with home_of(some()) as (app, pilot):
@@ -124,6 +130,7 @@ async def test_a_filter_counts_what_it_hides() -> None:
         assert any("2 of 3 sessions ·" in line for line in screen_rows(app))
 
 
+@pytest.mark.system
 async def test_esc_is_left_to_the_screen_without_a_search() -> None:
     """Without words to clear, the key is not used by the list."""
     async with home_of(some()) as (app, pilot):
@@ -137,6 +144,7 @@ async def test_esc_is_left_to_the_screen_without_a_search() -> None:
         assert app.home.request == Request()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("size", [(160, 50), (80, 24), (40, 12)])
 async def test_an_empty_machine_shows_how_to_begin(size: tuple[int, int]) -> None:
     """Without a session, the list says so and names three commands and the demo."""
@@ -163,17 +171,20 @@ async def test_only_old_sessions() -> None:
         assert any("No session of the last 7 days. 1 older hidden: a" in line for line in screen_rows(app))
 
 
-@pytest.mark.parametrize("width", [160, 140, 100, 80, 60, 40])
-async def test_the_keys_fit(width: int) -> None:
+@pytest.mark.system
+async def test_the_keys_fit() -> None:
     """The line at the bottom names the keys of the list; help and quit are always there."""
-    async with home_of(some(), (width, 24)) as (app, _):
-        line = screen_rows(app)[-1]
-        assert line.startswith(" enter Open  ")
-        assert line.endswith("? Help  q Quit")
-        if width >= 100:
-            assert "/ Find  f Filter  s Sort  r Ring  t Terminal  a All" in line
+    for width in (160, 140, 100, 80, 60, 40):
+        with case(width):
+            async with home_of(some(), (width, 24)) as (app, _):
+                line = screen_rows(app)[-1]
+                assert line.startswith(" enter Open  ")
+                assert line.endswith("? Help  q Quit")
+                if width >= 100:
+                    assert "/ Find  f Filter  s Sort  r Ring  t Terminal  a All" in line
 
 
+@pytest.mark.system
 async def test_the_filter_offers_fields_and_names_and_says_what_is_wrong() -> None:
     """Tab completes a field and the name of an agent; a wrong rule is not kept, and its first words hold."""
     async with home_of(some()) as (app, pilot):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.pilot import Pilot
 
 from agentwatch.machine.standing import State
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.session_list import SessionList
 from tests.builders.home.home_app import chosen_id, home_of, row, working
+
+pytestmark = pytest.mark.slow
 
 NARROW = (40, 12)
 

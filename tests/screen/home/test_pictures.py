@@ -8,6 +8,8 @@ from tests.builders.home.home_app import home_of, screen_rows
 from tests.builders.home.machine_rows import ROWS
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 SIZES = ((160, 16), (140, 16), (80, 16), (40, 22))
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentwatch.machine.listing.lines import Heading
 from agentwatch.machine.standing import State
 from agentwatch.screen.home import wanted
 from tests.builders.home.home_app import NOW_MS, HomeApp, chosen_id, home_of, row, screen_rows, working
 from tests.builders.screen.app import eventually, viewport
+
+pytestmark = pytest.mark.slow
 
 NARROW = (40, 12)
 
@@ -52,6 +56,7 @@ async def test_pages_move_the_cursor() -> None:
         assert app.home.sessions.scroll_offset.y == 0
 
 
+@pytest.mark.system
 async def test_the_selected_session_stays_where_it_is() -> None:
     """Sessions that come and go above it move neither the selection nor its row of the screen."""
     for size in ((100, 30), NARROW):
@@ -65,6 +70,7 @@ async def test_the_selected_session_stays_where_it_is() -> None:
             assert (chosen_id(app), place_of(app)) == before
 
 
+@pytest.mark.system
 async def test_the_rows_in_view_stay_while_the_selected_one_is_out_of_view() -> None:
     """After scrolling away from the selected session, the first row in view holds its place."""
     async with home_of(working(200), (100, 30)) as (app, pilot):
@@ -92,6 +98,17 @@ async def test_the_top_stays_in_view_while_the_first_session_is_selected() -> No
         assert "Title of newer" in screen_rows(app)[4]
 
 
+async def test_the_first_session_is_selected_until_all_are_found() -> None:
+    """On a busy machine newer sessions are found later; the first one is selected until the search ends."""
+    async with home_of([row("old", seen_ms=NOW_MS - 9000)], is_settled=False) as (app, _):
+        app.put(row("newer"), is_settled=False)
+        app.put(row("asks", State.ASKS))
+        assert chosen_id(app) == "asks"
+        app.put(row("also", State.ASKS, seen_ms=NOW_MS + 5))
+        assert chosen_id(app) == "asks"
+
+
+@pytest.mark.system
 async def test_moving_up_to_the_first_session_of_a_group_shows_its_heading() -> None:
     """A group never begins without its heading at the top of the list."""
     rows = [*(row(f"a{number}", State.ASKS) for number in range(9)), *working(60)]
@@ -129,6 +146,7 @@ async def test_a_session_that_changes_its_group_stays_selected() -> None:
         assert chosen_id(app) == "s0002"
 
 
+@pytest.mark.system
 async def test_another_width_keeps_the_selected_session_in_view() -> None:
     """When sessions begin to take two rows, the selected one is still selected and in view."""
     async with home_of(working(100), (100, 20)) as (app, pilot):
@@ -140,6 +158,7 @@ async def test_another_width_keeps_the_selected_session_in_view() -> None:
         assert any("▐◐ model" in line and f"Title of {before}" in line for line in screen_rows(app))
 
 
+@pytest.mark.system
 async def test_another_width_keeps_the_top_in_view() -> None:
     """While the list is at its top, it stays there if the selected session is in view there too."""
     async with home_of(working(100), (100, 20)) as (app, pilot):
@@ -235,6 +254,7 @@ async def test_the_id_is_copied() -> None:
         assert app.clipboard == "0a1b␛[31m"
 
 
+@pytest.mark.system
 async def test_five_thousand_sessions() -> None:
     """The first and the last of 5,000 sessions are one key apart, and both are drawn."""
     async with home_of(working(5000), (140, 40)) as (app, pilot):

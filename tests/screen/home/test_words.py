@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.machine.digest import LastTests
 from agentwatch.machine.standing import Ground, State
 from agentwatch.safe_text import columns
 from agentwatch.screen.home import words
 from agentwatch.screen.home.columns import STATE
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
+from tests.conftest import case
 
 DAY_MS = 24 * 60 * MINUTE_MS
 
 
-@pytest.mark.parametrize(
-    ("state", "ground", "is_calling", "shown"),
-    [
+def test_a_state_that_lasts_has_a_sign_and_a_word() -> None:
+    """A question mark is shown with every inferred state, and with no other; quiet is always inferred."""
+    for state, ground, is_calling, shown in (
         (State.ASKS, Ground.SAID, False, "! asks"),
         (State.ASKS, Ground.INFERRED, True, "!? asks?"),
         (State.WORKING, Ground.SAID, True, "◐ tool"),
@@ -28,31 +27,25 @@ DAY_MS = 24 * 60 * MINUTE_MS
         (State.YOUR_TURN, Ground.INFERRED, False, "› turn?"),
         (State.SHELL, Ground.SAID, False, "› shell"),
         (State.TURN_FAILED, Ground.SAID, False, "✗ failed"),
-    ],
-)
-def test_a_state_that_lasts_has_a_sign_and_a_word(
-    state: State, ground: Ground, is_calling: bool, shown: str
-) -> None:
-    """A question mark is shown with every inferred state, and with no other; quiet is always inferred."""
-    session = row("a", state, ground, is_calling=is_calling)
-    assert str(words.state_words(session, NOW_MS)) == shown
+    ):
+        with case(f"{state}, {is_calling}, {shown}"):
+            session = row("a", state, ground, is_calling=is_calling)
+            assert str(words.state_words(session, NOW_MS)) == shown
 
 
-@pytest.mark.parametrize(
-    ("ended_ms", "shown"),
-    [
+def test_a_session_that_has_ended_shows_when() -> None:
+    """It is the time of day today, the day this year, otherwise the month; a dash for an impossible time."""
+    for ended_ms, shown in (
         (NOW_MS - 60 * MINUTE_MS, "12:00"),
         (NOW_MS - DAY_MS, "21 Nov"),
         (NOW_MS - 400 * DAY_MS, "2025-10"),
         (10**30, "–"),
         (-(10**30), "–"),
-    ],
-)
-def test_a_session_that_has_ended_shows_when(ended_ms: int, shown: str) -> None:
-    """It is the time of day today, the day this year, otherwise the month; a dash for an impossible time."""
-    session = row("a", State.SUCCEEDED, since_ms=ended_ms)
-    assert str(words.state_words(session, NOW_MS)) == f"✓ {shown}"
-    assert len(shown) <= STATE - 2
+    ):
+        with case(f"{ended_ms}, {shown!r}"):
+            session = row("a", State.SUCCEEDED, since_ms=ended_ms)
+            assert str(words.state_words(session, NOW_MS)) == f"✓ {shown}"
+            assert len(shown) <= STATE - 2
 
 
 def test_an_open_call_has_not_succeeded() -> None:
@@ -77,9 +70,9 @@ def test_without_any_time_the_word_is_shown() -> None:
     assert words.since_words(ended, NOW_MS) == ""
 
 
-@pytest.mark.parametrize(
-    ("elapsed_ms", "shown"),
-    [
+def test_the_clock_of_a_state_fits_its_column() -> None:
+    """The clock has at most seven columns, for any time."""
+    for elapsed_ms, shown in (
         (-5, "0:00"),
         (14_999, "0:14"),
         (59 * MINUTE_MS, "59:00"),
@@ -87,13 +80,11 @@ def test_without_any_time_the_word_is_shown() -> None:
         (10 * 60 * MINUTE_MS, "10 h"),
         (2 * DAY_MS, "2 d"),
         (10**18, "9999 d"),
-    ],
-)
-def test_the_clock_of_a_state_fits_its_column(elapsed_ms: int, shown: str) -> None:
-    """The clock has at most seven columns, for any time."""
-    session = row("a", since_ms=NOW_MS - elapsed_ms)
-    assert words.since_words(session, NOW_MS) == shown
-    assert len(shown) <= 7
+    ):
+        with case(f"{elapsed_ms}, {shown!r}"):
+            session = row("a", since_ms=NOW_MS - elapsed_ms)
+            assert words.since_words(session, NOW_MS) == shown
+            assert len(shown) <= 7
 
 
 def test_the_clock_of_a_session_that_has_ended_is_its_duration() -> None:
@@ -122,22 +113,21 @@ def test_what_has_ended_is_named() -> None:
     assert words.activity(row("a", State.YOUR_TURN)) == ""
 
 
-@pytest.mark.parametrize(
-    "text", ["\x1b[31mred\x07", "a\nb\r\nc", "\u202eevil", "\ud83d", "x" * 10**6, "\x9b2J"]
-)
-def test_foreign_text_is_one_short_line_of_safe_text(text: str) -> None:
+def test_foreign_text_is_one_short_line_of_safe_text() -> None:
     """No title, activity, name or branch contains a control character, and none is long."""
-    session = row("a", now=text, title=text, repo=text, branch=text, worktree=f"{text}2", host=text)
-    for shown in (
-        words.title(session),
-        words.activity(session),
-        words.repository(session),
-        words.branch(session),
-        words.worktree(session),
-    ):
-        assert shown.isprintable()
-        assert "\u202e" not in shown
-        assert columns(shown) < 4_000
+    for text in ("\x1b[31mred\x07", "a\nb\r\nc", "\u202eevil", "\ud83d", "x" * 10**6, "\x9b2J"):
+        with case(ascii(text[:60])):
+            session = row("a", now=text, title=text, repo=text, branch=text, worktree=f"{text}2", host=text)
+            for shown in (
+                words.title(session),
+                words.activity(session),
+                words.repository(session),
+                words.branch(session),
+                words.worktree(session),
+            ):
+                assert shown.isprintable()
+                assert "\u202e" not in shown
+                assert columns(shown) < 4_000
 
 
 def test_the_title_carries_what_the_session_is() -> None:
@@ -185,19 +175,17 @@ def test_counts() -> None:
     assert words.context(row("a", context_used=10**8, context_size=1)) == "999 %"
 
 
-@pytest.mark.parametrize(
-    ("elapsed_ms", "shown"),
-    [
+def test_the_age_counts_from_the_start() -> None:
+    """It is in the largest unit of which there are several."""
+    for elapsed_ms, shown in (
         (-1, "0 s"),
         (45_000, "45 s"),
         (12 * MINUTE_MS, "12 min"),
         (47 * 60 * MINUTE_MS, "47 h"),
         (3 * DAY_MS, "3 d"),
-    ],
-)
-def test_the_age_counts_from_the_start(elapsed_ms: int, shown: str) -> None:
-    """It is in the largest unit of which there are several."""
-    assert words.age(row("a", began_ms=NOW_MS - elapsed_ms), NOW_MS) == shown
+    ):
+        with case(f"{elapsed_ms}, {shown!r}"):
+            assert words.age(row("a", began_ms=NOW_MS - elapsed_ms), NOW_MS) == shown
 
 
 def test_what_stands_beside_the_title() -> None:

@@ -11,6 +11,8 @@ from tests.builders.screen.app import lines_of, opened, viewport
 from tests.builders.screen.lines import CWD, ended, init, result, session, shell, started
 from tests.conftest import Saver
 
+pytestmark = pytest.mark.slow
+
 
 def edit(path: str) -> bytes:
     """Return a call that edits a file."""
@@ -18,6 +20,7 @@ def edit(path: str) -> bytes:
     return started("edit", "edit", args) + ended("edit", "edit", args, {"success": {"linesAdded": 1}})
 
 
+@pytest.mark.system
 async def test_i_shows_the_integrity_details(recording: Saver) -> None:
     """`i` lists failed integrity checks from any pane; `i`, esc and q return to that pane."""
     async with opened(recording(session(2) + b"half a li\n" + result("Step 0.Step 1."))) as stage:
@@ -43,6 +46,7 @@ async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch
         await stage.shows(f"File not found: {CWD}/gone.py.")
 
 
+@pytest.mark.system
 async def test_ctrl_p_lists_commands(recording: Saver) -> None:
     """`ctrl+p` lists what the keys do, each with its keys, and the themes; esc closes it."""
     async with opened(recording(session(2) + result()), (120, 60)) as stage:
@@ -58,13 +62,17 @@ async def test_ctrl_p_lists_commands(recording: Saver) -> None:
         await stage.until(lambda: stage.app.screen.query_one("#find").display, "the find bar")
 
 
+@pytest.mark.system
 async def test_the_palette_closes(recording: Saver) -> None:
     """Esc closes the palette."""
     async with opened(recording(session(2) + result())) as stage:
-        await stage.press("ctrl+p", "escape")
+        await stage.press("ctrl+p")
+        assert isinstance(stage.app.screen, CommandPalette)
+        await stage.press("escape")
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
 
 
+@pytest.mark.system
 async def test_page_keys_move_by_a_page(recording: Saver) -> None:
     """The page keys move by one row less than the viewport, and back."""
     async with opened(recording(session(60) + result())) as stage:
@@ -77,6 +85,7 @@ async def test_page_keys_move_by_a_page(recording: Saver) -> None:
             assert viewport(pane)[0] == lines_of(pane)[rows - 1]
 
 
+@pytest.mark.system
 async def test_closing_the_help_does_not_quit(recording: Saver) -> None:
     """`?`, esc, q and enter close the help, return to the pane, and do nothing else there."""
     async with opened(recording(session(2) + result())) as stage:
@@ -90,6 +99,7 @@ async def test_closing_the_help_does_not_quit(recording: Saver) -> None:
             assert stage.app.return_value is None
 
 
+@pytest.mark.system
 async def test_arrows_step_through_matches_while_a_query_is_typed(recording: Saver) -> None:
     """Down and up go to the next and the previous match while the query is still being edited."""
     async with opened(recording(session(12) + result())) as stage:
@@ -104,6 +114,7 @@ async def test_arrows_step_through_matches_while_a_query_is_typed(recording: Sav
         assert stage.chosen == "echo 11"
 
 
+@pytest.mark.system
 async def test_half_pages_move_by_half_a_page(recording: Saver) -> None:
     """`ctrl+d` scrolls down by half a page, or moves the cursor so far; `ctrl+u` moves back."""
     async with opened(recording(session(60) + result())) as stage:

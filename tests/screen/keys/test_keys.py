@@ -14,6 +14,8 @@ from tests.builders.screen.app import PANES, bundled, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, append, init, prompt, result, session, shell
 from tests.conftest import Saver
 
+pytestmark = pytest.mark.slow
+
 
 async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> None:
     """Enter on a call focuses its detail; esc goes back to the calls."""
@@ -27,6 +29,7 @@ async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> 
         assert stage.focus == "calls"
 
 
+@pytest.mark.system
 async def test_a_double_click_opens_the_detail(recording: Saver) -> None:
     """A click selects a call, and a double click focuses its detail."""
     async with opened(recording(session())) as stage:
@@ -67,6 +70,7 @@ async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
         assert "echo 42" in viewport(transcript)[-1]
 
 
+@pytest.mark.system
 async def test_the_wheel_moves_the_pane_below_the_mouse(recording: Saver) -> None:
     """The wheel scrolls the pane under the mouse, whichever pane is focused."""
     async with opened(recording(session()), (120, 50), follow=True) as stage:
@@ -86,6 +90,7 @@ def is_at(pane: LineView, end: int) -> bool:
     return viewport(pane)[end] == lines_of(pane)[end]
 
 
+@pytest.mark.system
 async def test_moving_works_in_every_pane(recording: Saver) -> None:
     """In every pane `g` goes to the start, `G` to the end, and the page keys move between them."""
     text = "\n".join(f"row {n}" for n in range(200))
@@ -141,6 +146,7 @@ async def test_r_shows_the_raw_lines(recording: Saver) -> None:
         await stage.until(lambda: "started · byte" not in stage.text(), "the detail")
 
 
+@pytest.mark.system
 async def test_y_copies_what_is_chosen(recording: Saver) -> None:
     """`y` copies the answer, the address and the action of a call, or the detail; a message names it."""
     async with opened(path := recording(session(2) + result("Step 0.Step 1."))) as stage:
@@ -158,6 +164,7 @@ async def test_y_copies_what_is_chosen(recording: Saver) -> None:
         await stage.shows("copied #1 with its address, 1 line")
 
 
+@pytest.mark.system
 async def test_y_copies_the_call_that_is_selected_in_the_transcript(recording: Saver) -> None:
     """After `[` has selected a call in the transcript, `y` copies that call; following again, the text."""
     async with opened(path := recording(session(2) + result("Step 0.Step 1."))) as stage:
@@ -168,6 +175,7 @@ async def test_y_copies_the_call_that_is_selected_in_the_transcript(recording: S
         assert stage.app.clipboard == "Step 0.\n\nStep 1."
 
 
+@pytest.mark.system
 async def test_a_message_replaces_the_one_before(recording: Saver) -> None:
     """Only the newest message is shown."""
     async with opened(recording(session(2) + result())) as stage:
@@ -176,6 +184,7 @@ async def test_a_message_replaces_the_one_before(recording: Saver) -> None:
         await stage.until(lambda: "no search yet" not in stage.text(), "one message")
 
 
+@pytest.mark.system
 async def test_copied_text_is_safe() -> None:
     """Copied text contains no character that could control the terminal it is pasted into."""
     async with opened(bundled("hostile")) as stage:
@@ -186,6 +195,7 @@ async def test_copied_text_is_safe() -> None:
             assert not [char for char in copied if char != "\n" and not char.isprintable()]
 
 
+@pytest.mark.system
 async def test_selecting_with_the_mouse_copies(recording: Saver) -> None:
     """Text selected with the mouse is in the clipboard once the button is released."""
     async with opened(recording(init() + prompt("Mend the wheel of 東京."))) as stage:
@@ -211,6 +221,7 @@ async def test_e_goes_to_the_failures(recording: Saver) -> None:
         assert stage.chosen == "echo 5"
 
 
+@pytest.mark.system
 async def test_e_without_a_failure_says_so(recording: Saver) -> None:
     """`e` says that there is no failure, or that none is among the calls that the filter shows."""
     async with opened(recording(session(3) + result())) as stage:
@@ -246,6 +257,7 @@ async def test_help_shows_every_key() -> None:
             assert not isinstance(stage.app.screen, Help)
 
 
+@pytest.mark.system
 async def test_help_can_be_read_in_a_small_terminal() -> None:
     """At 40 by 12 every line of the help can be reached."""
     async with opened(bundled("demo"), (40, 12)) as stage:
@@ -255,7 +267,9 @@ async def test_help_can_be_read_in_a_small_terminal() -> None:
         await stage.until(lambda: "ctrl+z" in stage.text(), "the last line")
 
 
-@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+@pytest.mark.parametrize(
+    "key", ["q", *(pytest.param(key, marks=pytest.mark.system) for key in ("ctrl+c", "ctrl+q"))]
+)
 async def test_q_quits(key: str) -> None:
     """q, ctrl+c and ctrl+q quit at once when the session is over."""
     async with opened(bundled("demo")) as stage:
@@ -263,6 +277,7 @@ async def test_q_quits(key: str) -> None:
         assert stage.app.return_value is Leave.OVER
 
 
+@pytest.mark.system
 async def test_a_key_typed_after_a_pane_key_acts_in_that_pane(recording: Saver) -> None:
     """A key typed right after the key of a pane acts in that pane."""
     async with opened(recording(session())) as stage:

@@ -10,7 +10,9 @@ from agentwatch.feed.playhead import Replay
 from tests.builders.moment.timed import ManualClock, timed_evenly
 from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import answer, init, session
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 BACK = ("comma", "less_than_sign", "left", "shift+left")
 FORWARD = ("full_stop", "greater_than_sign", "right", "shift+right")
@@ -39,7 +41,10 @@ def has_calls(stage: Stage, count: int) -> bool:
     return len(lines_of(stage.calls)) == count
 
 
-@pytest.mark.parametrize("is_replay", [False, True], ids=["live", "replay"])
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "is_replay", [False, pytest.param(True, marks=pytest.mark.system)], ids=["live", "replay"]
+)
 async def test_each_key_moves_the_moment(recording: Saver, is_replay: bool) -> None:
     """Each key goes as far as it says, back and on, in a session that is followed and in a replay."""
     path = timed_evenly(recording(pieces()), 0.5)
@@ -71,23 +76,26 @@ async def test_calls_are_steps(recording: Saver) -> None:
         await stage.shows("no later call")
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.system
 @pytest.mark.parametrize("follow", [False, True], ids=["ended", "followed"])
-async def test_no_key_leads_out_of_a_recording_of_one_line(recording: Saver, key: str, follow: bool) -> None:
+async def test_no_key_leads_out_of_a_recording_of_one_line(recording: Saver, follow: bool) -> None:
     """In a recording of one line, each key pressed three times keeps to its two moments; `L` leads back."""
     async with opened(timed_evenly(recording(init())), follow=follow) as stage:
         before = stage.header.split("│")[1:]
-        for _ in range(3):
-            await stage.press(key)
-            await stage.settled()
-            if stage.app.screen.has_class("-earlier"):
-                assert "as of 09:00:00 · " in stage.header
-                assert "event" in stage.header
-        await stage.press("L")
-        await stage.until(lambda: "as of" not in stage.header, "the live moment")
-        assert stage.header.split("│")[1:] == before
+        for key in KEYS:
+            with case(key):
+                for _ in range(3):
+                    await stage.press(key)
+                    await stage.settled()
+                    if stage.app.screen.has_class("-earlier"):
+                        assert "as of 09:00:00 · " in stage.header
+                        assert "event" in stage.header
+                await stage.press("L")
+                await stage.until(lambda: "as of" not in stage.header, "the live moment")
+                assert stage.header.split("│")[1:] == before
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("back", BACK[:1] + BACK[2:])
 async def test_a_held_key_counts_each_time(recording: Saver, back: str) -> None:
     """Thirty keys in one burst go thirty steps back, and the opposite key as many forward."""
@@ -100,6 +108,7 @@ async def test_a_held_key_counts_each_time(recording: Saver, back: str) -> None:
         await comes(stage, PIECES - 1)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("key", ["space", "R", "plus", "L"])
 async def test_a_held_key_of_another_kind_leaves_a_moment(recording: Saver, key: str) -> None:
     """Thirty times pause, reverse, faster or live in one burst: the moment still moves, and leads back."""
@@ -110,6 +119,7 @@ async def test_a_held_key_of_another_kind_leaves_a_moment(recording: Saver, key:
         await comes(stage, PIECES - 1)
 
 
+@pytest.mark.system
 async def test_backwards_it_stops_at_the_start(recording: Saver) -> None:
     """In reverse it pauses at the start; reverse pauses there again, and `space` plays on from there."""
     clock = ManualClock()
@@ -143,7 +153,10 @@ async def test_at_the_live_moment_reverse_plays_back(recording: Saver) -> None:
         await comes(stage, PIECES - 6)
 
 
-@pytest.mark.parametrize("key", [*BACK, "R", "space"])
+@pytest.mark.parametrize(
+    "key",
+    ["comma", *(pytest.param(key, marks=pytest.mark.system) for key in (*BACK[1:], "R", "space"))],
+)
 async def test_the_moment_stays_while_the_agent_writes(recording: Saver, key: str) -> None:
     """At an earlier moment new lines are read and not shown; `L` shows them, and what has happened since."""
     path = recording(session(4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.events import AppBlur
 
 from agentwatch.analysis.moments import Asked
@@ -13,6 +14,8 @@ from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, init, session, shell
 from tests.conftest import Saver
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_replay_keeps_its_time(recording: Saver) -> None:
@@ -71,6 +74,7 @@ async def test_a_replay_advances_by_single_events(recording: Saver) -> None:
         assert seen == [["one"], ["one two"], ["one two three"]]
 
 
+@pytest.mark.system
 async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
     """`.` pressed three times in quick succession, as a held key does, shows three events."""
     path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
@@ -83,6 +87,7 @@ async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
         assert lines_of(stage.pane("transcript")) == ["<0><1><2>"]
 
 
+@pytest.mark.system
 async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
     """`+` and `-` change the speed between ×0.25 and ×64; the time bar shows it."""
     path = timed(recording(init() + answer("Soon.")), 0, 1000)
@@ -106,6 +111,7 @@ async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
         await stage.until(lambda: "Soon." in stage.text(), "the text")
 
 
+@pytest.mark.system
 async def test_at_the_live_moment_nothing_follows(recording: Saver) -> None:
     """At the live moment, one event, 5 seconds and one minute forward change nothing."""
     async with opened(recording(session(3))) as stage:
@@ -115,6 +121,7 @@ async def test_at_the_live_moment_nothing_follows(recording: Saver) -> None:
         assert stage.text() == before
 
 
+@pytest.mark.system
 async def test_a_replay_has_no_new_lines(recording: Saver) -> None:
     """In a replay no rule marks what came while the terminal had no focus."""
     path = timed(recording(init() + answer("One.") + answer("\n\nTwo.")), 0, 1, 10)
@@ -129,6 +136,7 @@ async def test_a_replay_has_no_new_lines(recording: Saver) -> None:
         assert "new since" not in stage.text()
 
 
+@pytest.mark.system
 async def test_text_that_arrived_in_pieces_is_played_in_pieces(recording: Saver) -> None:
     """Pieces of text that are decoded at once are shown each at its own time."""
     path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
@@ -141,6 +149,7 @@ async def test_text_that_arrived_in_pieces_is_played_in_pieces(recording: Saver)
             assert f"<{number + 1}>" not in stage.text()
 
 
+@pytest.mark.system
 async def test_a_shortened_silence_says_its_length(recording: Saver) -> None:
     """With --max-idle, the status line names the part of a silence that was left out, for 3 s."""
     lines = init() + answer("Soon.") + b"".join(answer(f"<{number}>") for number in range(8))
@@ -182,6 +191,7 @@ async def test_at_the_end_space_starts_over(recording: Saver) -> None:
         await stage.shows("One. Two.", "transcript")
 
 
+@pytest.mark.system
 async def test_a_replay_can_start_over_by_itself(recording: Saver) -> None:
     """With --loop, the replay begins again after its last line."""
     path = timed_evenly(recording(init() + answer("One. ") + answer("Two. ")))
@@ -210,6 +220,7 @@ async def test_a_replay_pauses_on_a_failure(recording: Saver) -> None:
         await stage.until(lambda: len(lines_of(stage.calls)) == 5, "the end")
 
 
+@pytest.mark.system
 async def test_a_replay_pauses_on_a_bookmark(recording: Saver) -> None:
     """With --pause-on bookmark, it pauses at each bookmark and names it, also at one that was just set."""
     path = timed_evenly(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))))
@@ -227,6 +238,7 @@ async def test_a_replay_pauses_on_a_bookmark(recording: Saver) -> None:
         await stage.shows("‖")
 
 
+@pytest.mark.system
 async def test_a_speed_is_said_while_nothing_plays(recording: Saver) -> None:
     """While nothing plays, `+` says the new speed; a held key says it once."""
     path = timed_evenly(recording(session(3)))

@@ -12,6 +12,8 @@ from tests.builders.screen.lines import init, result, session, started
 from tests.conftest import Saver
 from tests.harness.on_a_pty import DEMO, in_terminal
 
+pytestmark = pytest.mark.slow
+
 
 async def burst(stage: Stage, *keys: str) -> None:
     """Post keys at once, as a terminal does when they arrive in one read."""
@@ -33,6 +35,7 @@ async def test_a_burst_of_keys_arrives_whole_in_the_find_bar(recording: Saver) -
         assert len(stage.app.screen_stack) == 1
 
 
+@pytest.mark.system
 async def test_a_burst_of_keys_arrives_whole_in_the_filter_bar(recording: Saver) -> None:
     """The letters that follow `f` in one burst are the filter, after a burst that moved to another pane."""
     async with opened(recording(session(3) + result())) as stage:
@@ -45,12 +48,13 @@ async def test_keys_typed_ahead_act_where_the_focus_will_be(recording: Saver) ->
     """A key acts in the screen or pane that the keys before it opened, also if all came at once."""
     async with opened(recording(session())) as stage:
         await burst(stage, "question_mark", "q", "4", "g")
-        await stage.until(lambda: "echo 0" in viewport(stage.pane("log"))[0], "the first action")
+        await stage.until(lambda: "echo 0" in "".join(viewport(stage.pane("log"))[:1]), "the first action")
         assert not isinstance(stage.app.screen, Help)
         assert stage.app.is_running
         assert stage.focus == "log"
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(("size", "keys"), [((80, 24), ""), ((140, 48), "m")], ids=["narrow", "maximised"])
 async def test_keys_typed_ahead_act_on_the_lines_of_a_pane_that_was_hidden(
     recording: Saver, size: tuple[int, int], keys: str, monkeypatch: pytest.MonkeyPatch
@@ -71,6 +75,7 @@ async def test_keys_typed_ahead_act_on_the_lines_of_a_pane_that_was_hidden(
         assert not stage.app.screen.has_class("-earlier")
 
 
+@pytest.mark.system
 async def test_a_pane_without_room_for_a_line_delays_no_key(recording: Saver) -> None:
     """In a terminal that has no room for a line of the pane, the keys act."""
     async with opened(recording(session(3) + result()), (80, 2)) as stage:
@@ -78,7 +83,13 @@ async def test_a_pane_without_room_for_a_line_delays_no_key(recording: Saver) ->
         await stage.until(lambda: isinstance(stage.app.screen, Help), "the help")
 
 
-@pytest.mark.parametrize(("keys", "bar"), [("/pytest", "Find pytest "), ("fshell", "Filter shell ")])
+@pytest.mark.parametrize(
+    ("keys", "bar"),
+    [
+        ("/pytest", "Find pytest "),
+        pytest.param("fshell", "Filter shell ", marks=pytest.mark.system),
+    ],
+)
 def test_a_burst_on_a_terminal_arrives_whole(keys: str, bar: str) -> None:
     """On a real terminal, a burst of keys opens the bar and is its whole text."""
     with in_terminal(str(DEMO)) as terminal:

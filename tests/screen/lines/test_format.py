@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.format import cut_middle
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("limit", "shown"),
-    [
+def test_a_path_is_cut_at_whole_folders() -> None:
+    """A long path loses folders in its middle first, and characters of the file name last."""
+    for limit, shown in (
         (40, "agentwatch/screen/parser/tokens.py"),
         (33, "agentwatch/…/parser/tokens.py"),
         (29, "agentwatch/…/parser/tokens.py"),
@@ -20,8 +19,6 @@ from agentwatch.screen.lines.format import cut_middle
         (13, "…/tokens.py"),
         (8, "…kens.py"),
         (1, "…"),
-    ],
-)
-def test_a_path_is_cut_at_whole_folders(limit: int, shown: str) -> None:
-    """A long path loses folders in its middle first, and characters of the file name last."""
-    assert cut_middle(SafeText("agentwatch/screen/parser/tokens.py"), limit) == shown
+    ):
+        with case(f"{limit}, {shown}"):
+            assert cut_middle(SafeText("agentwatch/screen/parser/tokens.py"), limit) == shown

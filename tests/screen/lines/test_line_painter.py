@@ -12,6 +12,9 @@ from textual.widget import Widget
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_view import LineView
 from tests.builders.screen.app import PaneApp
+from tests.conftest import case
+
+pytestmark = pytest.mark.slow
 
 SIZE = (40, 12)
 
@@ -61,12 +64,13 @@ def is_as_composed(view: LineView) -> bool:
     return painted == by_character(Widget.render_lines(view, area))
 
 
-async def test_rows_are_those_that_textual_composes() -> None:
+@pytest.mark.parametrize("steps", [15, pytest.param(60, marks=pytest.mark.system)])
+async def test_rows_are_those_that_textual_composes(steps: int) -> None:
     """After growth, scrolling, focus, class, size and theme changes, each row equals Textual's."""
     view, chance = Words(), random.Random(5)
     app = PaneApp(view)
     async with app.run_test(size=SIZE) as pilot:
-        for _ in range(60):
+        for _ in range(steps):
             match chance.randrange(6):
                 case 0:
                     view.grow(chance.randrange(1, 9))
@@ -148,20 +152,22 @@ async def test_rows_far_from_the_viewport_are_forgotten() -> None:
         assert drawn == [*range(10)]
 
 
-@pytest.mark.parametrize("count", [0, 5, 10, 11, 60, 2000])
-async def test_the_scrollbar_matches_the_viewport(count: int) -> None:
+@pytest.mark.system
+async def test_the_scrollbar_matches_the_viewport() -> None:
     """For any number of lines and any move, the scrollbar's thumb is where a full redraw would draw it."""
-    view = Words()
-    async with PaneApp(view).run_test(size=SIZE) as pilot:
-        view.focus()
-        for keys in ("G", "up pageup", "g", "down down", "G"):
-            view.grow(count)
-            await pilot.press(*keys.split())
-            await pilot.pause()
-            bar = view.vertical_scrollbar
-            area = bar.region.reset_offset
-            shown = by_character(bar.render_lines(area))
-            bar.refresh()
-            await pilot.pause()
-            assert by_character(bar.render_lines(area)) == shown
-            assert bar.window_virtual_size == view.virtual_size.height
+    for count in (0, 5, 10, 11, 60, 2000):
+        with case(count):
+            view = Words()
+            async with PaneApp(view).run_test(size=SIZE) as pilot:
+                view.focus()
+                for keys in ("G", "up pageup", "g", "down down", "G"):
+                    view.grow(count)
+                    await pilot.press(*keys.split())
+                    await pilot.pause()
+                    bar = view.vertical_scrollbar
+                    area = bar.region.reset_offset
+                    shown = by_character(bar.render_lines(area))
+                    bar.refresh()
+                    await pilot.pause()
+                    assert by_character(bar.render_lines(area)) == shown
+                    assert bar.window_virtual_size == view.virtual_size.height

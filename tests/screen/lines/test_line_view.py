@@ -13,6 +13,9 @@ from textual.strip import Strip
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_view import LineView
 from tests.builders.screen.app import PaneApp, eventually, viewport
+from tests.conftest import case
+
+pytestmark = pytest.mark.slow
 
 HEIGHT = 10
 INNER = HEIGHT - 2
@@ -78,31 +81,40 @@ async def test_fewer_lines_than_rows_are_drawn_at_the_top() -> None:
         assert viewport(view) == ["only", *[""] * (INNER - 1)]
 
 
-@pytest.mark.parametrize("key", ["up", "k", "pageup", "ctrl+b", "g", "home"])
-async def test_moving_up_stops_following(key: str) -> None:
+@pytest.mark.system
+async def test_moving_up_stops_following() -> None:
     """Moving up stops following: new lines leave the viewport where it is."""
-    view = Lines()
-    async with shown(view) as pilot:
-        view.grow(30)
-        await pilot.press(key)
-        before = viewport(view)
-        view.grow(3)
-        await pilot.pause()
-        assert viewport(view) == before
-        assert not view.following
+    for key in ("up", "k", "pageup", "ctrl+b", "g", "home"):
+        with case(key):
+            view = Lines()
+            async with shown(view) as pilot:
+                view.grow(30)
+                await pilot.press(key)
+                before = viewport(view)
+                view.grow(3)
+                await pilot.pause()
+                assert viewport(view) == before
+                assert not view.following
 
 
-@pytest.mark.parametrize(
-    ("keys", "first"),
-    [("up", 21), ("k", 21), ("pageup", 15), ("g", 0), ("g down", 1), ("g j", 1), ("g pagedown", 7)],
-)
-async def test_keys_move_by_a_line_a_page_or_all(keys: str, first: int) -> None:
+@pytest.mark.system
+async def test_keys_move_by_a_line_a_page_or_all() -> None:
     """An arrow key moves by a line, a page key by one row less than the viewport, `g` to the start."""
-    view = Lines()
-    async with shown(view) as pilot:
-        view.grow(30)
-        await pilot.press(*keys.split())
-        assert viewport(view)[0] == f"line {first}"
+    for keys, first in (
+        ("up", 21),
+        ("k", 21),
+        ("pageup", 15),
+        ("g", 0),
+        ("g down", 1),
+        ("g j", 1),
+        ("g pagedown", 7),
+    ):
+        with case(f"{keys}, {first}"):
+            view = Lines()
+            async with shown(view) as pilot:
+                view.grow(30)
+                await pilot.press(*keys.split())
+                assert viewport(view)[0] == f"line {first}"
 
 
 async def test_the_wheel_stops_following() -> None:
@@ -154,6 +166,7 @@ async def test_end_resumes_following(key: str) -> None:
         assert view.is_at_end
 
 
+@pytest.mark.system
 async def test_moving_down_to_the_end_resumes_following() -> None:
     """Moving down to the last line resumes following."""
     view = Lines()
@@ -182,6 +195,7 @@ async def test_a_resize_keeps_the_end() -> None:
             assert view.following
 
 
+@pytest.mark.system
 async def test_a_resize_does_not_resume_following() -> None:
     """A resize does not resume following."""
     view = Lines()
@@ -219,6 +233,7 @@ async def test_a_selection_is_marked_where_it_is() -> None:
         assert "".join(marked) == "京 11" == pilot.app.screen.get_selected_text()
 
 
+@pytest.mark.system
 async def test_selecting_all_selects_every_line() -> None:
     """Selecting all gives every line, visible or not, without the padding."""
     view = Lines()

@@ -15,7 +15,9 @@ from agentwatch.screen.machine.found import FoundScreen, FoundView
 from agentwatch.screen.screen import WatchScreen
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, at_home
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
+
+pytestmark = pytest.mark.slow
 
 PLAIN = RECORDINGS / "plain.ndjson"
 HOSTILE = "\x1b[2J\x1b]0;title\x07 needle \u202e after"
@@ -54,6 +56,7 @@ async def test_the_newest_sessions_come_first_with_the_words_in_their_place(tmp_
         assert "Title of older" in line
 
 
+@pytest.mark.system
 async def test_escape_returns_to_the_list_as_it_was(tmp_path: Path) -> None:
     """The search in titles and prompts is still there."""
     rows = [saved(tmp_path, "one", "a needle"), saved(tmp_path, "two", "a needle")]
@@ -65,6 +68,7 @@ async def test_escape_returns_to_the_list_as_it_was(tmp_path: Path) -> None:
         assert stage.chosen.id == "one"
 
 
+@pytest.mark.system
 async def test_a_hit_opens_its_session_at_the_words(tmp_path: Path) -> None:
     """Escape closes the search in the session, then the session, and shows the hits as they were."""
     rows = [saved(tmp_path, "one", "x"), row("demo", path=PLAIN, seen_ms=9)]
@@ -90,6 +94,7 @@ async def test_a_hit_opens_its_session_at_the_words(tmp_path: Path) -> None:
         await stage.back()
 
 
+@pytest.mark.system
 async def test_words_that_are_apart_are_searched_by_the_longest(tmp_path: Path) -> None:
     """The search in a session finds one text."""
     async with at_home([saved(tmp_path, "one", "first the limiter, then a retry")]) as stage:
@@ -109,6 +114,7 @@ async def opened_words(stage: HomeStage) -> str:
     return screen.workspace.find_bar.input.value
 
 
+@pytest.mark.system
 async def test_what_is_learnt_of_a_session_meanwhile_is_shown(tmp_path: Path) -> None:
     """A title may be read after the session was found; a session that vanishes keeps its hits."""
     named = saved(tmp_path, "one", "a needle")
@@ -122,6 +128,7 @@ async def test_what_is_learnt_of_a_session_meanwhile_is_shown(tmp_path: Path) ->
         assert "Title of one" in stage.text
 
 
+@pytest.mark.system
 async def test_a_small_terminal_shows_how_far_the_search_is(tmp_path: Path) -> None:
     """It has no border to show it in."""
     async with at_home([saved(tmp_path, "one", "a needle")], size=(40, 12)) as stage:
@@ -129,6 +136,7 @@ async def test_a_small_terminal_shows_how_far_the_search_is(tmp_path: Path) -> N
         await stage.shows("“needle” · 1 hit · 1 session")
 
 
+@pytest.mark.system
 async def test_nothing_found_is_said(tmp_path: Path) -> None:
     """Sessions that were not searched are counted, and enter does nothing."""
     rows = [
@@ -144,6 +152,7 @@ async def test_nothing_found_is_said(tmp_path: Path) -> None:
         assert isinstance(stage.app.screen, FoundScreen)
 
 
+@pytest.mark.system
 async def test_the_selected_hit_stays_while_others_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,18 +187,23 @@ async def test_the_selected_hit_stays_while_others_come(
         assert stage.app.screen is stage.home
 
 
-@pytest.mark.parametrize("size", [(160, 50), (120, 40), (80, 24), (40, 12), (20, 8)])
-async def test_foreign_text_is_safe_in_any_width(tmp_path: Path, size: tuple[int, int]) -> None:
+@pytest.mark.system
+async def test_foreign_text_is_safe_in_any_width(tmp_path: Path) -> None:
     """No line is wider than the screen, and no control character is drawn."""
-    rows = [saved(tmp_path, f"s{number}", f"{number} {HOSTILE} 日本語{'x' * 300}") for number in range(3)]
-    async with at_home(rows, size=size) as stage:
-        view = await find(stage, "needle")
-        assert len(view.hits) == 3
-        drawn = "".join(stage.lines)
-        assert drawn.isprintable()
-        assert "\u202e" not in drawn
+    for size in ((160, 50), (120, 40), (80, 24), (40, 12), (20, 8)):
+        with case(size):
+            rows = [
+                saved(tmp_path, f"s{number}", f"{number} {HOSTILE} 日本語{'x' * 300}") for number in range(3)
+            ]
+            async with at_home(rows, size=size) as stage:
+                view = await find(stage, "needle")
+                assert len(view.hits) == 3
+                drawn = "".join(stage.lines)
+                assert drawn.isprintable()
+                assert "\u202e" not in drawn
 
 
+@pytest.mark.system
 async def test_leaving_closes_the_file_that_is_searched(tmp_path: Path) -> None:
     """No thread and no file is left."""
     rows = [saved(tmp_path, f"s{number}", *["word " * 200] * 2000) for number in range(20)]

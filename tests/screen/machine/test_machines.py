@@ -18,6 +18,7 @@ from agentwatch.screen.machine.watching import Watching
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, MadeMachine, at_home
 from tests.builders.screen.app import eventually
+from tests.harness.processes import until
 
 REMOTE = "nats://team:4333"
 
@@ -35,6 +36,7 @@ async def note(stage: HomeStage, *lines: str) -> None:
     await stage.pilot.pause()
 
 
+@pytest.mark.slow
 async def test_a_row_names_its_machine_and_the_header_counts_them() -> None:
     """The machine stands before the repository; the header counts machines when there are several."""
     async with at_home([row("one"), remote("two"), remote("three", host="build2")], (120, 40)) as stage:
@@ -44,6 +46,18 @@ async def test_a_row_names_its_machine_and_the_header_counts_them() -> None:
         assert "machine" not in stage.lines[0]
 
 
+@pytest.mark.slow
+async def test_publishers_on_one_machine_differ() -> None:
+    """Three publishers who claim the same machine have their names before it; a filter finds them."""
+    rows = [remote(each, publisher=each) for each in ("ci", "anna", "bert")]
+    async with at_home(rows, (140, 40)) as stage:
+        assert all(f"{each}@build1:api" in stage.text for each in ("ci", "anna", "bert"))
+        await stage.press("f", *"host:anna", "enter")
+        await stage.until(lambda: "bert@build1" not in stage.text, "the filter")
+        assert "anna@build1" in stage.text
+
+
+@pytest.mark.slow
 async def test_a_silent_machine_is_lost() -> None:
     """A session of a machine that is silent is among the quiet ones, with the time since it was heard."""
     lost = remote("one", State.UNKNOWN, now="make", lost_ms=now_ms() - 3 * 60 * 60_000)
@@ -56,6 +70,7 @@ async def test_a_silent_machine_is_lost() -> None:
         assert "1 quiet" in stage.lines[0]
 
 
+@pytest.mark.system
 async def test_what_does_not_answer_has_a_line_above_the_list() -> None:
     """Each note is a line; in a low terminal there is one, which counts the others."""
     lines = [f"team{number}: no answer since 14:03: connection refused" for number in range(4)]
@@ -71,14 +86,21 @@ async def test_what_does_not_answer_has_a_line_above_the_list() -> None:
         assert stage.lines[1].strip() == "team0: no answer since 14:03… · 3 more"
 
 
+@pytest.mark.system
 async def test_an_empty_list_says_what_does_not_answer() -> None:
     """Without any session the list does not claim that there is none on this machine."""
     async with at_home([], (80, 24)) as stage:
+        stage.machine.has_problem = True
         await note(stage, "team: refused: the engine refuses the login")
         assert "team: refused" in stage.lines[1]
         assert "No session is known." in stage.text
+        assert "not known what is running" in stage.lines[0]
+        stage.machine.has_problem = False
+        await note(stage, "team: 3 older sessions are not listed: ci has 20,003")
+        assert "no session is running" in stage.lines[0]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("key", "words"),
     [
@@ -94,6 +116,7 @@ async def test_keys_for_files_and_terminals_say_where_they_are(key: str, words: 
         await stage.shows(words)
 
 
+@pytest.mark.system
 async def test_the_address_is_copied() -> None:
     """`y` copies what opens the session."""
     async with at_home([remote("one")], (120, 40)) as stage:
@@ -101,6 +124,7 @@ async def test_the_address_is_copied() -> None:
         await eventually(stage.pilot, lambda: stage.app.clipboard == f"{REMOTE}/one", "the address")
 
 
+@pytest.mark.system
 async def test_the_filter_finds_a_machine() -> None:
     """`host:` and a word show the sessions of a machine."""
     async with at_home([row("one"), remote("two")], (120, 40)) as stage:
@@ -111,6 +135,7 @@ async def test_the_filter_finds_a_machine() -> None:
             await stage.press("escape")
 
 
+@pytest.mark.system
 async def test_contents_of_other_machines_are_not_searched() -> None:
     """They are counted as not searched: nothing is fetched for a search."""
     async with at_home([remote("one")], (120, 40)) as stage:
@@ -118,6 +143,7 @@ async def test_contents_of_other_machines_are_not_searched() -> None:
         await stage.shows("1 not searched")
 
 
+@pytest.mark.slow
 async def test_a_session_of_another_machine_rings_and_is_silenced(monkeypatch: pytest.MonkeyPatch) -> None:
     """What its card says it asks rings, with the name of the machine; `r` turns it off for good."""
     monkeypatch.setenv("TERM_PROGRAM", "iTerm.app")
@@ -133,6 +159,7 @@ async def test_a_session_of_another_machine_rings_and_is_silenced(monkeypatch: p
     assert [each.rings for each in applied.values()] == [False, True]
 
 
+@pytest.mark.system
 async def test_what_another_machine_infers_does_not_ring() -> None:
     """Only a question that the agent itself has reported rings."""
     async with at_home([remote("one")], (120, 40)) as stage:
@@ -145,12 +172,12 @@ async def test_only_this_machine_is_counted_for_status() -> None:
     """`agentwatch status` counts what it would count without an open list."""
     machine = MadeMachine([row("one"), remote("two"), remote("three", State.ASKS)])
     reports: list[object] = []
-    watching = Watching(machine, reports.append, reports.append)
+    watching = Watching(machine, lambda report: reports.append(report.rows), reports.append)
     watching.begin()
     watching.start()
-    while (counts := read_status(now_ms())) is None:
-        pass
+    counts = until(lambda: read_status(now_ms()), what="the counts")
     watching.stop()
+    assert counts is not None
     assert (counts.working, counts.needs_you) == (1, 0)
 
 
@@ -158,11 +185,10 @@ async def test_without_this_machine_nothing_is_written_for_status() -> None:
     """A list of an engine alone does not say that nothing works here."""
     machine = MadeMachine([remote("two")])
     reports: list[object] = []
-    watching = Watching(machine, reports.append, reports.append, is_here=False)
+    watching = Watching(machine, lambda report: reports.append(report.rows), reports.append, is_here=False)
     watching.begin()
     watching.start()
-    while machine.steps < 3:
-        pass
+    until(lambda: machine.steps >= 3, what="three steps")
     watching.stop()
     assert read_status(now_ms()) is None
     assert reports == [machine.rows]
@@ -172,18 +198,17 @@ async def test_other_notes_are_reported() -> None:
     """The screen gets new notes although no row has changed."""
     machine = MadeMachine([row("one")])
     reports: list[object] = []
-    watching = Watching(machine, reports.append, reports.append)
+    watching = Watching(machine, lambda report: reports.append(report.rows), reports.append)
     watching.begin()
     watching.start()
-    while not reports:
-        pass
+    until(lambda: reports, what="the first report")
     machine.notes = (safe_line("team: no answer yet"),)
-    while len(reports) < 2:
-        pass
+    until(lambda: len(reports) >= 2, what="the second report")
     watching.stop()
     assert reports == [machine.rows, machine.rows]
 
 
+@pytest.mark.slow
 async def test_texts_of_other_machines_do_not_reach_the_terminal() -> None:
     """Control characters and marks of direction in a name of a machine are shown, and have no effect."""
     evil = "b\x1b[31m\x9b2J\u202ex\u2066\n\ud800" + "y" * 5_000

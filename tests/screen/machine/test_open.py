@@ -18,6 +18,8 @@ from tests.builders.machine.made import Story, written
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS
 
+pytestmark = pytest.mark.slow
+
 DEMO = RECORDINGS / "demo.ndjson"
 PLAIN = RECORDINGS / "plain.ndjson"
 
@@ -53,6 +55,23 @@ async def test_what_happens_meanwhile_is_in_the_list_afterwards() -> None:
         await stage.shows("Bash rm -rf build")
 
 
+async def test_only_what_is_on_the_screen_is_read_often() -> None:
+    """The machine knows the sessions whose rows are in view, and of an open session only that one."""
+    rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number + 1) for number in range(60)]
+    async with at_home(rows, size=(120, 20)) as stage:
+        await stage.until(lambda: stage.machine.in_view, "the sessions in view")
+        seen = {each.key for each in rows if any(f"Title of {each.id} " in line for line in stage.lines)}
+        assert stage.machine.in_view == seen
+        assert rows[0].key not in seen
+        await stage.press("G")
+        await stage.put(row("s59", path=PLAIN, seen_ms=60, now="make"))
+        assert rows[0].key in (stage.machine.in_view or ())
+        await stage.open("s40")
+        await stage.put(row("s59", path=PLAIN, seen_ms=60))
+        assert stage.machine.in_view == {row("s40").key}
+
+
+@pytest.mark.system
 async def test_escape_first_closes_what_is_open_in_the_session() -> None:
     """With a filter of the calls, esc clears it; the next one returns to the list."""
     async with at_home([row("one", path=DEMO)]) as stage:
@@ -88,6 +107,7 @@ async def test_a_live_session_is_followed(tmp_path: Path) -> None:
             await stage.shows("✓ succeeded")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("state", "shown"),
     [(State.UNFINISHED, "◌ unfinished"), (State.FAILED, "◌ unfinished"), (State.WORKING, "◐ running")],
@@ -124,6 +144,7 @@ async def test_what_is_only_listed_is_not_opened() -> None:
         await stage.shows("only the metadata of this session can be read")
 
 
+@pytest.mark.system
 async def test_a_file_that_is_replaced_is_opened_again(tmp_path: Path) -> None:
     """When another file takes the place of the one that is followed, that one is shown."""
     path = tmp_path / "session.ndjson"
@@ -158,11 +179,12 @@ async def test_opened_sessions_leave_nothing_behind(tmp_path: Path, monkeypatch:
             await stage.back()
             await stage.until(lambda: stage.app._being_closed == 0, "the end of the session")
             named = {thread.name for thread in threading.enumerate()}
-            counts.append((len(descriptors()), len(named & {"store", "index"})))
+            counts.append((len(descriptors()), "store" in named))
         assert counts[-1] == counts[5]
-        assert counts[-1][1] == 0
+        assert not counts[-1][1]
 
 
+@pytest.mark.system
 async def test_a_session_that_asks_says_so_on_its_screen_too() -> None:
     """The question may be nowhere in its lines; it vanishes when it is answered."""
     async with at_home([row("one", State.ASKS, now="permission", path=PLAIN)]) as stage:

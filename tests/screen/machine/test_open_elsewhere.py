@@ -16,6 +16,8 @@ from tests.conftest import RECORDINGS
 from tests.harness.engine.server import Server
 from tests.remote.conftest import SESSION, Publisher, published
 
+pytestmark = pytest.mark.slow
+
 PLAIN = RECORDINGS / "plain.ndjson"
 
 
@@ -47,6 +49,7 @@ async def test_a_session_is_followed_while_it_is_published(engine: tuple[Server,
         await stage.back()
 
 
+@pytest.mark.system
 async def test_the_editor_is_not_offered(engine: tuple[Server, Publisher]) -> None:
     """The footer does not name `o`; it says that the files are on another machine, and opens nothing."""
     server, publisher = engine
@@ -61,6 +64,7 @@ async def test_the_editor_is_not_offered(engine: tuple[Server, Publisher]) -> No
         await stage.shows("on another machine")
 
 
+@pytest.mark.system
 async def test_a_lost_engine_is_named_until_it_is_back(engine: tuple[Server, Publisher]) -> None:
     """The status line says since when there is no touch; what is shown stays."""
     server, publisher = engine
@@ -77,6 +81,7 @@ async def test_a_lost_engine_is_named_until_it_is_back(engine: tuple[Server, Pub
         await stage.until(lambda: "lost touch" not in stage.text, "the engine")
 
 
+@pytest.mark.system
 async def test_a_session_that_cannot_be_read_is_reported(engine: tuple[Server, Publisher]) -> None:
     """Without engine and copy, the list stays and says why."""
     server, _ = engine
@@ -87,6 +92,7 @@ async def test_a_session_that_cannot_be_read_is_reported(engine: tuple[Server, P
     server.restart()
 
 
+@pytest.mark.system
 async def test_a_preview_shows_what_is_reported_then_the_copy(engine: tuple[Server, Publisher]) -> None:
     """Before the session was read, the preview shows its prompt and its last text; later its last lines."""
     server, publisher = engine

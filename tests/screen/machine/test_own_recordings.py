@@ -15,6 +15,8 @@ from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
 from tests.conftest import RECORDINGS
 
+pytestmark = pytest.mark.slow
+
 STEM = "20261101-120000-aaaaaa"
 
 
@@ -42,6 +44,7 @@ async def test_a_recording_is_deleted_after_a_question(own: Row) -> None:
         assert not list(own.path.parent.iterdir())
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("key", ["escape", "n", "q"])
 async def test_no_answer_deletes_nothing(own: Row, key: str) -> None:
     """Every other key leaves the files and the list."""
@@ -68,6 +71,7 @@ async def test_a_recording_that_is_written_is_kept(own: Row) -> None:
         assert own.path.exists()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("key", ["d", "ctrl+r"])
 async def test_files_of_other_programs_are_left_alone(tmp_path: Path, key: str) -> None:
     """Only recordings of our own can be deleted or renamed."""
@@ -91,6 +95,7 @@ async def test_a_recording_is_renamed(own: Row) -> None:
         assert json.loads(described.read_text())["command"] == ["agent"]
 
 
+@pytest.mark.system
 async def test_renaming_can_be_cancelled(own: Row) -> None:
     """Esc keeps the name."""
     async with at_home([own]) as stage:
@@ -101,6 +106,7 @@ async def test_renaming_can_be_cancelled(own: Row) -> None:
     assert json.loads(own.path.with_suffix(".json").read_text())["name"] == "Old name"
 
 
+@pytest.mark.system
 async def test_a_name_that_cannot_be_written_is_reported(own: Row) -> None:
     """The list stays, and a message names the reason."""
     own.path.unlink()

@@ -12,6 +12,8 @@ from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
 from tests.conftest import RECORDINGS
 
+pytestmark = pytest.mark.slow
+
 BELL = "\x07"
 TITLE = "\x1b]0;agentwatch · {}\x07"
 PLAIN = RECORDINGS / "plain.ndjson"
@@ -47,6 +49,7 @@ async def test_it_rings_once_and_the_title_counts() -> None:
         assert TITLE.format("2 need you") in stage.written_since()
 
 
+@pytest.mark.system
 async def test_what_is_inferred_does_not_ring() -> None:
     """It counts, and does not ring."""
     async with at_home([row("one")]) as stage:
@@ -57,6 +60,7 @@ async def test_what_is_inferred_does_not_ring() -> None:
         assert TITLE.format("1 needs you") in written
 
 
+@pytest.mark.system
 async def test_a_notification_names_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a terminal that shows notifications, one says which session asks for what."""
     monkeypatch.setenv("TERM_PROGRAM", "iTerm.app")
@@ -84,6 +88,7 @@ async def test_a_silenced_session_does_not_ring() -> None:
         assert bells(stage.written_since()) == 1
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("config", [Config(ring="none"), Config(bell=False)])
 async def test_the_configuration_silences_all(config: Config) -> None:
     """With `ring = "none"` or without a bell, nothing rings."""
@@ -93,6 +98,7 @@ async def test_the_configuration_silences_all(config: Config) -> None:
         assert bells(stage.written_since()) == 0
 
 
+@pytest.mark.system
 async def test_without_a_title_none_is_set() -> None:
     """The user may keep the terminal's own title."""
     async with at_home([row("one")], config=Config(title=False)) as stage:
@@ -100,6 +106,7 @@ async def test_without_a_title_none_is_set() -> None:
         assert "\x1b]0;" not in stage.written_since()
 
 
+@pytest.mark.system
 async def test_a_mark_vanishes_when_the_session_is_looked_at() -> None:
     """A session that is selected for a second is not marked any more; others stay marked."""
     async with at_home([row("one"), row("two"), row("three")]) as stage:
@@ -114,6 +121,7 @@ async def test_a_mark_vanishes_when_the_session_is_looked_at() -> None:
         assert stage.chosen.key not in marked
 
 
+@pytest.mark.system
 async def test_without_the_focus_nothing_is_looked_at() -> None:
     """While another window has the focus, the mark stays."""
     async with at_home([row("one")]) as stage:
@@ -127,6 +135,7 @@ async def test_without_the_focus_nothing_is_looked_at() -> None:
         await stage.until(lambda: not stage.app._rings.marked, "the look")
 
 
+@pytest.mark.system
 async def test_opening_a_session_looks_at_it() -> None:
     """A session that was opened is not marked, and is not marked while it is open."""
     async with at_home([row("one", path=PLAIN)]) as stage:
@@ -140,6 +149,7 @@ async def test_opening_a_session_looks_at_it() -> None:
         assert not stage.app._rings.marked
 
 
+@pytest.mark.system
 async def test_others_ring_while_a_session_is_open() -> None:
     """The list goes on behind the session, whose screen does not change the title."""
     async with at_home([row("one", path=PLAIN), row("two")]) as stage:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
 from agentwatch.screen.machine.rings import Rings
 from tests.builders.home.home_app import NOW_MS, row
+from tests.conftest import case
 
 BEGAN_MS = NOW_MS - 60_000
 LATER_MS = NOW_MS + 1_000
@@ -30,85 +29,85 @@ def keyed(*rows: Row) -> dict[Key, Row]:
 def new_rings(*, by_default: bool = True) -> Rings:
     """Return the rings of a list that was started at `BEGAN_MS`, with a session that works."""
     rings = Rings(by_default=by_default, began_ms=BEGAN_MS)
-    rings.update(keyed(row("one")))
+    rings.update([row("one")])
     return rings
 
 
 def test_a_session_that_begins_to_ask_rings_once() -> None:
     """It rings with the first rows in which it asks, and not with the next ones."""
     rings = new_rings()
-    assert rings.update(keyed(asking())) == [asking()]
-    assert rings.update(keyed(asking())) == []
+    assert rings.update([asking()]) == [asking()]
+    assert rings.update([asking()]) == []
     assert list(rings.marked) == [asking().key]
 
 
 def test_a_second_question_rings_again() -> None:
     """After it went on, the next question rings."""
     rings = new_rings()
-    rings.update(keyed(asking()))
-    rings.update(keyed(row("one")))
-    assert rings.update(keyed(asking(since_ms=LATER_MS + 5_000)))
+    rings.update([asking()])
+    rings.update([row("one")])
+    assert rings.update([asking(since_ms=LATER_MS + 5_000)])
 
 
-@pytest.mark.parametrize(("gap_ms", "count"), [(0, 0), (300, 0), (499, 0), (500, 1), (2_000, 1)])
-def test_a_blink_is_no_second_question(gap_ms: int, count: int) -> None:
+def test_a_blink_is_no_second_question() -> None:
     """An agent that goes on for less than half a second was not answered: it does not ring again."""
-    rings = new_rings()
-    rings.update(keyed(asking()))
-    rings.update(keyed(row("one", State.WORKING, since_ms=LATER_MS + 5_000)))
-    assert len(rings.update(keyed(asking(since_ms=LATER_MS + 5_000 + gap_ms)))) == count
-    assert list(rings.marked) == [asking().key]
+    for gap_ms, count in ((0, 0), (300, 0), (499, 0), (500, 1), (2_000, 1)):
+        with case(f"{gap_ms}, {count}"):
+            rings = new_rings()
+            rings.update([asking()])
+            rings.update([row("one", State.WORKING, since_ms=LATER_MS + 5_000)])
+            assert len(rings.update([asking(since_ms=LATER_MS + 5_000 + gap_ms)])) == count
+            assert list(rings.marked) == [asking().key]
 
 
 def test_the_same_question_does_not_ring_twice() -> None:
     """A registry that could not be read for a moment is not a new question."""
     rings = new_rings()
-    rings.update(keyed(asking()))
-    rings.update({})
-    assert rings.update(keyed(asking())) == []
+    rings.update([asking()])
+    rings.update((), [asking().key])
+    assert rings.update([asking()]) == []
 
 
-@pytest.mark.parametrize("since_ms", [BEGAN_MS - 1, None])
-def test_what_asked_before_the_start_does_not_ring(since_ms: int | None) -> None:
+def test_what_asked_before_the_start_does_not_ring() -> None:
     """A session that already needed the user when the list was started neither rings nor is marked."""
-    rings = Rings(by_default=True, began_ms=BEGAN_MS)
-    assert rings.update(keyed(asking(since_ms=since_ms))) == []
-    assert not rings.marked
+    for since_ms in (BEGAN_MS - 1, None):
+        with case(since_ms):
+            rings = Rings(by_default=True, began_ms=BEGAN_MS)
+            assert rings.update([asking(since_ms=since_ms)]) == []
+            assert not rings.marked
 
 
 def test_a_session_found_later_that_asks_since_before_does_not_ring() -> None:
     """Finding the sessions takes time: one that is found last is judged by when it began to ask."""
     rings = new_rings()
-    assert rings.update(keyed(row("one"), asking("two", since_ms=BEGAN_MS - 1))) == []
-    assert rings.update(keyed(row("one"), asking("three", since_ms=LATER_MS)))
+    assert rings.update([row("one"), asking("two", since_ms=BEGAN_MS - 1)]) == []
+    assert rings.update([row("one"), asking("three", since_ms=LATER_MS)])
 
 
 def test_without_a_time_a_known_session_rings() -> None:
     """A session that was seen in another state has begun to ask now."""
-    assert new_rings().update(keyed(asking(since_ms=None)))
+    assert new_rings().update([asking(since_ms=None)])
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_nothing_else_rings() -> None:
+    """What is inferred never rings, nor does a turn that has ended or failed; a parent rings itself."""
+    for other in (
         row("one", State.ASKS, Ground.INFERRED, since_ms=LATER_MS),
         row("one", State.TURN_FAILED, since_ms=LATER_MS),
         row("one", State.YOUR_TURN, since_ms=LATER_MS),
         asking(parent=("claude", "parent")),
-    ],
-)
-def test_nothing_else_rings(other: Row) -> None:
-    """What is inferred never rings, nor does a turn that has ended or failed; a parent rings itself."""
-    rings = new_rings()
-    assert rings.update(keyed(other)) == []
-    assert not rings.marked
+    ):
+        with case(other):
+            rings = new_rings()
+            assert rings.update([other]) == []
+            assert not rings.marked
 
 
 def test_looking_removes_the_mark() -> None:
     """The mark stays while the session goes on, until the user has looked at it."""
     rings = new_rings()
-    rings.update(keyed(asking()))
-    rings.update(keyed(row("one")))
+    rings.update([asking()])
+    rings.update([row("one")])
     assert rings.applied(keyed(row("one")))[asking().key].is_marked
     assert rings.look_at(asking().key)
     assert not rings.look_at(asking().key)
@@ -118,7 +117,7 @@ def test_looking_removes_the_mark() -> None:
 def test_a_session_that_is_open_is_not_marked() -> None:
     """The user looks at the session that is open."""
     rings = new_rings()
-    assert rings.update(keyed(asking()), open_key=asking().key)
+    assert rings.update([asking()], open_key=asking().key)
     assert not rings.marked
 
 
@@ -126,7 +125,7 @@ def test_the_choice_is_remembered(home: Path) -> None:
     """A session that was silenced stays silent after the next start."""
     rings = new_rings()
     assert not rings.toggle(asking().key)
-    assert rings.update(keyed(asking())) == []
+    assert rings.update([asking()]) == []
     assert list(rings.marked) == [asking().key]
     again = new_rings()
     assert not again.applied(keyed(row("one")))[asking().key].rings
@@ -142,7 +141,7 @@ def test_only_chosen_sessions_ring_if_none_do_by_default() -> None:
     assert [each.rings for each in rings.applied(rows).values()] == [False, False]
     rings.toggle(("claude", "two"))
     assert [each.rings for each in rings.applied(rows).values()] == [False, True]
-    assert rings.update(keyed(asking(), asking("two"))) == [asking("two")]
+    assert rings.update([asking(), asking("two")]) == [asking("two")]
 
 
 def test_the_oldest_choices_are_forgotten() -> None:
@@ -154,12 +153,13 @@ def test_the_oldest_choices_are_forgotten() -> None:
     assert [again.rings(("claude", name)) for name in ("0", "1", "2", "501")] == [True, True, False, False]
 
 
-@pytest.mark.parametrize("damage", [b"", b"[]", b"{", b'{"claude:one": "no"}', b"\xff", b"[" * 5000])
-def test_a_damaged_file_counts_as_no_choice(home: Path, damage: bytes) -> None:
+def test_a_damaged_file_counts_as_no_choice(home: Path) -> None:
     """Whatever the file contains, the list opens."""
     home.mkdir()
-    (home / "rings.json").write_bytes(damage)
-    assert new_rings().rings(asking().key)
+    for damage in (b"", b"[]", b"{", b'{"claude:one": "no"}', b"\xff", b"[" * 5000):
+        with case(damage[:30]):
+            (home / "rings.json").write_bytes(damage)
+            assert new_rings().rings(asking().key)
 
 
 def test_rows_without_marks_and_choices_stay_as_they_are() -> None:

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from agentwatch.screen.machine import tmux
 from agentwatch.screen.machine.tmux import go_to_pane, pane_of
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
+from tests.conftest import case
 
 needs_tmux = pytest.mark.skipif(
     shutil.which("tmux") is None or sys.platform != "linux", reason="needs tmux and /proc"
@@ -29,9 +30,10 @@ def test_a_pane_is_named_by_session_window_and_pane() -> None:
     assert (pane.session, pane.pane, pane.words) == ("main", "%12", "main:@0.%12")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+@pytest.mark.slow
+def test_what_is_no_pane_is_not_used() -> None:
+    """A text of another form is not given to tmux."""
+    for words in (
         "",
         "main",
         "main:",
@@ -46,11 +48,9 @@ def test_a_pane_is_named_by_session_window_and_pane() -> None:
         "main:@0.%" + "9" * 100,
         "main:@0",
         "main:@a.%0",
-    ],
-)
-def test_what_is_no_pane_is_not_used(words: str) -> None:
-    """A text of another form is not given to tmux."""
-    assert pane_of(words) is None
+    ):
+        with case(ascii(words[:60])):
+            assert pane_of(words) is None
 
 
 def test_outside_of_tmux_the_pane_is_named() -> None:
@@ -107,6 +107,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     server.run("kill-server")
 
 
+@pytest.mark.slow
 @needs_tmux
 def test_the_pane_is_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """The window and the pane of the session are selected; without a client, that is all that can be done."""
@@ -119,6 +120,7 @@ def test_the_pane_is_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> N
     assert server.current() == second
 
 
+@pytest.mark.system
 @needs_tmux
 def test_a_pane_of_another_server_is_not_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pane with the same id in which another process runs is left alone."""
@@ -130,6 +132,7 @@ def test_a_pane_of_another_server_is_not_shown(server: Server, monkeypatch: pyte
     assert server.current() == first
 
 
+@pytest.mark.system
 @needs_tmux
 def test_a_pane_that_is_gone_is_reported(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pane that was closed cannot be shown."""
@@ -139,6 +142,7 @@ def test_a_pane_that_is_gone_is_reported(server: Server, monkeypatch: pytest.Mon
     assert "is gone" in go_to_pane(pane, None)
 
 
+@pytest.mark.slow
 async def test_the_key_names_the_pane(monkeypatch: pytest.MonkeyPatch) -> None:
     """`t` on a session whose pane is known names it; on another, it says that none is known."""
     monkeypatch.delenv("TMUX", raising=False)
@@ -151,13 +155,16 @@ async def test_the_key_names_the_pane(monkeypatch: pytest.MonkeyPatch) -> None:
         await stage.shows("no terminal of this session is known")
 
 
+@pytest.mark.slow
 async def test_the_list_goes_on_while_tmux_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tmux that hangs does not hold up the keys."""
+    may_answer, was_told = threading.Event(), list[bool]()
     monkeypatch.setenv("TMUX", "/gone,1,0")
-    monkeypatch.setattr(tmux, "_tmux", lambda *_: time.sleep(0.5))
+    monkeypatch.setattr(tmux, "_tmux", lambda *_: was_told.append(may_answer.wait(20)))
     async with at_home([row("one", tmux="main:@0.%0"), row("two")]) as stage:
         await stage.choose("one")
-        began = time.monotonic()
-        await stage.press("t", "j")
-        assert time.monotonic() - began < 0.5
+        await stage.press("t")
+        await stage.choose("two")
+        may_answer.set()
         await stage.shows("is gone, or tmux does not answer")
+    assert was_told == [True]

@@ -11,6 +11,7 @@ from textual.strip import Strip
 
 from agentwatch.safe_text import safe_text
 from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks
+from tests.conftest import case
 
 STYLE_NAMES = ("heading", "code", "link", "quote", "accent", "rule")
 STYLES = {name: Style(meta={"style": name}) for name in STYLE_NAMES}
@@ -64,17 +65,19 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize(("source", "expected"), BLOCKS)
-def test_blocks(source: str, expected: list[tuple[str, bool]]) -> None:
+def test_blocks() -> None:
     """A code fence is one block; other blocks end at a blank line followed by an unindented line."""
-    assert [(source[start:end], fence) for start, end, fence in split_blocks(source)] == expected
+    for source, expected in BLOCKS:
+        with case(source):
+            assert [(source[start:end], fence) for start, end, fence in split_blocks(source)] == expected
 
 
-@pytest.mark.parametrize("source", [source for source, _ in BLOCKS])
-def test_blocks_contain_every_character_that_is_not_blank(source: str) -> None:
+def test_blocks_contain_every_character_that_is_not_blank() -> None:
     """Every character that is not blank belongs to a block."""
-    held = "".join(source[start:end] for start, end, _ in split_blocks(source))
-    assert held.split() == source.split()
+    for source in [source for source, _ in BLOCKS]:
+        with case(source):
+            held = "".join(source[start:end] for start, end, _ in split_blocks(source))
+            assert held.split() == source.split()
 
 
 def test_a_heading_is_aligned_left(renderer: MarkdownRenderer) -> None:
@@ -115,10 +118,11 @@ def test_code_quotes_and_links_have_styles(renderer: MarkdownRenderer) -> None:
     assert "said" in found["quote"]
 
 
-@pytest.mark.parametrize("source", ["```python\nif x:\n\n    y()\n```\n", "```python\nif x:\n\n    y()"])
-def test_code_is_shown_as_it_is(renderer: MarkdownRenderer, source: str) -> None:
+def test_code_is_shown_as_it_is(renderer: MarkdownRenderer) -> None:
     """A code block shows its lines with their indentation and without the fence, closed or not."""
-    assert texts(renderer.code(safe_text(source), 30)) == [" if x:", "", "     y()"]
+    for source in ("```python\nif x:\n\n    y()\n```\n", "```python\nif x:\n\n    y()"):
+        with case(ascii(source[:60])):
+            assert texts(renderer.code(safe_text(source), 30)) == [" if x:", "", "     y()"]
 
 
 def test_code_is_wrapped(renderer: MarkdownRenderer) -> None:
@@ -139,37 +143,44 @@ def test_nothing_is_wider_than_the_pane(renderer: MarkdownRenderer) -> None:
 ENTITIES = ["&#x202e;", "&#27;", "&#x1b;[31m", "&#155;", "&#x200b;", "&#7;", "&#xFEFF;", "&#x2028;"]
 
 
-@pytest.mark.parametrize("entity", ENTITIES)
-@pytest.mark.parametrize(
-    "source",
-    ["A{}B", "# A{}B", "- A{}B", "> A{}B", "| A{}B | c |\n|---|---|\n| d | A{}B |", "[A{}B](http://e)"],
-)
-def test_an_entity_cannot_act(renderer: MarkdownRenderer, entity: str, source: str) -> None:
+def test_an_entity_cannot_act(renderer: MarkdownRenderer) -> None:
     """A character written as an HTML entity is made safe like one written directly."""
-    strips = renderer.markdown(safe_text(source.replace("{}", entity)), 60)
-    shown = "".join(strip.text for strip in strips)
-    assert not [char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp")]
-    assert "A" in shown
-    assert "B" in shown
+    for entity in ENTITIES:
+        for source in (
+            "A{}B",
+            "# A{}B",
+            "- A{}B",
+            "> A{}B",
+            "| A{}B | c |\n|---|---|\n| d | A{}B |",
+            "[A{}B](http://e)",
+        ):
+            with case(f"{entity!r}, {source!r}"):
+                strips = renderer.markdown(safe_text(source.replace("{}", entity)), 60)
+                shown = "".join(strip.text for strip in strips)
+                assert not [char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp")]
+                assert "A" in shown
+                assert "B" in shown
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_a_link_cannot_be_clicked(renderer: MarkdownRenderer) -> None:
+    """No rendered link has a target that a terminal or the app would follow."""
+    for source in (
         "[x](javascript:alert)",
         "[x](https://evil.example 'title')",
         "<https://evil.example>",
         "![x](file:///etc/passwd)",
         "[x][1]\n\n[1]: http://evil.example",
         "[link=file:///etc/passwd]x[/link]",
-    ],
-)
-def test_a_link_cannot_be_clicked(renderer: MarkdownRenderer, source: str) -> None:
-    """No rendered link has a target that a terminal or the app would follow."""
-    for strip in renderer.markdown(safe_text(source), 60):
-        for segment in strip:
-            assert segment.style is None or segment.style.link is None
-            assert not segment.style or not segment.style._meta or set(segment.style.meta) <= {"style"}
+    ):
+        with case(ascii(source[:60])):
+            strips = renderer.markdown(safe_text(source), 60)
+            assert any(texts(strips))
+            for strip in strips:
+                for segment in strip:
+                    assert segment.style is None or segment.style.link is None
+                    assert (
+                        not segment.style or not segment.style._meta or set(segment.style.meta) <= {"style"}
+                    )
 
 
 def test_a_link_shows_its_target(renderer: MarkdownRenderer) -> None:
@@ -179,13 +190,14 @@ def test_a_link_shows_its_target(renderer: MarkdownRenderer) -> None:
     )
 
 
-@pytest.mark.parametrize("source", ["x" * 100_000, "word\n" * 20_000, "a" * 16_000 + "\n" + "b" * 40_000])
-def test_long_text_is_split_into_blocks(source: str) -> None:
+def test_long_text_is_split_into_blocks() -> None:
     """Text longer than 16,384 characters is split, at a line end where possible; no character is lost."""
-    blocks = split_blocks(source)
-    assert all(end - start <= 16_384 for start, end, _ in blocks)
-    assert "".join(source[start:end] for start, end, _ in blocks) == source
-    assert split_blocks(source + "y")[:-1] == blocks[:-1]
+    for source in ("x" * 100_000, "word\n" * 20_000, "a" * 16_000 + "\n" + "b" * 40_000):
+        with case(ascii(source[:60])):
+            blocks = split_blocks(source)
+            assert all(end - start <= 16_384 for start, end, _ in blocks)
+            assert "".join(source[start:end] for start, end, _ in blocks) == source
+            assert split_blocks(source + "y")[:-1] == blocks[:-1]
 
 
 def test_a_long_table_is_one_table(renderer: MarkdownRenderer) -> None:
@@ -199,15 +211,17 @@ def test_a_long_table_is_one_table(renderer: MarkdownRenderer) -> None:
     assert "|" not in "".join(shown)
 
 
-@pytest.mark.parametrize("unit", ["\n", " \n", "\n\n ", "`", "``` ", "*", "[", "1", "- ", "|"])
-def test_repeated_characters_are_rendered_in_linear_time(renderer: MarkdownRenderer, unit: str) -> None:
+@pytest.mark.costs
+def test_repeated_characters_are_rendered_in_linear_time(renderer: MarkdownRenderer) -> None:
     """Blank lines, marks and spaces take no more than 1 ms for each 10 characters; usual text takes 20 µs."""
-    source = unit * (4_000 // len(unit)) + "`"
-    began = time.process_time()
-    for start, end, is_code in split_blocks(source):
-        block = safe_text(source[start:end])
-        _ = renderer.code(block, 80) if is_code else renderer.markdown(block, 80)
-    assert time.process_time() - began < 0.4
+    for unit in ("\n", " \n", "\n\n ", "`", "``` ", "*", "[", "1", "- ", "|"):
+        with case(ascii(unit[:60])):
+            source = unit * (4_000 // len(unit)) + "`"
+            began = time.process_time()
+            for start, end, is_code in split_blocks(source):
+                block = safe_text(source[start:end])
+                _ = renderer.code(block, 80) if is_code else renderer.markdown(block, 80)
+            assert time.process_time() - began < 0.4
 
 
 def test_blank_lines_around_a_plain_paragraph_do_not_make_it_markup(renderer: MarkdownRenderer) -> None:

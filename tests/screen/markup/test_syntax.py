@@ -18,6 +18,7 @@ from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import CodeStyle, SyntaxColours, code_theme, legible
 from tests.builders.screen.app import PaneApp
+from tests.conftest import case
 
 MOST = 20_000
 PYTHON = CodeStyle("a.py", "github-dark", Style(bgcolor="#121212"))
@@ -66,18 +67,19 @@ def ground(row: list[Segment], word: str) -> str | None:
     return style.bgcolor.name if style.bgcolor else None
 
 
-@pytest.mark.parametrize("width", [60, 120])
-def test_a_diff_has_the_colours_of_its_language(width: int) -> None:
+def test_a_diff_has_the_colours_of_its_language() -> None:
     """Words of a changed line have the same colours as in an unchanged line; only the background differs."""
-    rows = drawn("@@ -1,2 +1,2 @@\n return kept\n-return old\n+return new\n", width)
-    [kept] = [row for row in rows if any("kept" in s.text for s in row)]
-    [old] = [row for row in rows if any("old" in s.text for s in row)]
-    [new] = [row for row in rows if any("new" in s.text for s in row)]
-    assert colour(kept, "return") != colour(kept, "kept")
-    keywords = [colour(row, "return") for row in (kept, old, new)]
-    assert len(set(keywords)) == 1
-    assert ground(old, "old") == GROUNDS["removed"]
-    assert ground(new, "new") == GROUNDS["added"]
+    for width in (60, 120):
+        with case(width):
+            rows = drawn("@@ -1,2 +1,2 @@\n return kept\n-return old\n+return new\n", width)
+            [kept] = [row for row in rows if any("kept" in s.text for s in row)]
+            [old] = [row for row in rows if any("old" in s.text for s in row)]
+            [new] = [row for row in rows if any("new" in s.text for s in row)]
+            assert colour(kept, "return") != colour(kept, "kept")
+            keywords = [colour(row, "return") for row in (kept, old, new)]
+            assert len(set(keywords)) == 1
+            assert ground(old, "old") == GROUNDS["removed"]
+            assert ground(new, "new") == GROUNDS["added"]
 
 
 def test_a_string_over_several_lines_is_one_string() -> None:
@@ -116,6 +118,7 @@ def contrast(one: Color, other: Color) -> float:
     return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
+@pytest.mark.system
 async def test_code_can_be_read_in_every_theme() -> None:
     """In every theme, code has a contrast of at least 4.5 on plain, added, removed and code backgrounds."""
     pane = Pane("", id="detail")
@@ -133,6 +136,7 @@ async def test_code_can_be_read_in_every_theme() -> None:
                     assert text is None or contrast(text, under.bgcolor) > 4.49, (theme.name, name, kind)
 
 
+@pytest.mark.slow
 async def test_in_16_colours_changed_lines_have_signs_only() -> None:
     """In a theme of the terminal's own colours, a diff has no background and uses no other colours."""
     pane = Pane("", id="detail")

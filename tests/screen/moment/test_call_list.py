@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -21,6 +22,7 @@ from tests.builders.moment.any_recording import (
     written,
 )
 from tests.builders.stories.call_facts import facts_of
+from tests.conftest import case
 
 
 def listed(session: Session, words: str, *, by_duration: bool) -> CallList:
@@ -46,17 +48,24 @@ def shown(calls: CallList) -> tuple[object, ...]:
     )
 
 
-@pytest.mark.parametrize("words", ["", "e"], ids=["all", "filtered"])
-@pytest.mark.parametrize("by_duration", [False, True], ids=["by time", "by duration"])
-@pytest.mark.parametrize("is_dense", [False, True], ids=["from the start", "from a checkpoint"])
-def test_rows_are_as_they_were(
-    words: str, by_duration: bool, is_dense: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "count", [2, pytest.param(max(SESSIONS, 24), marks=pytest.mark.system)], ids=["few", "many"]
+)
+def test_rows_are_as_they_were(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows, hidden calls, failures and subagents at any moment are those of the calls of then."""
-    if is_dense:
-        dense(monkeypatch)
-    for number, data in enumerate(generated(max(SESSIONS, 24))):
-        reader = open_saved(written(tmp_path / f"{number}.ndjson", data))
+    for is_dense, by_duration, words in product((False, True), (False, True), ("", "e")):
+        with monkeypatch.context() as patch, case(f"{is_dense=}, {by_duration=}, {words=}"):
+            if is_dense:
+                dense(patch)
+            assert check_rows(tmp_path, count, words, by_duration=by_duration) > count
+
+
+def check_rows(folder: Path, count: int, words: str, *, by_duration: bool) -> int:
+    """Check moments of generated sessions, and return how many."""
+    checked = 0
+    for number, data in enumerate(generated(count)):
+        reader = open_saved(written(folder / f"{number}.ndjson", data))
         feed, history = with_history(reader)
         feed.advance()
         newest = listed(feed.session, words, by_duration=by_duration)
@@ -71,4 +80,6 @@ def test_rows_are_as_they_were(
                 before, calls = stands, newest.at(stands.session)
             expected = listed(fed_until(reader, moment).session, words, by_duration=by_duration)
             assert shown(calls) == shown(expected), f"session {number} at {moment}"
+            checked += 1
         os.close(reader.fd)
+    return checked

@@ -12,19 +12,22 @@ import pytest
 from agentwatch.screen.moment import moment as live
 from agentwatch.screen.moment.keys import MomentKeys
 from tests.builders.agents.claude_session import claude_session
+from tests.builders.captures import Captures
 from tests.builders.moment.any_recording import (
-    CAPTURES,
     MOMENTS,
     SESSIONS,
     chosen,
     dense,
     generated,
     line_ends,
+    real_recordings,
     written,
 )
 from tests.builders.moment.panes import Shown, at_rest, differing, shown, watch_screen
 from tests.builders.screen.app import Stage, opened
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
+
+pytestmark = pytest.mark.slow
 
 SIZES = ((120, 40), (160, 50), (80, 24), (40, 12))
 View = Callable[[Stage], None]
@@ -116,17 +119,32 @@ async def check(
         )
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
-async def test_panes_are_as_they_were(view: View, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.system
+async def test_panes_are_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At any moment of a session with subagents, thinking and a plan, every pane is as it was."""
+    await check_claude_session(tmp_path, monkeypatch, as_it_is, 3)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
+async def test_changed_panes_are_as_they_were(
+    view: View, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So is a pane that the user has filtered, sorted or unfolded."""
+    await check_claude_session(tmp_path, monkeypatch, view, max(MOMENTS, 12))
+
+
+async def check_claude_session(folder: Path, monkeypatch: pytest.MonkeyPatch, view: View, count: int) -> None:
+    """Check some moments of a session of Claude Code."""
     dense(monkeypatch)
     data = claude_session()
     path = written(
-        tmp_path / "session.ndjson", data, ((end, 1_700_000_000_000 + end) for end in [0, *line_ends(data)])
+        folder / "session.ndjson", data, ((end, 1_700_000_000_000 + end) for end in [0, *line_ends(data)])
     )
-    await check(path, Random(view.__name__), max(MOMENTS, 12), monkeypatch, SIZES[VIEWS.index(view)], view)
+    await check(path, Random(view.__name__), count, monkeypatch, SIZES[VIEWS.index(view)], view)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("number", range(min(max(SESSIONS // 5, 3), 150)))
 async def test_panes_of_a_generated_session_are_as_they_were(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -138,15 +156,26 @@ async def test_panes_of_a_generated_session_are_as_they_were(
     await check(path, Random(number), MOMENTS, monkeypatch, SIZES[number % 4], VIEWS[number // 4 % 4])
 
 
-@pytest.mark.parametrize(
-    "path", CAPTURES if SESSIONS >= 150 else [RECORDINGS / "demo.ndjson"], ids=lambda path: path.stem
-)
-async def test_panes_of_a_capture_are_as_they_were(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.system
+async def test_panes_of_a_recording_are_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At any moment of a bundled recording, every pane is as it was."""
+    await check_capture(RECORDINGS / "demo.ndjson", tmp_path, monkeypatch)
+
+
+@pytest.mark.long
+async def test_panes_of_every_capture_are_as_they_were(
+    captures: Captures, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At any moment of a real recording, every pane is as it was."""
+    """At any moment of a capture, every pane is as it was."""
+    for path in real_recordings(captures):
+        with case(path):
+            await check_capture(path, tmp_path, monkeypatch)
+
+
+async def check_capture(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check some moments of a capture, at a size and with a view that its name chooses."""
     dense(monkeypatch)
-    copy = await asyncio.to_thread(_copied, path, tmp_path)
+    copy = await asyncio.to_thread(_copied, path, folder)
     chance = Random(path.stem)
     await check(copy, chance, MOMENTS, monkeypatch, chance.choice(SIZES), chance.choice(VIEWS))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from agentwatch.screen.moment.moment import Moment
 from agentwatch.sources.open import saved_source
 from tests.builders.lines import completed, delta, final, init, result, started
 from tests.builders.moment.timed import ManualClock, parsed, timed_evenly
-from tests.builders.screen.app import lines_of, opened
+from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import answer, session
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_call_is_selected_at_its_end(recording: Saver) -> None:
@@ -33,18 +36,30 @@ async def test_a_call_is_selected_at_its_end(recording: Saver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("+14s", 1), ("-10s", 4), ("50%", 2), ("start", 0), ("live", 6), ("mark", 3)]
+    "moments",
+    [
+        {"+14s": 1, "mark": 3},
+        pytest.param({"-10s": 4, "50%": 2, "start": 0, "live": 6}, marks=pytest.mark.system),
+    ],
+    ids=["some", "others"],
 )
-async def test_a_moment_is_shown(recording: Saver, text: str, count: int) -> None:
+async def test_a_moment_is_shown(recording: Saver, moments: dict[str, int]) -> None:
     """`FILE@+14s` and the other words show the calls that had started by then."""
     path = timed_evenly(recording(session(6)))
     marked = len(b"".join(path.read_bytes().splitlines(keepends=True)[:13]))
     Bookmarks(path.with_suffix(".bookmarks.json"), lambda _: True).toggle(marked, None, "mark")
-    async with opened(path, asked=Asked(parsed(text))) as stage:
-        await stage.until(lambda: len(lines_of(stage.calls)) == count, f"{count} calls")
-        await stage.settled()
-        assert len(lines_of(stage.calls)) == count
-        assert ("as of" in stage.header) == (text != "live")
+    for text, count in moments.items():
+        with case(text):
+            async with opened(path, asked=Asked(parsed(text))) as stage:
+                await stage.until(partial(has_calls, stage, count), f"{count} calls")
+                await stage.settled()
+                assert has_calls(stage, count)
+                assert ("as of" in stage.header) == (text != "live")
+
+
+def has_calls(stage: Stage, count: int) -> bool:
+    """Return whether this number of calls is listed."""
+    return len(lines_of(stage.calls)) == count
 
 
 async def test_a_moment_that_does_not_exist_is_said(recording: Saver) -> None:
@@ -55,6 +70,7 @@ async def test_a_moment_that_does_not_exist_is_said(recording: Saver) -> None:
         assert len(lines_of(stage.calls)) == 6
 
 
+@pytest.mark.system
 async def test_a_call_that_never_ended_is_shown_when_it_started(recording: Saver) -> None:
     """`FILE#2` of a call without an end shows the moment at which it had started."""
     lines = session(1) + started("shell", "open", command="sleep 600") + answer("Waiting.")
@@ -63,8 +79,8 @@ async def test_a_call_that_never_ended_is_shown_when_it_started(recording: Saver
         assert "Waiting." not in stage.text()
 
 
-def big(path: Path, calls: int = 2500) -> Path:
-    """Write a recording of 5 MB, whose lines came every two seconds."""
+def big(path: Path, calls: int = 700) -> Path:
+    """Write a recording of 1.4 MB, whose lines came every two seconds."""
     lines = [init()]
     for number in range(calls):
         lines += [delta(f"Sentence {number}. "), final(f"Sentence {number}. ")]
@@ -76,11 +92,17 @@ def big(path: Path, calls: int = 2500) -> Path:
 
 @pytest.fixture(scope="module")
 def big_recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the recording of 5 MB."""
+    """Return the recording of 1.4 MB, which is large where a file of 1 MiB is."""
     return big(tmp_path_factory.mktemp("big") / "big.ndjson")
 
 
-@pytest.mark.parametrize(("text", "chosen"), [("#7", "6"), ("#2000", "1999"), ("50%", None)])
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("#500", "499"),
+        *(pytest.param(*each, marks=pytest.mark.system) for each in (("#7", "6"), ("50%", None))),
+    ],
+)
 async def test_a_large_recording_opens_at_a_moment_once_it_is_read(
     monkeypatch: pytest.MonkeyPatch, big_recording: Path, text: str, chosen: str | None
 ) -> None:
@@ -94,19 +116,21 @@ async def test_a_large_recording_opens_at_a_moment_once_it_is_read(
             assert stage.chosen is not None
             assert stage.chosen.startswith(chosen)
         else:
-            assert abs(len(lines_of(stage.calls)) - 1250) <= 1
+            assert abs(len(lines_of(stage.calls)) - 350) <= 1
 
 
+@pytest.mark.system
 async def test_a_missing_call_of_a_large_recording_is_said(
     monkeypatch: pytest.MonkeyPatch, big_recording: Path
 ) -> None:
     """After the preview, the end is shown with the reason."""
     monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
     async with opened(big_recording, asked=Asked(parsed("#9000"))) as stage:
-        await stage.shows("no call #9000: the session has 2500 calls")
+        await stage.shows("no call #9000: the session has 700 calls")
         assert "as of" not in stage.header
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("text", ["#7", "+60s", "90%", "-20s"])
 async def test_a_replay_begins_when_its_start_is_read(big_recording: Path, text: str) -> None:
     """A replay stands at the start until the recording is read as far as its beginning, and plays then."""
@@ -138,6 +162,7 @@ def test_a_replay_stands_at_the_start_until_its_beginning_is_known(recording: Sa
         assert moment.playhead.is_playing != is_moved
 
 
+@pytest.mark.system
 async def test_a_part_that_cannot_be_replayed_is_said(recording: Saver) -> None:
     """An end before the start is left out with a word, and the recording is replayed to its end."""
     path = timed_evenly(recording(session(6)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from textual.widgets import Static
 
@@ -9,7 +11,9 @@ from agentwatch.screen.moment.keys import MomentKeys
 from agentwatch.screen.screen import WatchScreen
 from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import answer, ended, init, prompt, shell, started, thinking
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 _LINES = [
     init(),
@@ -50,21 +54,33 @@ def moment(stage: Stage) -> int | None:
     return None if playhead.is_live else playhead.offset
 
 
+def shows_panes(stage: Stage, rows: list[str]) -> bool:
+    """Return whether the rows of the panes are these."""
+    return stage.rows()[2:-1] == rows
+
+
+@pytest.mark.system
 @pytest.mark.parametrize(
-    ("query", "line"),
-    [("walrus", 4), ("badger", 7), ("otter", 9), ("exit 3", 11), ("lynx", 13), ("heron", None)],
+    "matches",
+    [
+        {"otter": 9, "heron": None},
+        pytest.param({"walrus": 4, "badger": 7, "exit 3": 11, "lynx": 13}, marks=pytest.mark.system),
+    ],
+    ids=["some", "others"],
 )
-async def test_the_moment_moves_on_to_a_later_match(recording: Saver, query: str, line: int | None) -> None:
+async def test_the_moment_moves_on_to_a_later_match(recording: Saver, matches: dict[str, int | None]) -> None:
     """A match is shown at the first moment at which it is complete, and esc returns to the earlier one."""
-    async with opened(recording(*_LINES)) as stage:
-        await go_to(stage, after_line(3))
-        before = stage.rows()[2:-1]
-        await stage.press("slash", *query)
-        await stage.until(lambda: "moved on to " in note(stage), "the match")
-        assert moment(stage) == (None if line is None else after_line(line))
-        await stage.press("escape")
-        assert moment(stage) == after_line(3)
-        await stage.until(lambda: stage.rows()[2:-1] == before, "the panes of before")
+    for query, line in matches.items():
+        with case(f"{query}, {line}"):
+            async with opened(recording(*_LINES)) as stage:
+                await go_to(stage, after_line(3))
+                before = stage.rows()[2:-1]
+                await stage.press("slash", *query)
+                await stage.until(lambda: "moved on to " in note(stage), "the match")
+                assert moment(stage) == (None if line is None else after_line(line))
+                await stage.press("escape")
+                assert moment(stage) == after_line(3)
+                await stage.until(partial(shows_panes, stage, before), "the panes of before")
 
 
 async def test_a_match_that_is_shown_does_not_move_the_moment(recording: Saver) -> None:
@@ -77,6 +93,7 @@ async def test_a_match_that_is_shown_does_not_move_the_moment(recording: Saver) 
         assert "moved on" not in note(stage)
 
 
+@pytest.mark.system
 async def test_typing_on_returns_to_the_moment_of_the_search(recording: Saver) -> None:
     """If another query has its match earlier, the moment at which the search began is shown again."""
     async with opened(recording(*_LINES)) as stage:
@@ -89,6 +106,7 @@ async def test_typing_on_returns_to_the_moment_of_the_search(recording: Saver) -
         assert moment(stage) == after_line(7)
 
 
+@pytest.mark.system
 async def test_n_moves_the_moment_on(recording: Saver) -> None:
     """`n` goes to the next match and moves the moment on; `N` goes back and leaves the moment."""
     async with opened(recording(*_LINES)) as stage:
@@ -106,6 +124,7 @@ async def test_n_moves_the_moment_on(recording: Saver) -> None:
         assert moment(stage) is None
 
 
+@pytest.mark.system
 async def test_the_note_ends_when_the_user_moves_the_moment(recording: Saver) -> None:
     """`moved on to` is no longer in the find bar after `L`."""
     async with opened(recording(*_LINES)) as stage:
@@ -117,6 +136,7 @@ async def test_the_note_ends_when_the_user_moves_the_moment(recording: Saver) ->
         assert "1 of 1" in note(stage)
 
 
+@pytest.mark.system
 async def test_an_overlay_s_call_is_shown_when_it_has_ended(recording: Saver) -> None:
     """A call that has not begun or not ended at the moment is shown at the moment at which it has ended."""
     async with opened(recording(*_LINES)) as stage:

@@ -12,6 +12,8 @@ from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import session
 from tests.conftest import Saver
 
+pytestmark = pytest.mark.slow
+
 
 def line_ends(data: bytes) -> list[int]:
     """Return the moments after each line."""
@@ -47,6 +49,7 @@ async def test_returning_to_live_selects_again_what_was_selected(recording: Save
         assert not stage.calls.following
 
 
+@pytest.mark.system
 async def test_following_goes_on_at_the_live_moment(recording: Saver) -> None:
     """If the newest call was followed when the live moment was left, it is followed again."""
     data = session(12)
@@ -57,6 +60,7 @@ async def test_following_goes_on_at_the_live_moment(recording: Saver) -> None:
         assert stage.calls.following
 
 
+@pytest.mark.system
 async def test_a_selected_call_is_selected_again_when_it_begins_again(recording: Saver) -> None:
     """While the moment plays to before a selected call, the newest call of then takes its place."""
     data = session(12)
@@ -74,6 +78,7 @@ async def test_a_selected_call_is_selected_again_when_it_begins_again(recording:
         await stage.until(lambda: stage.chosen == "echo 7", "the selected call")
 
 
+@pytest.mark.system
 async def test_no_call_is_shown_before_it_began(recording: Saver) -> None:
     """If the moment moves before the first call as soon as a call is selected, the detail is empty."""
     data = session(12)
@@ -85,6 +90,7 @@ async def test_no_call_is_shown_before_it_began(recording: Saver) -> None:
         assert lines_of(stage.pane("detail")) == []
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("goes_live", [True, False])
 async def test_a_filter_is_cleared_at_another_moment(recording: Saver, *, goes_live: bool) -> None:
     """The call that was selected before a filter is selected again in its state at the present moment."""

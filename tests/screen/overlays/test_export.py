@@ -27,6 +27,7 @@ def written(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 async def test_a_key_exports_the_session(folder: Path) -> None:
     """X offers the formats; the file is in the working directory. A toast names it and what was masked."""
     async with opened(bundled("demo")) as stage:
@@ -40,6 +41,7 @@ async def test_a_key_exports_the_session(folder: Path) -> None:
     assert "/home/ada" not in written(folder)["demo.md"]
 
 
+@pytest.mark.system
 async def test_the_export_can_be_cancelled(folder: Path) -> None:
     """The escape key closes the dialog, and nothing is written."""
     async with opened(bundled("demo")) as stage:
@@ -49,6 +51,7 @@ async def test_the_export_can_be_cancelled(folder: Path) -> None:
     assert written(folder) == {}
 
 
+@pytest.mark.system
 async def test_a_failed_export_is_reported(folder: Path) -> None:
     """If the file cannot be written, the toast says why."""
     recording = folder.parent / "a.ndjson"
@@ -66,6 +69,7 @@ def test_each_format_is_a_file() -> None:
     assert len({key for key, _, _ in FORMATS}) == len(FORMATS)
 
 
+@pytest.mark.system
 def test_modules_in_the_working_directory_are_not_imported(folder: Path) -> None:
     """The agent may have written modules there, with the names of those that the export imports."""
     for name in ("agentwatch", "click", "orjson", "json"):

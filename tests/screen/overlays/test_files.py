@@ -17,7 +17,9 @@ from agentwatch.screen.overlays.files import FileCallsView, FilesScreen, FilesVi
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, init, started
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 BEGAN_MS = 1_793_610_000_000
 
@@ -86,18 +88,21 @@ async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
         ]
 
 
-@pytest.mark.parametrize("width", [38, 60, 80, 120, 200])
-async def test_name_and_marks_stay_at_every_width(recording: Saver, width: int) -> None:
+@pytest.mark.system
+async def test_name_and_marks_stay_at_every_width(recording: Saver) -> None:
     """At any width a row fits and shows the end of the path and the start of the mark."""
-    async with opened(recording(SESSION), (width, 20)) as (app, _):
-        pane = app.pane("files")
-        room = pane.scrollable_content_region.width
-        rows = [pane.draw(y, room).text for y in range(pane.line_count())]
-        assert max(map(len, rows)) <= room
-        assert "wheel.py" in rows[1]
-        assert "! edited" in rows[1]
+    for width in (38, 60, 80, 120, 200):
+        with case(width):
+            async with opened(recording(SESSION), (width, 20)) as (app, _):
+                pane = app.pane("files")
+                room = pane.scrollable_content_region.width
+                rows = [pane.draw(y, room).text for y in range(pane.line_count())]
+                assert max(map(len, rows)) <= room
+                assert "wheel.py" in rows[1]
+                assert "! edited" in rows[1]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("size", [(20, 8), (8, 4), (3, 2)])
 async def test_no_terminal_is_too_small(recording: Saver, size: tuple[int, int]) -> None:
     """In a terminal too small for a row, as much of the row as fits is drawn."""
@@ -144,13 +149,15 @@ async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> 
         assert [chosen and chosen.number for chosen in app.given] == [4]
 
 
-@pytest.mark.parametrize("keys", [("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")])
-async def test_closing_selects_no_call(recording: Saver, keys: tuple[str, ...]) -> None:
+@pytest.mark.system
+async def test_closing_selects_no_call(recording: Saver) -> None:
     """Esc goes from the calls to the files and from there closes; `q` and `F` close at once."""
-    async with opened(recording(SESSION)) as (app, pilot):
-        await pilot.press(*keys)
-        await eventually(pilot, lambda: app.given, "the end")
-        assert app.given == [None]
+    for keys in (("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")):
+        with case(keys):
+            async with opened(recording(SESSION)) as (app, pilot):
+                await pilot.press(*keys)
+                await eventually(pilot, lambda: app.given, "the end")
+                assert app.given == [None]
 
 
 async def test_it_grows_while_it_is_open(recording: Saver) -> None:
@@ -169,6 +176,7 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         assert files.scroll_y == 0
 
 
+@pytest.mark.system
 async def test_at_the_top_the_newest_file_becomes_selected(recording: Saver) -> None:
     """While the newest file is selected, a newer one at the top becomes the selected one."""
     path = recording(SESSION)
@@ -194,6 +202,7 @@ async def test_back_to_start_is_updated_by_each_edit(recording: Saver) -> None:
             assert ("reverted" in "".join(lines_of(app.pane("files")))) is is_back
 
 
+@pytest.mark.system
 async def test_without_files_a_line_says_so(recording: Saver) -> None:
     """A session that touched no file shows one line, which adds that shell commands are not tracked."""
     async with opened(recording(init())) as (app, pilot):
@@ -216,6 +225,7 @@ async def test_columns_have_headings(recording: Saver) -> None:
                 assert heading.index("file") == files.index(app.pane("files").draw(0, 50).text[1:4])
 
 
+@pytest.mark.system
 async def test_a_double_click_acts_like_enter(recording: Saver) -> None:
     """A click selects a row, and a double click opens it."""
     async with opened(recording(SESSION)) as (app, pilot):
@@ -225,6 +235,7 @@ async def test_a_double_click_acts_like_enter(recording: Saver) -> None:
         await eventually(pilot, lambda: app.focused is app.pane("file-calls"), "its calls")
 
 
+@pytest.mark.system
 async def test_only_visible_files_are_compared(recording: Saver) -> None:
     """In a session with a thousand files, only the contents of the visible ones are compared."""
     data = init() + b"".join(edit(number, f"{CWD}/{number}.py", "x", "x") for number in range(1000))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.widgets import Input
 
 from tests.builders.screen.app import eventually, viewport
 from tests.builders.screen.find_app import FindApp, shown
 from tests.builders.screen.lines import answer, append, init, prompt, result, shell, thinking
 from tests.conftest import Saver
+
+pytestmark = pytest.mark.slow
 
 
 def history(count: int) -> bytes:
@@ -46,6 +49,7 @@ async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> N
         assert app.counter == "1 of 2 · #8 shell echo 7, result · wrapped to the start"
 
 
+@pytest.mark.system
 async def test_a_shown_match_names_its_pane(recording: Saver) -> None:
     """Each match that is shown names its pane, so that the screen can focus it."""
     async with shown(recording(history(60))) as (app, pilot):
@@ -76,6 +80,7 @@ async def test_escape_goes_back(recording: Saver) -> None:
         assert not app.bar.display
 
 
+@pytest.mark.system
 async def test_escape_follows_again(recording: Saver) -> None:
     """If the end was followed when the search began, esc follows it again."""
     path = recording(history(60))
@@ -87,6 +92,7 @@ async def test_escape_follows_again(recording: Saver) -> None:
         assert viewport(app.panes.transcript)[-1].startswith("✓ succeeded")
 
 
+@pytest.mark.system
 async def test_enter_moves_the_focus_to_the_match(recording: Saver) -> None:
     """Enter moves the focus to the match. `n` and `N` go to other matches, and esc removes the marks."""
     async with shown(recording(history(60))) as (app, pilot):
@@ -108,6 +114,7 @@ async def test_enter_moves_the_focus_to_the_match(recording: Saver) -> None:
         await eventually(pilot, lambda: app.counter.startswith(("1 of 2", "2 of 2")), "the same search again")
 
 
+@pytest.mark.system
 async def test_another_query_starts_over_where_the_user_was(recording: Saver) -> None:
     """Each change of the query searches from where the search began; an empty query goes back there."""
     async with shown(recording(history(60))) as (app, pilot):
@@ -140,6 +147,7 @@ async def test_a_match_opens_the_folded_thought_around_it(recording: Saver) -> N
         assert not any("needle" in line for line in viewport(app.panes.transcript))
 
 
+@pytest.mark.system
 async def test_a_wrapped_match_is_marked_whole(recording: Saver) -> None:
     """A match that wraps, between words or within one, is marked on each of its lines."""
     words = "padding of some length before the " + "x" * 20 + "/" + "y" * 70 + " end"
@@ -151,6 +159,7 @@ async def test_a_wrapped_match_is_marked_whole(recording: Saver) -> None:
         assert "".join(marked(app)) == "xx/" + "y" * 70
 
 
+@pytest.mark.system
 async def test_new_matches_are_counted(recording: Saver) -> None:
     """While the bar is open, matches in new lines are counted, and the view does not move."""
     path = recording(history(20))
@@ -176,6 +185,7 @@ async def test_a_pasted_query_is_safe(recording: Saver) -> None:
         assert marked(app) == ["␛[31m"]
 
 
+@pytest.mark.system
 async def test_n_without_a_search_does_nothing(recording: Saver) -> None:
     """Before any search, `n` finds no match and does not open the bar."""
     async with shown(recording(history(3))) as (app, _):

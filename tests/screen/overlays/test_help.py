@@ -17,23 +17,26 @@ from agentwatch.screen.overlays.help import COMPARISON_KEYS, KEYS, LIST_KEYS, He
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import bundled, eventually, opened
+from tests.conftest import case
 
 
-@pytest.mark.parametrize("size", [(160, 50), (100, 40), (80, 24), (40, 12)])
-async def test_no_word_of_the_help_is_cut(size: tuple[int, int]) -> None:
+@pytest.mark.system
+async def test_no_word_of_the_help_is_cut() -> None:
     """What a key does is shown to the last word, wrapped over as many lines as it needs."""
-    async with opened(bundled("demo"), size) as stage:
-        await stage.press("?")
-        await stage.until(lambda: stage.app.screen.query(".does"), "the help")
-        room = stage.app.screen.query_one("#help").content_region
-        for static, documented in zip(
-            stage.app.screen.query(".does").results(Static),
-            [does for _, keys in KEYS for _, does in keys],
-            strict=True,
-        ):
-            assert static.region.right <= room.right
-            shown = " ".join(strip.text.strip() for strip in static.render_lines(static.size.region))
-            assert "".join(shown.split()) == "".join(documented.split())
+    for size in ((160, 50), (100, 40), (80, 24), (40, 12)):
+        with case(size):
+            async with opened(bundled("demo"), size) as stage:
+                await stage.press("?")
+                await stage.until(lambda: stage.app.screen.query(".does"), "the help")
+                room = stage.app.screen.query_one("#help").content_region
+                for static, documented in zip(
+                    stage.app.screen.query(".does").results(Static),
+                    [does for _, keys in KEYS for _, does in keys],
+                    strict=True,
+                ):
+                    assert static.region.right <= room.right
+                    shown = " ".join(strip.text.strip() for strip in static.render_lines(static.size.region))
+                    assert "".join(shown.split()) == "".join(documented.split())
 
 
 def test_every_binding_is_in_the_help() -> None:
@@ -42,6 +45,7 @@ def test_every_binding_is_in_the_help() -> None:
     assert set(re.findall(r"{(.+?)}", documented)) == set(bound_keys({}))
 
 
+@pytest.mark.slow
 async def test_configured_keys_are_shown_and_work() -> None:
     """Configured keys replace the defaults in the help, and the configured help key closes it."""
     source = saved_source(bundled("demo"))
@@ -68,6 +72,7 @@ async def test_configured_keys_are_shown_and_work() -> None:
         assert not isinstance(app.screen, Help)
 
 
+@pytest.mark.system
 async def test_a_rebound_default_key_does_nothing_in_the_calls() -> None:
     """Once the filter and order keys are rebound, the default keys do nothing in the calls either."""
     source = saved_source(bundled("demo"))

@@ -19,7 +19,9 @@ from tests.analysis.episodes.calls import written
 from tests.builders.screen.app import bundled, eventually, lines_of
 from tests.builders.screen.lines import ended, init, result, shell, started, thinking
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 BEGAN_MS = 1_793_610_000_000
 
@@ -125,6 +127,7 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         assert not any("running" in row for row in app.rows())
 
 
+@pytest.mark.system
 async def test_tools_beyond_twelve_share_a_line(recording: Saver) -> None:
     """The twelve tools with the longest time have a line each; the others share one."""
     calls = b"".join(
@@ -138,14 +141,16 @@ async def test_tools_beyond_twelve_share_a_line(recording: Saver) -> None:
         assert "3 more, 21.0 s in total" in rows
 
 
-@pytest.mark.parametrize("size", [(100, 30), (60, 20), (38, 10), (12, 5)])
-async def test_it_fits(size: tuple[int, int]) -> None:
+@pytest.mark.system
+async def test_it_fits() -> None:
     """At every size names and numbers are shown; the bars are shortened first."""
-    async with opened(bundled("demo"), size) as (app, _):
-        view = app.opened.query_one(TimeView)
-        width = view.scrollable_content_region.width
-        assert all(len(row) <= max(width, 20) for row in lines_of(view))
-        assert "5.3 s" in app.rows()[2]
+    for size in ((100, 30), (60, 20), (38, 10), (12, 5)):
+        with case(size):
+            async with opened(bundled("demo"), size) as (app, _):
+                view = app.opened.query_one(TimeView)
+                width = view.scrollable_content_region.width
+                assert all(len(row) <= max(width, 20) for row in lines_of(view))
+                assert "5.3 s" in app.rows()[2]
 
 
 async def test_enter_opens_a_slow_call() -> None:
@@ -198,6 +203,7 @@ async def test_trouble_is_that_of_the_moment(recording: Saver) -> None:
             assert ("Trouble" in rows) == bool(words)
 
 
+@pytest.mark.system
 async def test_old_trouble_is_counted(recording: Saver) -> None:
     """Twelve episodes are listed; the line after them counts the others."""
     calls = [shell_call(f"make {number}", 2) for number in range(14) for _ in range(3)]
@@ -207,6 +213,7 @@ async def test_old_trouble_is_counted(recording: Saver) -> None:
         assert "and 2 more" in rows
 
 
+@pytest.mark.system
 async def test_a_click_selects_a_slow_call() -> None:
     """A click selects a call and a second one opens it; a click on another line does nothing."""
     async with opened(bundled("demo")) as (app, pilot):
@@ -220,6 +227,7 @@ async def test_a_click_selects_a_slow_call() -> None:
         assert [call.tool for call in app.given] == ["shell"]
 
 
+@pytest.mark.system
 async def test_a_call_out_of_view_is_not_opened() -> None:
     """If the selected call is below the view, enter or `j` scrolls to it, and the next enter opens it."""
     for key in ("enter", "j"):
@@ -244,6 +252,7 @@ async def test_without_calls_enter_does_nothing(recording: Saver) -> None:
         assert app.opened.query_one(TimeView).chosen is None
 
 
+@pytest.mark.system
 async def test_all_lines_can_be_reached() -> None:
     """In a short terminal the lines before and after the calls are reached by the same keys."""
     async with opened(bundled("demo"), (60, 12)) as (app, pilot):
@@ -254,6 +263,7 @@ async def test_all_lines_can_be_reached() -> None:
         assert view.scroll_offset.y == 0
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("key", ["escape", "q", "T"])
 async def test_its_keys_close_the_screen(key: str) -> None:
     """Esc, `q` and `T` close the screen."""

@@ -17,7 +17,9 @@ from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of
 from tests.builders.screen.app import lines_of
 from tests.builders.screen.lines import append, init
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 Opened = tuple[ScreenApp[VerdictsScreen], Pilot[None]]
 
@@ -65,6 +67,7 @@ async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
         assert [text for text, name in verdicts.heading(60) if name == "chosen"] == ["✗1"]
 
 
+@pytest.mark.system
 async def test_a_wide_row_has_the_source(recording: Saver) -> None:
     """With room for it, a verdict has its source."""
     async with shown(recording(STORY), (120, 30)) as (app, _):
@@ -117,6 +120,7 @@ async def test_enter_on_a_file_goes_to_its_last_change(recording: Saver) -> None
         assert numbers(app.given) == [5]
 
 
+@pytest.mark.system
 async def test_the_test_run_of_the_moment_is_selected(recording: Saver) -> None:
     """The screen opens on the last test run that had ended at the moment, or on the first of all."""
     path = recording(STORY)
@@ -131,6 +135,7 @@ async def test_the_test_run_of_the_moment_is_selected(recording: Saver) -> None:
             assert chosen.cursor == row
 
 
+@pytest.mark.system
 async def test_new_test_runs_appear(recording: Saver) -> None:
     """A new test run appears at the top; the selected one stays selected unless it was the newest."""
     path = recording(STORY)
@@ -163,20 +168,24 @@ async def test_a_session_without_test_runs(recording: Saver) -> None:
         assert app.given == []
 
 
-@pytest.mark.parametrize("size", [(40, 12), (50, 20), (80, 24), (120, 40)])
-async def test_both_lists_fit(recording: Saver, size: tuple[int, int]) -> None:
+@pytest.mark.system
+async def test_both_lists_fit(recording: Saver) -> None:
     """At every size each row fits its list, and the list that has the focus is visible."""
-    async with shown(
-        recording(STORY + edit(9, "src/" + "deep/" * 30 + "x.py") + run_of_tests(10, 3)), size
-    ) as (
-        app,
-        pilot,
-    ):
-        for name, key in (("verdicts", "tab"), ("changed-files", "tab")):
-            one = view(app, name)
-            width = one.scrollable_content_region.width
-            assert app.focused is one
-            assert one.size.height > 0
-            assert isinstance(one, VerdictsView | ChangedFilesView)
-            assert all(one.draw_row(y, width - 1).cell_length <= width - 1 for y in range(one.line_count()))
-            await pilot.press(key)
+    for size in ((40, 12), (50, 20), (80, 24), (120, 40)):
+        with case(size):
+            async with shown(
+                recording(STORY + edit(9, "src/" + "deep/" * 30 + "x.py") + run_of_tests(10, 3)), size
+            ) as (
+                app,
+                pilot,
+            ):
+                for name, key in (("verdicts", "tab"), ("changed-files", "tab")):
+                    one = view(app, name)
+                    width = one.scrollable_content_region.width
+                    assert app.focused is one
+                    assert one.size.height > 0
+                    assert isinstance(one, VerdictsView | ChangedFilesView)
+                    assert all(
+                        one.draw_row(y, width - 1).cell_length <= width - 1 for y in range(one.line_count())
+                    )
+                    await pilot.press(key)

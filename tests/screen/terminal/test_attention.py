@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.terminal.attention import Attention, note_format
 from agentwatch.sources.open import saved_source
 from tests.builders.lines import completed, delta, init, result, started
+from tests.conftest import case
 
 PLAIN = {"TERM": "xterm-256color"}
 ITERM = PLAIN | {"TERM_PROGRAM": "iTerm.app"}
@@ -62,14 +61,15 @@ class Watched:
         return "".join(self._written)
 
 
-@pytest.mark.parametrize("last", [SUCCEEDED, FAILED])
-def test_the_end_of_a_run_rings_once(tmp_path: Path, last: bytes) -> None:
+def test_the_end_of_a_run_rings_once(tmp_path: Path) -> None:
     """The bell rings when the result of a run arrives, and neither before nor again."""
-    watched = Watched(tmp_path)
-    assert watched.grow(init(), started("shell")) == ""
-    assert watched.grow(completed("shell", result={"failure": {"exitCode": 1}})) == ""
-    assert watched.grow(last) == "\x07"
-    assert watched.update() == watched.grow(delta("More.")) == ""
+    for last in (SUCCEEDED, FAILED):
+        with case(last[:60]):
+            watched = Watched(tmp_path)
+            assert watched.grow(init(), started("shell")) == ""
+            assert watched.grow(completed("shell", result={"failure": {"exitCode": 1}})) == ""
+            assert watched.grow(last) == "\x07"
+            assert watched.update() == watched.grow(delta("More.")) == ""
 
 
 def test_each_run_rings(tmp_path: Path) -> None:
@@ -181,9 +181,9 @@ def test_each_can_be_switched_off(tmp_path: Path) -> None:
         assert watched.grow(SUCCEEDED) == expected
 
 
-@pytest.mark.parametrize(
-    ("environ", "code"),
-    [
+def test_only_a_known_terminal_gets_a_notification() -> None:
+    """A terminal known to show notifications gets OSC 9 or 777; any other gets the bell only."""
+    for environ, code in (
         (ITERM, "9;"),
         ({"TERM": "xterm-kitty"}, "9;"),
         ({"TERM": "xterm-256color", "TERM_PROGRAM": "WarpTerminal"}, "9;"),
@@ -198,12 +198,10 @@ def test_each_can_be_switched_off(tmp_path: Path) -> None:
         ({"TERM": "screen-256color", "TERM_PROGRAM": "iTerm.app"}, None),
         ({"TERM": "tmux-256color", "TERM_PROGRAM": "tmux"}, None),
         ({"TERM": "foot", "TMUX": "/tmp/tmux-1/default,1,0"}, None),
-    ],
-)
-def test_only_a_known_terminal_gets_a_notification(environ: dict[str, str], code: str | None) -> None:
-    """A terminal known to show notifications gets OSC 9 or 777; any other gets the bell only."""
-    form = note_format(environ)
-    assert form is None if code is None else form is not None and form.startswith(f"\x1b]{code}")
+    ):
+        with case(environ):
+            form = note_format(environ)
+            assert form is None if code is None else form is not None and form.startswith(f"\x1b]{code}")
 
 
 def test_the_title_shows_the_state(tmp_path: Path) -> None:
@@ -232,28 +230,25 @@ def test_the_linux_console_gets_no_title(tmp_path: Path) -> None:
     assert watched.update() == watched.restore_title() == ""
 
 
-@pytest.mark.parametrize("environ", [ITERM, FOOT])
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        "\x1b]52;c;ZXZpbA==\x07",
-        "\x9b2J\x9c\x1b\\\x07\x18\x1a",
-        "a;b;notify;c\r\n\x00",
-        "\u202e" + "漢" * 200,
-        "\ud800\U0001f468\u200d\U0001f469",
-        "x" * 100_000,
-    ],
-    ids=["clipboard", "controls", "separators", "wide", "surrogate", "long"],
-)
-def test_foreign_text_cannot_act(tmp_path: Path, environ: dict[str, str], hostile: str) -> None:
+def test_foreign_text_cannot_act(tmp_path: Path) -> None:
     """For any folder and status, only our own sequences with short plain text are written."""
-    watched = Watched(tmp_path, config=Config(), environ=environ)
-    written = watched.grow(init(cwd=f"/home/{hostile}"))
-    written += watched.grow(FAILED, words=hostile)
-    assert SEQUENCES.sub("", written) == ""
-    found = SEQUENCES.findall(written)
-    assert len(found) == 5  # the title saved and set twice, the bell, the notification
-    for sequence in found:
-        text = sequence.partition(";agentwatch")[2].removesuffix("\x07").lstrip(":; ")
-        assert ";" not in text
-        assert columns(SafeText(text)) <= 80
+    for environ in (ITERM, FOOT):
+        for hostile in (
+            "\x1b]52;c;ZXZpbA==\x07",
+            "\x9b2J\x9c\x1b\\\x07\x18\x1a",
+            "a;b;notify;c\r\n\x00",
+            "\u202e" + "漢" * 200,
+            "\ud800\U0001f468\u200d\U0001f469",
+            "x" * 100_000,
+        ):
+            with case(ascii(hostile[:60])):
+                watched = Watched(tmp_path, config=Config(), environ=environ)
+                written = watched.grow(init(cwd=f"/home/{hostile}"))
+                written += watched.grow(FAILED, words=hostile)
+                assert SEQUENCES.sub("", written) == ""
+                found = SEQUENCES.findall(written)
+                assert len(found) == 5  # the title saved and set twice, the bell, the notification
+                for sequence in found:
+                    text = sequence.partition(";agentwatch")[2].removesuffix("\x07").lstrip(":; ")
+                    assert ";" not in text
+                    assert columns(SafeText(text)) <= 80

@@ -26,6 +26,8 @@ from tests.builders.screen.app import CountedFeed, Stage
 from tests.builders.screen.lines import answer, init, prompt, result, shell, thinking
 from tests.harness.pyte_screen import Screen, Stream
 
+pytestmark = pytest.mark.slow
+
 SIZE = (120, 30)
 SAVE = Callable[[bytes], Path]
 KEYS = ("j", "k", "g", "G", "pageup", "pagedown", "tab", "1", "2", "3", "4", "m", "t", "s", "e", "]", "enter")
@@ -94,13 +96,15 @@ def random_events(chance: random.Random, number: int) -> bytes:
     return shell(number, chance.choice([0, 1, None]), chance.choice(TEXTS))
 
 
-@pytest.mark.parametrize("seed", range(3))
-async def test_the_terminal_equals_a_full_redraw(recording: SAVE, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "steps"), [(0, 8), *(pytest.param(seed, 20, marks=pytest.mark.system) for seed in range(3))]
+)
+async def test_the_terminal_equals_a_full_redraw(recording: SAVE, seed: int, steps: int) -> None:
     """After any events, keys and resizes, the terminal shows the same as after a full redraw."""
     chance = random.Random(seed)
     path = recording(init() + prompt("go"))
     async with drawn(path, follow=True) as (app, stage):
-        for number in range(20):
+        for number in range(steps):
             if chance.random() < 0.1:
                 size = chance.choice([(120, 30), (80, 24), (140, 40), (60, 14)])
                 await stage.pilot.resize_terminal(*size)
@@ -167,6 +171,7 @@ def test_what_a_widget_still_shows_is_written_after_a_change_before_it() -> None
     assert ChangedPieces(rows, shown, set()).render_segments(Console()) == "\x1b[1;1Hc\x1b[1;2H|"
 
 
+@pytest.mark.system
 async def test_a_scrollbar_is_not_drawn_again_with_its_pane(
     recording: SAVE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +194,7 @@ async def test_a_scrollbar_is_not_drawn_again_with_its_pane(
         await stage.until(lambda: drawn_bars, "the scrollbar")
 
 
+@pytest.mark.system
 async def test_a_full_redraw_invalidates_the_written_rows(recording: SAVE) -> None:
     """A row is written again when it returns to the content it had before a full redraw."""
     async with drawn(recording(init() + prompt("go") + result("done"))) as (app, stage):
@@ -201,6 +207,7 @@ async def test_a_full_redraw_invalidates_the_written_rows(recording: SAVE) -> No
             await stage.until(lambda: cells(app.terminal) == redrawn(app), words)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("key", ["question_mark", "i", "slash"])
 async def test_a_full_redraw_shows_what_textual_shows(recording: SAVE, key: str) -> None:
     """A redraw of the whole screen, with a dialog or a bar over the panes, shows what Textual's does."""

@@ -15,7 +15,7 @@ from agentwatch.blocks import Block, ChangeBlock, ContentBlock
 from agentwatch.screen.terminal.editor import Unopened, _run_in_foreground, at_line, editor, file_of, line_of
 from agentwatch.session import Call, Run, Session
 from tests.builders.lines import completed, init, started
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 
@@ -71,6 +71,7 @@ def opener(
         yield terminal
 
 
+@pytest.mark.system
 def test_the_editor_has_the_terminal(tmp_path: Path) -> None:
     """The editor gets its options, the file, all keys and ctrl+c; afterwards the screen is restored."""
     with opener(tmp_path, "a file;.txt", producer=PRODUCER) as terminal:
@@ -91,6 +92,7 @@ def test_the_editor_has_the_terminal(tmp_path: Path) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
     """ctrl+z in the editor stops the whole job; once resumed, the editor has the terminal again."""
     with opener(tmp_path, "a file;.txt") as terminal:
@@ -108,6 +110,7 @@ def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("path", "environ", "why"),
     [
@@ -125,6 +128,7 @@ def test_the_reason_is_shown(tmp_path: Path, path: str, environ: dict[str, str],
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 def test_the_exit_code_of_a_failed_editor_is_shown(tmp_path: Path) -> None:
     """The exit code of an editor that failed is shown."""
     with opener(tmp_path, "a file;.txt", {"EDITOR_CODE": "3"}) as terminal:
@@ -134,17 +138,15 @@ def test_the_exit_code_of_a_failed_editor_is_shown(tmp_path: Path) -> None:
         terminal.wait_for("failed: exit 3.")
 
 
-@pytest.mark.parametrize(
-    ("environ", "argv"),
-    [
+def test_visual_is_preferred_to_editor() -> None:
+    """$VISUAL is preferred to $EDITOR; each is split into words and not passed to a shell."""
+    for environ, argv in (
         ({"EDITOR": "vi"}, ["vi"]),
         ({"VISUAL": "code --wait", "EDITOR": "vi"}, ["code", "--wait"]),
         ({"VISUAL": " ", "EDITOR": "'my editor' -n; rm $HOME"}, ["my editor", "-n;", "rm", "$HOME"]),
-    ],
-)
-def test_visual_is_preferred_to_editor(environ: dict[str, str], argv: list[str]) -> None:
-    """$VISUAL is preferred to $EDITOR; each is split into words and not passed to a shell."""
-    assert editor(environ) == argv
+    ):
+        with case(f"{environ}, {argv}"):
+            assert editor(environ) == argv
 
 
 def test_an_unusable_editor_setting_is_reported() -> None:
@@ -202,6 +204,7 @@ def test_a_relative_path_is_resolved_in_the_cwd_of_its_run(tmp_path: Path) -> No
     assert why_not("README.md", "relative").endswith("has no working directory.")
 
 
+@pytest.mark.system
 def test_the_editor_beside_a_started_agent(tmp_path: Path) -> None:
     """Under `run`, where ended processes are reaped all the time, the editor's own exit code is shown."""
     (tmp_path / "a.txt").write_text("text")
@@ -233,20 +236,18 @@ def test_an_editor_that_another_thread_has_reaped(monkeypatch: pytest.MonkeyPatc
     assert _run_in_foreground(["true"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("argv", "expected"),
-    [
+def test_a_file_opens_at_its_line() -> None:
+    """An editor gets the line in its own form; one that is not known opens the file at its start."""
+    for argv, expected in (
         (["vi"], ["vi", "+12", "/a.py"]),
         (["/usr/bin/nvim", "-p"], ["/usr/bin/nvim", "-p", "+12", "/a.py"]),
         (["code", "--wait"], ["code", "--wait", "--goto", "/a.py:12"]),
         (["hx"], ["hx", "/a.py:12"]),
         (["ed"], ["ed", "/a.py"]),
-    ],
-)
-def test_a_file_opens_at_its_line(argv: list[str], expected: list[str]) -> None:
-    """An editor gets the line in its own form; one that is not known opens the file at its start."""
-    assert at_line(argv, "/a.py", 12) == expected
-    assert at_line(argv, "/a.py", None) == [*argv, "/a.py"]
+    ):
+        with case(f"{argv}, {expected}"):
+            assert at_line(argv, "/a.py", 12) == expected
+            assert at_line(argv, "/a.py", None) == [*argv, "/a.py"]
 
 
 def test_the_line_of_a_call_is_the_first_that_it_changed_or_read() -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import RenderableType
 from textual.app import App, ComposeResult
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
+from textual.screen import Screen
 from textual.widget import Widget
 
+from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.screen.terminal.first_frame import component_style, eager_classes
 from tests.builders.screen.app import opened
 from tests.builders.screen.lines import init, prompt
@@ -50,6 +54,7 @@ class Both(App[None]):
         yield Eager()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
 async def test_a_style_is_the_one_that_textual_computes(theme: str) -> None:
     """In every theme a component's own style and its blended style equal those of Textual."""
@@ -69,6 +74,7 @@ def test_stock_textual_computes_all_classes(monkeypatch: pytest.MonkeyPatch) -> 
     assert eager_classes(NAMES) == set(NAMES)
 
 
+@pytest.mark.slow
 async def test_a_pane_without_the_focus_is_styled_once(
     recording: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,3 +91,32 @@ async def test_a_pane_without_the_focus_is_styled_once(
         await stage.settled()
         assert {styled[name] for name in ("header", "status", "calls", "detail", "log", "keys")} == {1}
         assert styled["transcript"] == 2
+
+
+@pytest.mark.slow
+async def test_garbage_is_collected_after_the_first_frame(
+    recording: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first frame is drawn before the first collection, and garbage is collected from then on."""
+    collects: list[bool] = []
+    display = App._display
+
+    def noted(app: App[Any], screen: Screen[Any], renderable: RenderableType | None) -> None:
+        collects.append(gc.isenabled())
+        display(app, screen, renderable)
+
+    monkeypatch.setattr(App, "_display", noted)
+    monkeypatch.setenv("TEXTUAL_DRIVER", "none")  # the descriptors of the test stay as they are
+    with claimed_terminal():
+        async with opened(recording(init() + prompt("go"))) as stage:
+            await stage.settled()
+            assert gc.isenabled()
+    assert collects[0] is False
+
+
+def test_garbage_is_collected_after_an_app_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An app that fails before its first frame leaves the collection of garbage enabled."""
+    monkeypatch.setenv("TEXTUAL_DRIVER", "none")
+    with pytest.raises(ZeroDivisionError), claimed_terminal():
+        raise ZeroDivisionError
+    assert gc.isenabled()

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import pytest
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
 from agentwatch.screen.terminal.guard import Guard
+from tests.conftest import case
 
 
-@pytest.mark.parametrize("no_color", [False, True])
-@pytest.mark.parametrize("target", ["https://evil.example", "file:///etc/passwd", "javascript:alert(1)"])
-def test_a_link_leaves_as_plain_text(target: str, no_color: bool) -> None:
+def test_a_link_leaves_as_plain_text() -> None:
     """A segment loses the target of its link and keeps its text and its attributes."""
-    segment = Segment("bank", Style(bold=True, link=target))
-    [passed] = Guard(no_color=no_color).apply([segment], Color(0, 0, 0))
-    assert passed.text == "bank"
-    assert passed.style is not None
-    assert passed.style.link is None
-    assert target not in passed.style.render(passed.text)
-    assert passed.style.bold
+    for no_color in (False, True):
+        for target in ("https://evil.example", "file:///etc/passwd", "javascript:alert(1)"):
+            with case(f"{no_color}, {target}"):
+                segment = Segment("bank", Style(bold=True, link=target))
+                [passed] = Guard(no_color=no_color).apply([segment], Color(0, 0, 0))
+                assert passed.text == "bank"
+                assert passed.style is not None
+                assert passed.style.link is None
+                assert target not in passed.style.render(passed.text)
+                assert passed.style.bold
 
 
 def test_without_colours_no_segment_keeps_one() -> None:

@@ -5,6 +5,8 @@ A new version of Textual that takes one away fails here, with the list of what i
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import ROOT
 from tests.screen.terminal.private_names import UNKNOWN, has, own_names, used
 
@@ -23,13 +25,13 @@ PRIVATE = {
     ("textual._compositor.Compositor", "visible_widgets"),
     ("textual._compositor.CompositorUpdate", "render_segments"),
     ("textual._styles_cache", "StylesCache"),
+    ("textual._xterm_parser", "XTermParser"),
     ("textual.app.App", "_driver"),
     ("textual.app.App", "_handle_exception"),
     ("textual.drivers._writer_thread", "WriterThread"),
     ("textual.drivers._writer_thread.WriterThread", "_queue"),
     ("textual.drivers._writer_thread.WriterThread", "run"),
     ("textual.drivers.linux_driver", "WriterThread"),
-    ("textual.drivers.linux_driver", "getincrementaldecoder"),
     ("textual.drivers.linux_driver.LinuxDriver", "_key_thread"),
     ("textual.drivers.linux_driver.LinuxDriver", "_must_signal_resume"),
     ("textual.drivers.linux_driver.LinuxDriver", "_sigcont_application"),
@@ -54,6 +56,7 @@ def test_textual_has_every_private_name_that_is_used() -> None:
     assert not missing, f"Textual has no longer: {', '.join(missing)}"
 
 
+@pytest.mark.system
 def test_only_the_terminal_touches_a_private_name() -> None:
     """No module of the screen outside of `terminal` uses a private name of Textual."""
     own = own_names(FILES)

@@ -13,6 +13,8 @@ from tests.conftest import RECORDINGS
 from tests.harness.on_a_pty import in_terminal
 from tests.harness.terminal import Terminal
 
+pytestmark = pytest.mark.system
+
 KEYS = ("", "2", "g", "enter", "1", "pageup", "t", "m", "escape", "slash", "b", "u", "g", "enter", "escape")
 SIZE = (120, 40)
 RECORDING = RECORDINGS / "demo.ndjson"

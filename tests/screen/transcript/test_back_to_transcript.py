@@ -10,12 +10,15 @@ from tests.builders.screen.lines import result, session, shell
 from tests.builders.screen.transcript_alone import chosen_lines
 from tests.conftest import Saver
 
+pytestmark = pytest.mark.slow
+
 
 def selected_in_view(stage: Stage) -> list[str]:
     """Return the visible lines of the transcript that are drawn as selected."""
     return chosen_lines(stage.app.screen.query_one(Transcript))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12)])
 async def test_backspace_goes_to_the_line_of_the_selected_call(
     recording: Saver, size: tuple[int, int]
@@ -34,6 +37,7 @@ async def test_backspace_goes_to_the_line_of_the_selected_call(
             assert stage.chosen == "echo 3"
 
 
+@pytest.mark.system
 async def test_backspace_in_the_detail_goes_to_the_call_shown_there(recording: Saver) -> None:
     """In a detail that shows a failure while newer calls are followed, backspace goes to the failed call."""
     async with opened(recording(session(3)), follow=True) as stage:
@@ -43,6 +47,7 @@ async def test_backspace_in_the_detail_goes_to_the_call_shown_there(recording: S
         assert selected_in_view(stage) == ["✗ #4 Ran terminal command echo 50 (failed: exit 2)"]
 
 
+@pytest.mark.system
 async def test_backspace_deletes_where_words_are_typed(recording: Saver) -> None:
     """In the filter bar and the find bar, backspace deletes a character."""
     async with opened(recording(session(12) + result())) as stage:
@@ -54,6 +59,7 @@ async def test_backspace_deletes_where_words_are_typed(recording: Saver) -> None
         await stage.shows("of 3")
 
 
+@pytest.mark.system
 async def test_backspace_without_a_call_does_nothing(recording: Saver) -> None:
     """Without any call, backspace does nothing."""
     async with opened(recording(session(0))) as stage:

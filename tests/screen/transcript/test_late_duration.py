@@ -11,6 +11,8 @@ from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.subagents import says
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_late_duration_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The line with the outcome of a turn shows its duration once a later line states it."""

@@ -20,11 +20,14 @@ from agentwatch.screen.preview.matching import same_call
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.transcript import block_viewport
 from agentwatch.screen.transcript.pane import Transcript
-from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
+from tests.builders.screen.app import PaneApp, lines_of, measure_all, opened, viewport
 from tests.builders.screen.lines import answer, init, prompt, result, shell, started, thinking
+from tests.conftest import case
+
+pytestmark = pytest.mark.slow
 
 Saver = Callable[[bytes], Path]
-LINES = 3_000
+LINES = 8_000
 
 
 def history(paragraphs: int) -> bytes:
@@ -47,15 +50,17 @@ def first_number(lines: list[str]) -> int:
 
 
 def settle(transcript: Transcript) -> int:
-    """Measure until everything is split and measured, as the ticks do; return the number of ticks."""
+    """Split everything, as the ticks do, and measure it; return the number of ticks."""
     ticks = 0
-    while transcript.viewport.is_measuring:
-        transcript.viewport.measure_some()
+    while transcript.viewport.is_unsettled:
+        transcript.viewport.settle_some()
         ticks += 1
         assert ticks < 10_000
+    measure_all(transcript)
     return ticks
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("width", [30, 44, 90])
 async def test_another_width_keeps_the_reading_position(recording: Saver, width: int) -> None:
     """After a change of width, the same paragraph is at the top, before and after re-measuring."""
@@ -76,6 +81,7 @@ async def test_another_width_keeps_the_reading_position(recording: Saver, width:
         assert viewport(transcript) == seen
 
 
+@pytest.mark.system
 async def test_a_width_and_back_gives_the_same_lines(recording: Saver) -> None:
     """After a change of width and back, every line is where it was."""
     feed = Feed(open_saved(recording(history(40)), False))
@@ -93,32 +99,32 @@ async def test_a_width_and_back_gives_the_same_lines(recording: Saver) -> None:
         assert lines_of(transcript) == before
 
 
-@pytest.mark.parametrize("where", ["prompt", "answer", "thought", "result"])
-async def test_a_long_text_is_split_in_steps(
-    recording: Saver, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+@pytest.mark.system
+async def test_a_long_text_is_split_in_steps(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """No single tick splits or draws all of a very long text, and each of its lines appears once."""
-    monkeypatch.setattr(block_viewport, "_CUT_SECONDS", 0.0)
-    text = numbered(LINES) if where != "answer" else numbered(LINES).replace("\n", "\n\n")
-    lines = {
-        "prompt": prompt(text),
-        "answer": answer(text),
-        "thought": thinking(text),
-        "result": answer("Short.") + result(text),
-    }[where]
-    feed = Feed(open_saved(recording(init() + lines + shell(1)), False))
-    transcript = Transcript(feed.session)
-    async with PaneApp(transcript).run_test(size=(60, 16)):
-        if where == "thought":
-            transcript.toggle_reasoning()
-        feed.advance()
-        transcript.sync()
-        assert transcript.viewport.is_measuring
-        assert settle(transcript) > 1
-        shown = "\n".join(lines_of(transcript))
-        numbers = [int(number) for number in re.findall(r"line (\d+) of many", shown)]
-        assert numbers == list(range(LINES))
-        assert max(block.end - block.start for block in transcript._blocks.all) < len(text) // 8
+    for where in ("prompt", "answer", "thought", "result"):
+        with case(where):
+            monkeypatch.setattr(block_viewport, "_SLICE_SECONDS", 0.0)
+            text = numbered(LINES) if where != "answer" else numbered(LINES).replace("\n", "\n\n")
+            lines = {
+                "prompt": prompt(text),
+                "answer": answer(text),
+                "thought": thinking(text),
+                "result": answer("Short.") + result(text),
+            }[where]
+            feed = Feed(open_saved(recording(init() + lines + shell(1)), False))
+            transcript = Transcript(feed.session)
+            async with PaneApp(transcript).run_test(size=(60, 16)):
+                if where == "thought":
+                    transcript.toggle_reasoning()
+                feed.advance()
+                transcript.sync()
+                assert transcript.viewport.is_unsettled
+                assert settle(transcript) > 1
+                shown = "\n".join(lines_of(transcript))
+                numbers = [int(number) for number in re.findall(r"line (\d+) of many", shown)]
+                assert numbers == list(range(LINES))
+                assert max(block.end - block.start for block in transcript._blocks.all) < len(text) // 8
 
 
 async def test_blocks_are_adjacent(recording: Saver) -> None:
@@ -159,6 +165,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return is_open
 
 
+@pytest.mark.system
 async def test_the_call_selected_in_the_preview_stays_selected(tmp_path: Path, gate: asyncio.Event) -> None:
     """The call selected in the preview is still selected after loading, in the same row and view.
 
@@ -183,6 +190,7 @@ async def test_the_call_selected_in_the_preview_stays_selected(tmp_path: Path, g
         assert stage.app.focused is whole
 
 
+@pytest.mark.system
 async def test_the_lines_visible_in_the_preview_stay_visible(tmp_path: Path, gate: asyncio.Event) -> None:
     """The transcript lines visible in the preview are in the same rows after loading, now with numbers."""
     async with opened(large(tmp_path / "r.ndjson")) as stage:
@@ -208,6 +216,7 @@ def press_k(screen: WatchScreen) -> None:
     screen.app.post_message(key)
 
 
+@pytest.mark.system
 async def test_a_key_pressed_while_the_panes_are_replaced_takes_effect(
     tmp_path: Path, gate: asyncio.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:

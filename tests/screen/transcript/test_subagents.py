@@ -44,6 +44,7 @@ async def test_the_entries_of_each_subagent_are_one_line(stage: Stage) -> None:
     assert lines(stage) == FOLDED
 
 
+@pytest.mark.slow
 async def test_enter_on_the_line_opens_the_entries_and_folds_them_again(stage: Stage) -> None:
     """The entries are indented at their places, under the name of their subagent where it changes."""
     transcript = stage.pane("transcript")
@@ -64,6 +65,7 @@ async def test_enter_on_the_line_opens_the_entries_and_folds_them_again(stage: S
     assert lines(stage) == FOLDED
 
 
+@pytest.mark.slow
 async def test_enter_on_the_call_opens_the_entries_of_its_subagent(stage: Stage) -> None:
     """The line of the call that started a subagent opens and folds the entries too."""
     transcript = stage.pane("transcript")
@@ -78,6 +80,7 @@ async def test_enter_on_the_call_opens_the_entries_of_its_subagent(stage: Stage)
     assert lines(stage) == FOLDED
 
 
+@pytest.mark.system
 async def test_a_match_in_a_folded_entry_opens_it_until_the_search_ends(stage: Stage) -> None:
     """The search finds texts and calls of folded subagents, and shows them."""
     await stage.press("/", *"three")
@@ -86,6 +89,7 @@ async def test_a_match_in_a_folded_entry_opens_it_until_the_search_ends(stage: S
     assert lines(stage) == FOLDED
 
 
+@pytest.mark.system
 async def test_the_line_is_marked_while_one_of_its_calls_is_selected(stage: Stage) -> None:
     """A selected call whose line is folded is marked on the line of its subagent."""
     await stage.press("2", "g", "j", "j")
@@ -110,6 +114,7 @@ async def test_what_is_copied_is_the_text_of_the_main_agent(stage: Stage) -> Non
     assert transcript.copied()[1] == "I start two subagents.\n\nThe first has ended."
 
 
+@pytest.mark.slow
 async def test_entries_of_an_unknown_call_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a call to fold them under, entries are indented under the word `subagent`."""
     events: list[Event] = [*TWO_SUBAGENTS[:2], *says("Main."), *says("Other.", "gone"), *says("Main again.")]
@@ -119,6 +124,7 @@ async def test_entries_of_an_unknown_call_stay_open(tmp_path: Path, monkeypatch:
         assert lines(shown)[1:] == ["Main.", "  subagent", "    Other.", "Main again."]
 
 
+@pytest.mark.slow
 async def test_subagents_of_subagents_are_folded_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.builders.lines import event, thought, thought_through
-from tests.builders.screen.app import lines_of
+from tests.builders.screen.app import lines_of, measure_all
 from tests.builders.screen.lines import (
     BEGAN_MS,
     CWD,
@@ -22,8 +22,10 @@ from tests.builders.screen.lines import (
     started,
     thinking,
 )
-from tests.builders.screen.transcript_alone import brought_up, measure_all, of, pieces, shown
-from tests.conftest import Saver
+from tests.builders.screen.transcript_alone import brought_up, of, pieces, shown
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 
 async def test_everything_appears_in_order(recording: Saver) -> None:
@@ -156,33 +158,31 @@ async def test_a_thought_in_pieces_gives_the_same_lines(recording: Saver) -> Non
             assert lines_of(transcript) == UNFOLDED
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
+async def test_a_rule_marks_what_is_new(recording: Saver) -> None:
+    """After `mark_new`, one rule appears above the next content, and none before there is any."""
+    for before, after, expected in (
         (answer("old"), answer(" end") + shell(1), ["old end", "", "── new", "", "  ✓ #1 Ran terminal"]),
         (shell(1), shell(2), ["  ✓ #1 Ran terminal", "── new", "  ✓ #2 Ran terminal"]),
         (shell(1), thinking("a\n\nb"), ["  ✓ #1 Ran terminal", "", "── new", "", "thinking 2.5"]),
         (shell(1), answer("a") + answer(" b"), ["  ✓ #1 Ran terminal", "", "── new", "", "a b"]),
         (answer("old"), answer("\n\nnew\n\nnewer"), ["old", "", "── new", "", "new", "", "newer"]),
-    ],
-)
-async def test_a_rule_marks_what_is_new(
-    recording: Saver, before: bytes, after: bytes, expected: list[str]
-) -> None:
-    """After `mark_new`, one rule appears above the next content, and none before there is any."""
-    path = recording(init() + before)
-    feed, transcript = of(path, follow=True)
-    async with shown(transcript):
-        old = brought_up(feed, transcript)
-        transcript.viewport.mark_new(1_793_610_000_000)
-        assert brought_up(feed, transcript) == old
-        for piece in after.splitlines(keepends=True):
-            append(path, piece)
-            brought_up(feed, transcript)
-        lines = brought_up(feed, transcript)
-        assert len(lines) == len(expected)
-        assert all(found.startswith(begins) for found, begins in zip(lines, expected, strict=True)), lines
-        assert sum("── new since 09:00 ──" in found for found in lines) == 1
+    ):
+        with case(expected):
+            path = recording(init() + before)
+            feed, transcript = of(path, follow=True)
+            async with shown(transcript):
+                old = brought_up(feed, transcript)
+                transcript.viewport.mark_new(1_793_610_000_000)
+                assert brought_up(feed, transcript) == old
+                for piece in after.splitlines(keepends=True):
+                    append(path, piece)
+                    brought_up(feed, transcript)
+                lines = brought_up(feed, transcript)
+                assert len(lines) == len(expected)
+                assert all(found.startswith(begins) for found, begins in zip(lines, expected, strict=True)), (
+                    lines
+                )
+                assert sum("── new since 09:00 ──" in found for found in lines) == 1
 
 
 async def test_there_is_no_rule_above_the_first_line(recording: Saver) -> None:

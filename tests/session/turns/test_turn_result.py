@@ -12,7 +12,7 @@ from agentwatch.events import (
     TurnEnded,
     TurnStarted,
 )
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 from tests.builders.subagents import says
 
 START: list[Event] = [RunStarted("x", "s"), Prompt("One.")]
@@ -23,7 +23,7 @@ def made(*events: Event) -> Session:
     """Return the session with these events, whose lines arrived a second apart."""
     read = Session()
     for number, event in enumerate([*START, *events]):
-        read.apply([event], Place(number, 1, 1000 * number))
+        apply_line(read, [event], Place(number, 1, 1000 * number))
     return read
 
 
@@ -40,10 +40,10 @@ def test_a_result_is_compared_with_the_text_of_its_time() -> None:
     assert ended is not None
     assert ended.matches_text is False
     for event in says("b"):
-        read.apply([event], Place(9, 1, None))
+        apply_line(read, [event], Place(9, 1, None))
     assert ended.matches_text is True
     for event in (TurnStarted(), *says("c")):
-        read.apply([event], Place(9, 1, None))
+        apply_line(read, [event], Place(9, 1, None))
     assert ended.matches_text is True
     assert read.run.text_matches_result is None
 

@@ -14,6 +14,7 @@ from agentwatch.session_index.statistics.calls import Durations, Failures, Verdi
 from agentwatch.session_index.statistics.files import EditedFile
 from agentwatch.session_index.statistics.sums import Sums
 from tests.builders.screen.lines import BEGAN_MS
+from tests.conftest import case
 from tests.session_index.machines import Indexed
 from tests.session_index.truth import machine_of_truth
 
@@ -99,21 +100,20 @@ def test_which_files_are_edited(indexed: Indexed) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("chosen", "sessions"),
-    [
+def test_sessions_are_chosen(indexed: Indexed) -> None:
+    """Agents and a repository choose sessions, in any case of the letters."""
+    cases: list[tuple[Chosen, int]] = [
         (Chosen(), 4),
         (Chosen(agents=frozenset({"claude"})), 2),
         (Chosen(agents=frozenset({"claude", "cursor"})), 4),
         (Chosen(repository="TidePool"), 2),
         (Chosen(agents=frozenset({"cursor"}), repository="tidepool"), 0),
-    ],
-)
-def test_sessions_are_chosen(indexed: Indexed, chosen: Chosen, sessions: int) -> None:
-    """Agents and a repository choose sessions, in any case of the letters."""
-    of_sessions = found(indexed, chosen).of_sessions
-    assert of_sessions.sums.sessions == sessions
-    assert sum(sums.sessions for sums in of_sessions.agents.values()) == sessions
+    ]
+    for chosen, sessions in cases:
+        with case(chosen):
+            of_sessions = found(indexed, chosen).of_sessions
+            assert of_sessions.sums.sessions == sessions
+            assert sum(sums.sessions for sums in of_sessions.agents.values()) == sessions
 
 
 def test_a_session_counts_if_it_was_active_since(indexed: Indexed) -> None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,8 +20,12 @@ from agentwatch.sources.open import KeepOptions, agent_source, saved_source
 from agentwatch.sources.started import activity
 from agentwatch.sources.started.activity import Activity
 from tests.conftest import RECORDINGS
+from tests.harness.processes import until
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="CPU times are found through /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="CPU times are found through /proc"),
+]
 
 IDLE = "import sys; sys.stdin.read()"
 BUSY = "while True: pass"
@@ -61,34 +65,29 @@ def pids_of(session: int) -> list[int]:
     return [pid for pid in pids if activity._session(pid) == session]
 
 
-def until(answer: Callable[[], object], wanted: object) -> None:
-    """Poll until the answer is the wanted one, for at most a minute on a busy machine."""
-    deadline = time.monotonic() + 60
-    while answer() != wanted:
-        assert time.monotonic() < deadline, answer()
-        time.sleep(0.01)
-
-
+@pytest.mark.system
 @pytest.mark.parametrize(("program", "is_busy"), [(IDLE, False), (BUSY, True)])
 def test_an_agent_that_uses_cpu_is_busy(program: str, is_busy: bool) -> None:
     """The agent is busy or idle by the CPU time of the last seconds; a single reading shows nothing."""
     with running(program) as pid:
         asked = Activity(pid)
         assert asked.uses_cpu() is None
-        until(asked.uses_cpu, is_busy)
+        until(lambda: asked.uses_cpu() is is_busy, 60)
 
 
+@pytest.mark.system
 def test_cpu_time_of_children_counts() -> None:
     """The CPU time of the agent's children counts: a build runs in a child while the agent waits."""
     with running(BUSY_CHILD) as pid:
-        until(lambda: (activity._cpu_seconds(pid) or 0) >= 0.5, wanted=True)
+        until(lambda: (activity._cpu_seconds(pid) or 0) >= 0.5, 60)
 
 
+@pytest.mark.system
 def test_cpu_time_of_ended_children_counts() -> None:
     """The CPU time of a child that ended counts for its parent, as builds consist of short-lived children."""
     with running(ENDED_CHILD) as pid:
-        until(lambda: (activity._cpu_seconds(pid) or 0) >= 0.3, wanted=True)
-        until(lambda: len(pids_of(pid)), 1)
+        until(lambda: (activity._cpu_seconds(pid) or 0) >= 0.3, 60)
+        until(lambda: len(pids_of(pid)) == 1, 60)
         assert (activity._cpu_seconds(pid) or 0) >= 0.3
 
 
@@ -149,12 +148,12 @@ def test_a_stopped_agent_is_said_to_be_stopped() -> None:
     feed = Feed(source.reader)
     assert status(feed.session, None, source.agent_facts()) == "waiting for the first event"
     os.kill(source.agent.pid, signal.SIGSTOP)
-    until(lambda: source.agent_facts().is_stopped, wanted=True)
+    until(lambda: source.agent_facts().is_stopped)
     words = status(feed.session, None, source.agent_facts())
     assert words == f"stopped by a signal, kill -CONT {source.agent.pid} resumes it"
     assert status(feed.session, None, source.agent_facts(), 20) == "stopped by a signal…"[:19] + "…"
     os.kill(source.agent.pid, signal.SIGCONT)
-    until(lambda: source.agent_facts().is_stopped, wanted=False)
+    until(lambda: not source.agent_facts().is_stopped)
     source.stop()
     assert not source.agent_facts().is_stopped
 
@@ -168,11 +167,11 @@ def test_the_facts_of_a_started_agent() -> None:
     first = source.agent_facts()
     assert (first.pid, first.exit_code, first.stderr) == (source.agent.pid, None, None)
     assert first.started_ms == source.agent.started_ms
-    until(lambda: source.agent_facts().exit_code, 3)
+    until(lambda: source.agent_facts().exit_code == 3)
     assert source.agent_facts() == AgentFacts(None, source.agent.started_ms, 3, " no login ")
     assert source.agent_facts() is source.agent_facts()
     feed = Feed(source.reader)
-    until(lambda: feed.advance() == 0 and feed.is_over, wanted=True)
+    until(lambda: feed.advance() == 0 and feed.is_over)
     words = status(feed.session, None, source.agent_facts())
     assert words == "ended without a result · exit 3 · stderr: no login"
     source.finish()

@@ -17,6 +17,8 @@ from tests.harness.program import AGENTWATCH, environment
 
 NOT_UTF8 = pytest.mark.skipif(sys.platform != "linux", reason="other file systems refuse such names")
 
+pytestmark = pytest.mark.slow
+
 
 def run(folder: Path, *agent: bytes | str, before: str = "") -> tuple[int, dict[str, object], bytes]:
     """Run an agent; return our exit code, its description, and stderr.
@@ -47,6 +49,7 @@ def test_an_argument_that_is_not_utf8(tmp_path: Path) -> None:
     assert described["command"] == ["sh", "-c", 'test "$0" = "$(printf "caf\\351")" && exit 3', "caf\\xe9"]
 
 
+@pytest.mark.system
 @NOT_UTF8
 def test_a_folder_that_is_not_utf8(tmp_path: Path) -> None:
     """A byte of the working directory that is not UTF-8 is described as an escape."""
@@ -56,6 +59,7 @@ def test_a_folder_that_is_not_utf8(tmp_path: Path) -> None:
     assert described["cwd"] == f"{tmp_path}/caf\\xe9"
 
 
+@pytest.mark.system
 def test_a_folder_that_was_deleted_before(tmp_path: Path) -> None:
     """In a working directory that was deleted before the start, the agent runs; the directory is null."""
     before = f"mkdir {tmp_path}/gone; cd {tmp_path}/gone; rmdir {tmp_path}/gone"
@@ -64,6 +68,7 @@ def test_a_folder_that_was_deleted_before(tmp_path: Path) -> None:
     assert b"Traceback" not in stderr
 
 
+@pytest.mark.system
 def test_a_folder_that_is_deleted_meanwhile(tmp_path: Path) -> None:
     """A working directory that the agent deletes is described as it was at the start."""
     before = f"mkdir {tmp_path}/gone; cd {tmp_path}/gone"

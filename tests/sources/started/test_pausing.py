@@ -13,6 +13,8 @@ from agentwatch.sources.started import pausing as module
 from agentwatch.sources.started.pausing import Pausing
 from tests.harness.processes import until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def process() -> Iterator[subprocess.Popen[bytes]]:

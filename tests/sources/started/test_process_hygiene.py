@@ -8,17 +8,17 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import RECORDINGS, ROOT
+from tests.conftest import RECORDINGS, ROOT, case
 from tests.harness.fake_agent import assistant_lines, command
-from tests.harness.processes import zombies_of
+from tests.harness.processes import until, zombies_of
 from tests.harness.program import HURRIED
 
 PLAIN = RECORDINGS / "plain.ndjson"
@@ -64,7 +64,10 @@ while left := children():
 A relay is left behind as well, until nobody holds its pipes. It does not count.
 """
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc"),
+]
 
 
 @dataclass(frozen=True)
@@ -162,18 +165,23 @@ def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, 
     assert written["bytes"] == len(agent.written)
 
 
-@pytest.mark.parametrize("name", list(AGENTS))
-def test_survivors_are_reported_and_no_byte_is_lost(tmp_path: Path, name: str) -> None:
-    """The exit code is right, surviving processes are reported, none is a zombie, and no byte is lost."""
-    check(tmp_path / "trial", AGENTS[name])
+@pytest.mark.parametrize(
+    ("names", "trials"),
+    [
+        pytest.param(["forks twice", "dies in mid-line"], 1, id="two"),
+        pytest.param([*AGENTS], 1, id="all", marks=pytest.mark.system),
+        pytest.param([*AGENTS][:8], 20, id="the first eight", marks=pytest.mark.long),
+        pytest.param([*AGENTS][8:], 20, id="the others", marks=pytest.mark.long),
+    ],
+)
+def test_survivors_are_reported_and_no_byte_is_lost(tmp_path: Path, names: list[str], trials: int) -> None:
+    """The exit code is right, surviving processes are reported, none is a zombie, and no byte is lost.
 
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", list(AGENTS))
-def test_survivors_are_reported_twenty_times(tmp_path: Path, name: str) -> None:
-    """The same holds in twenty runs in a row."""
-    for trial in range(20):
-        check(tmp_path / str(trial), AGENTS[name])
+    In the stage `long` the same holds in twenty runs in a row.
+    """
+    for name, trial in product(names, range(trials)):
+        with case(f"{name}, {trial}"):
+            check(tmp_path / f"{name} {trial}", AGENTS[name])
 
 
 @pytest.mark.long
@@ -185,7 +193,7 @@ def test_the_whole_grace_period(tmp_path: Path, name: str) -> None:
 
 def test_orphans_of_the_agent_are_reaped(tmp_path: Path) -> None:
     """Orphans of the agent's children are reaped as soon as they end, while the agent still works."""
-    mark, zombies = tmp_path / "mark", list[int]()
+    mark = tmp_path / "mark"
     abandons = f"for n in 1 2 3 4 5; do ( ( sleep 0.1; : ) & ); done; sleep 0.3; touch '{mark}'; sleep 60"
     argv = [sys.executable, "-m", "agentwatch", "run", "--print", "--", "sh", "-c", abandons]
     with subprocess.Popen(
@@ -196,10 +204,13 @@ def test_orphans_of_the_agent_are_reaped(tmp_path: Path) -> None:
         start_new_session=True,
     ) as program:
         try:
-            deadline = time.monotonic() + 2
-            while not mark.exists() or (zombies := zombies_of(program.pid)):
-                assert time.monotonic() < deadline, zombies
-                time.sleep(0.01)
+            until(mark.exists, what="the orphans")
+            until(
+                lambda: not zombies_of(program.pid),
+                what="no zombie",
+                picture=lambda: str(zombies_of(program.pid)),
+            )
+            assert program.poll() is None
         finally:
             program.terminate()
     assert program.returncode == STOPPED

@@ -23,6 +23,7 @@ from tests.harness.program import AGENTWATCH, environment
 
 DEMO = (RECORDINGS / "demo.ndjson").read_bytes()
 PLAIN = RECORDINGS / "plain.ndjson"
+pytestmark = pytest.mark.slow
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
 
 
@@ -34,15 +35,23 @@ def our_relays() -> set[int]:
 
 
 @LINUX
-def test_a_full_disk_does_not_reach_the_agent(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """On a full disk the agent goes on, the fault is known within a second, and recording is resumed."""
+@pytest.mark.parametrize(
+    "seconds", [pytest.param(20, marks=pytest.mark.system), pytest.param(1, marks=pytest.mark.costs)]
+)
+def test_a_full_disk_does_not_reach_the_agent(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], seconds: int
+) -> None:
+    """On a full disk the agent goes on, the fault is known, and recording is resumed.
+
+    In the stage `costs`, the fault is known within a second.
+    """
     path = tmp_path / "r.ndjson"
     agent = command(RECORDINGS / "demo.ndjson", "--pace", "2000", "--repeat", "40")
     source = agent_source(agent, KeepOptions(recording=path, write_log=False))
     until(lambda: source.agent.size() > 50_000)
     resource.prlimit(relay_of(source), resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
     until(lambda: path.stat().st_size > 58_000 or source.fault)
-    until(lambda: source.fault, 1)
+    until(lambda: source.fault, seconds)
     assert path.read_bytes().endswith(b"\n")
     kept = path.stat().st_size
     resource.prlimit(
@@ -73,6 +82,7 @@ def test_a_full_stderr_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[
 
 
 @LINUX
+@pytest.mark.system
 @pytest.mark.parametrize("way", ["--direct", "--no-log"])
 def test_too_few_descriptors_are_said_to_be_too_few(tmp_path: Path, way: str) -> None:
     """Too few file descriptors are reported as such, whichever of them is missing, and no file is left."""

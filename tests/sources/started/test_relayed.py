@@ -29,6 +29,10 @@ PLAIN = RECORDINGS / "plain.ndjson"
 LINES = PLAIN.read_bytes().splitlines(keepends=True)
 PYTHON = f"{shlex.quote(sys.executable)} -c"
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+WITHIN = pytest.mark.parametrize("seconds", [20, pytest.param(1, marks=pytest.mark.costs)])
+"""In the stage `costs`, a fault is known within a second."""
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -54,6 +58,7 @@ def waiting(tmp_path: Path) -> Iterator[Callable[..., AgentSource]]:
         source.stop()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "again",
     [
@@ -76,15 +81,20 @@ def test_an_agent_that_opens_its_output_again_loses_nothing(tmp_path: Path, agai
     assert (tmp_path / "r.stderr").read_bytes() == b"a note\n" + more
 
 
+@WITHIN
 @pytest.mark.parametrize("direct", [False, True])
-def test_a_truncated_recording_is_reported_within_a_second(
-    waiting: Callable[..., AgentSource], tmp_path: Path, direct: bool, capfd: pytest.CaptureFixture[str]
+def test_a_truncated_recording_is_reported(
+    waiting: Callable[..., AgentSource],
+    tmp_path: Path,
+    direct: bool,
+    seconds: int,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """A recording that somebody truncates is a fault while the agent is silent, and exits with 74."""
     source = waiting(direct=direct)
     until(lambda: source.agent.size() == len(b"".join(LINES[:3])))
     os.truncate(tmp_path / "r.ndjson", len(LINES[0]) + 10)
-    until(lambda: source.fault, 1)
+    until(lambda: source.fault, seconds)
     (tmp_path / "go").touch()
     (tmp_path / "end").touch()
     assert print_session(source, Feed(source.reader), "summary") == 74
@@ -95,6 +105,7 @@ def test_a_truncated_recording_is_reported_within_a_second(
         assert fits(PLAIN.read_bytes(), tmp_path / "r.ndjson")
 
 
+@pytest.mark.system
 def test_an_agent_that_erases_its_recording_is_reported(tmp_path: Path) -> None:
     """With --direct, an agent that opens /dev/stdout again erases its recording, which exits with 74.
 
@@ -138,14 +149,15 @@ def test_a_relay_ignores_signals(
 
 
 @LINUX
+@WITHIN
 def test_a_killed_relay_costs_no_agent(
-    waiting: Callable[..., AgentSource], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    waiting: Callable[..., AgentSource], tmp_path: Path, seconds: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """If the relay is killed, the monitor records in its place, from a whole line on, and the code is 74."""
     source = waiting()
     until(lambda: source.agent.size() == len(b"".join(LINES[:3])))
     os.kill(relay_of(source), signal.SIGKILL)
-    until(lambda: source.fault, 1)
+    until(lambda: source.fault, seconds)
     (tmp_path / "go").touch()
     (tmp_path / "end").touch()
     assert print_session(source, Feed(source.reader), "summary") == 74
@@ -156,6 +168,7 @@ def test_a_killed_relay_costs_no_agent(
     assert len(kept) >= len(LINES) - 1
 
 
+@pytest.mark.system
 def test_arrival_times_survive_the_monitor(tmp_path: Path) -> None:
     """When the monitor is killed, the relay goes on with the recording and its arrival times."""
     path, report = tmp_path / "r.ndjson", tmp_path / "report"
@@ -172,6 +185,7 @@ def test_arrival_times_survive_the_monitor(tmp_path: Path) -> None:
     assert sum(offset > killed_at for offset in noted) > 10
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("is_refused", [False, True])
 def test_a_pipe_that_cannot_be_enlarged_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_refused: bool
@@ -200,6 +214,7 @@ def test_nothing_is_kept_with_no_record(home: Path, capfd: pytest.CaptureFixture
     assert not home.exists()
 
 
+@pytest.mark.system
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_a_burst_of_node_is_kept(tmp_path: Path) -> None:
     """A Node agent that writes 1 MB and calls process.exit at once loses nothing."""

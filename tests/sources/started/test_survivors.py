@@ -30,7 +30,10 @@ from tests.harness.program import AGENTWATCH, environment
 PLAIN = RECORDINGS / "plain.ndjson"
 NOTHING_KEPT = KeepOptions(record=False, write_log=False)
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc"),
+]
 
 
 def until_asleep(parent: int, count: int) -> list[int]:
@@ -93,8 +96,7 @@ def test_stop_ends_all(start: Callable[..., AgentSource], tmp_path: Path, switch
     report = tmp_path / "report.json"
     source = start("--hang", "--report", str(report), *switches)
     feed = Feed(source.reader)
-    while not report.exists():
-        feed.advance()
+    until(lambda: (feed.advance(), report.exists())[1], what="the report")
     source.agent.stop()
     assert source.agent.exit_code == 128 + (signal.SIGKILL if switches else signal.SIGTERM)
     assert not is_alive(source.agent.pid)
@@ -123,6 +125,7 @@ exec "$@"
 becomes the program."""
 
 
+@pytest.mark.system
 def test_processes_from_before_are_not_the_agents(tmp_path: Path) -> None:
     """What an entry point has started before it became agentwatch is neither named nor stopped."""
     report, agent = tmp_path / "report.json", command(PLAIN, "--fork", "60", "--hang-before-result")
@@ -149,6 +152,7 @@ def test_processes_from_before_are_not_the_agents(tmp_path: Path) -> None:
     assert not any(map(is_alive, json.loads(report.read_text())["children"]))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_agent_starts_stops_it(tmp_path: Path, number: signal.Signals) -> None:
     """A signal that arrives before the session is followed stops the agent, as later signals do."""
@@ -170,6 +174,7 @@ def test_a_signal_while_the_agent_starts_stops_it(tmp_path: Path, number: signal
     assert run.returncode == 128 + number
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("new_session", ["", "setsid "])
 def test_processes_of_the_editor_are_not_the_agents(
     start: Callable[..., AgentSource], tmp_path: Path, new_session: str
@@ -190,6 +195,7 @@ def test_processes_of_the_editor_are_not_the_agents(
     assert source.agent.survivors() == []
 
 
+@pytest.mark.system
 def test_the_id_of_a_session_that_is_gone_is_another_session(start: Callable[..., AgentSource]) -> None:
     """Once nothing is left of the agent's session, a later session of the same id is not the agent's."""
     source = start()
@@ -203,6 +209,7 @@ def test_the_id_of_a_session_that_is_gone_is_another_session(start: Callable[...
     assert found == []
 
 
+@pytest.mark.system
 def test_a_child_that_is_waited_for_is_not_reaped(start: Callable[..., AgentSource]) -> None:
     """The exit code of another child of ours is left to the code that waits for it."""
     source = start("--hang-before-result")
@@ -214,6 +221,7 @@ def test_a_child_that_is_waited_for_is_not_reaped(start: Callable[..., AgentSour
     source.stop()
 
 
+@pytest.mark.system
 def test_an_unclaimed_child_is_reaped(
     start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,6 +234,7 @@ def test_an_unclaimed_child_is_reaped(
     source.stop()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("own_session", ["", "setsid "])
 def test_a_launcher_is_followed(tmp_path: Path, own_session: str) -> None:
     """If the agent exits and leaves a process that goes on writing, that process is followed to its end."""
@@ -269,6 +278,7 @@ def test_a_stopped_agent_is_stopped_at_once(start: Callable[..., AgentSource], t
     assert source.agent_exit_code == 4
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("has_reader", [True, False])
 def test_a_forgotten_child_is_named_and_not_awaited_for_ever(
     start: Callable[..., AgentSource],

@@ -14,12 +14,11 @@ from agentwatch.feed import Feed
 from agentwatch.session import Session
 from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores import claude_subagents
-from agentwatch.sources.stores.claude_subagents import ClaudeSubagents
+from agentwatch.sources.stores.claude_subagents import ClaudeSubagents, open_claude_subagents
 from agentwatch.sources.stores.known import store_for
+from tests.builders.captures import Captures
 from tests.builders.on_disk.transcript import call, returned, said, user
-from tests.conftest import SHARED
-
-SAMPLES = sorted((SHARED / "disk/claude-transcript").rglob("subagents/*.jsonl"))
+from tests.conftest import case
 
 
 def dumped(made: dict[str, Any], second: int, **more: Any) -> bytes:
@@ -58,8 +57,8 @@ def opened() -> Iterator[Callable[[Path], ClaudeSubagents]]:
     stores = []
 
     def open_(transcript: Path) -> ClaudeSubagents:
-        store = store_for(transcript)
-        assert isinstance(store, ClaudeSubagents)
+        store = open_claude_subagents(transcript)
+        assert store is not None
         stores.append(store)
         return store
 
@@ -112,12 +111,13 @@ def test_the_calls_of_a_subagent_belong_to_its_call(folder: Folder) -> None:
     ]
 
 
-@pytest.mark.parametrize("meta", ["", "[]", "{", '{"toolUseId": 5}', '{"toolUseId": null}'])
-def test_without_the_id_of_its_call_a_subagent_is_found_by_its_prompt(folder: Folder, meta: str) -> None:
+def test_without_the_id_of_its_call_a_subagent_is_found_by_its_prompt(folder: Folder) -> None:
     """A file about a subagent may be broken, or lack the call."""
     folder.add_agent()
-    (folder.subagents / "agent-a1.meta.json").write_text(meta)
-    assert session_at(folder.transcript).calls[1].parent == 1
+    for meta in ("", "[]", "{", '{"toolUseId": 5}', '{"toolUseId": null}'):
+        with case(meta):
+            (folder.subagents / "agent-a1.meta.json").write_text(meta)
+            assert session_at(folder.transcript).calls[1].parent == 1
 
 
 @pytest.mark.parametrize(("written", "read"), [("t", "t"), ("\\ud83d", "\ud83d")])
@@ -133,13 +133,14 @@ def test_half_an_emoji_beside_the_id_does_not_hide_it(
     assert json.loads(line)["toolUseId"] == read
 
 
-@pytest.mark.parametrize("depth", [1, 300, 1000])
-def test_an_id_that_is_no_text_is_no_id(folder: Folder, depth: int) -> None:
+def test_an_id_that_is_no_text_is_no_id(folder: Folder) -> None:
     """The file beside a subagent's may have any value in the place of the id, however deeply it is nested."""
     folder.add_agent()
     meta = folder.subagents / "agent-a1.meta.json"
-    meta.write_text('{"toolUseId": ' + "[" * depth + "]" * depth + "}")
-    assert [call.agent for call in session_at(folder.transcript).calls] == [None, "t"]
+    for depth in (1, 300, 1000):
+        with case(f"depth {depth}"):
+            meta.write_text('{"toolUseId": ' + "[" * depth + "]" * depth + "}")
+            assert [call.agent for call in session_at(folder.transcript).calls] == [None, "t"]
 
 
 def test_new_lines_of_all_files_are_returned(
@@ -221,15 +222,11 @@ def test_files_of_other_users_are_not_read(
     assert kinds(opened(folder.transcript).new_lines()) == ["user", "assistant"]
 
 
-def test_a_large_session_comes_in_batches(
-    folder: Folder, opened: Callable[[Path], ClaudeSubagents], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A call returns a limited number of bytes, and loses no line."""
-    monkeypatch.setattr(claude_subagents, "_BATCH", 1000)
-    monkeypatch.setattr(claude_subagents, "_CHUNK", 100)
+def test_a_large_session_comes_in_batches(folder: Folder, opened: Callable[[Path], ClaudeSubagents]) -> None:
+    """A call returns a limited number of bytes, about 4 MiB, and loses no line."""
     folder.add_agent()
     with folder.transcript.open("ab") as file:
-        file.writelines(dumped(said(f"{number}"), 10) for number in range(50))
+        file.writelines(dumped(said(f"{number} " + "x" * 600_000), 10) for number in range(50))
     store, batches = opened(folder.transcript), []
     while lines := store.new_lines():
         batches.append(lines)
@@ -265,13 +262,14 @@ def test_a_folder_that_has_vanished_has_no_files(tmp_path: Path) -> None:
     assert claude_subagents._open_own(tmp_path / "gone", "agent-a.jsonl") is None
 
 
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
-def test_the_samples_are_merged(path: Path) -> None:
+def test_the_samples_are_merged(captures: Captures) -> None:
     """The subagents of each sample have a call of the main agent."""
-    session = session_at(path.parent.parent.with_suffix(".jsonl"))
-    inner = [each for each in session.calls if each.agent is not None]
-    assert inner
-    assert all(each.parent for each in inner)
+    for path in captures.find("disk/claude-transcript/**/subagents/*.jsonl"):
+        with case(captures.name(path)):
+            session = session_at(path.parent.parent.with_suffix(".jsonl"))
+            inner = [each for each in session.calls if each.agent is not None]
+            assert inner
+            assert all(each.parent for each in inner)
 
 
 def test_a_session_that_is_being_written_may_get_subagents(
@@ -280,7 +278,7 @@ def test_a_session_that_is_being_written_may_get_subagents(
     """A small transcript in the agent's own folder is a store while it is written; a large one is not."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     store = store_for(folder.transcript)
-    assert isinstance(store, ClaudeSubagents)
+    assert store is not None
     store.new_lines()
     folder.add_agent()
     assert "user a" in kinds(store.new_lines())

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import threading
-import time
-from collections.abc import Callable
 
 import pytest
 
@@ -14,6 +12,7 @@ from agentwatch.recording import nameless_file
 from agentwatch.sources.stores import intake as intake_module
 from agentwatch.sources.stores.intake import StoreIntake
 from agentwatch.sources.stores.source import StoreSource
+from tests.harness.processes import until
 
 
 class Batches:
@@ -37,18 +36,25 @@ class Batches:
         self.is_closed = True
 
 
-def opened(store: Batches, *, follow: bool) -> StoreSource:
+class HeldBatches(Batches):
+    """A store that holds the thread that reads its second batch."""
+
+    def __init__(self, *batches: list[bytes]) -> None:
+        super().__init__(*batches)
+        self.is_held, self.may_go_on = threading.Event(), threading.Event()
+
+    def new_lines(self) -> list[bytes]:
+        """Return the next batch; after the first one, when the test lets the thread go on."""
+        if self.asked:
+            self.is_held.set()
+            assert self.may_go_on.wait(20)
+        return super().new_lines()
+
+
+def opened(store: Batches, *, follow: bool, waits: bool = True) -> StoreSource:
     """Return a source that reads the store."""
     fd = nameless_file()
-    return StoreSource(fd, StoreIntake(store, fd, follow=follow))
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    """Wait until a condition holds."""
-    until = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    return StoreSource(fd, StoreIntake(store, fd, follow=follow, waits=waits))
 
 
 def test_a_store_that_is_not_followed_is_read_once_and_closed() -> None:
@@ -68,29 +74,34 @@ def test_the_lines_of_a_followed_store_arrive_as_it_changes() -> None:
     assert len(source.reader.read()) == 1
     assert not source.reader.is_at_end()
     store.batches.append([b"2\n"])
-    wait_for(lambda: [line.data for line in source.reader.read()] == [b"2"])
+    until(lambda: [line.data for line in source.reader.read()] == [b"2"])
     source.leave()
-    assert source.reader.is_at_end()
-    wait_for(lambda: store.is_closed)
+    until(source.reader.is_at_end)
+    until(lambda: store.is_closed)
 
 
 def test_what_follows_the_first_batch_may_be_read_later() -> None:
     """Opening a store for the screen reads its first batch; the others follow, and the recording ends."""
-
-    class Slow(Batches):
-        def new_lines(self) -> list[bytes]:
-            if self.asked:
-                assert may_go_on.wait(10)
-            return super().new_lines()
-
-    may_go_on = threading.Event()
-    store, fd = Slow([b"1\n"], [b"2\n"]), nameless_file()
-    source = StoreSource(fd, StoreIntake(store, fd, follow=False, waits=False))
+    store = HeldBatches([b"1\n"], [b"2\n"])
+    source = opened(store, follow=False, waits=False)
     assert [line.data for line in source.reader.read()] == [b"1"]
     assert not source.reader.is_at_end()
-    may_go_on.set()
-    wait_for(lambda: store.is_closed)
+    store.may_go_on.set()
+    until(lambda: store.is_closed)
     assert [line.data for line in source.reader.read()] == [b"2"]
+    assert source.reader.is_at_end()
+
+
+def test_a_batch_that_is_read_is_recorded_before_the_end() -> None:
+    """A store that is left while its thread reads a batch ends after the batch is in the recording."""
+    store = HeldBatches([b"1\n"], [b"2\n"])
+    source = opened(store, follow=True, waits=False)
+    assert store.is_held.wait(20)
+    source.leave()
+    assert not source.reader.growth.has_ended()
+    store.may_go_on.set()
+    until(source.reader.growth.has_ended)
+    assert [line.data for line in source.reader.read()] == [b"1", b"2"]
     assert source.reader.is_at_end()
 
 
@@ -103,9 +114,9 @@ def test_a_failure_after_the_first_batch_is_reported() -> None:
             self.error = OSError(errno.EIO, "Input/output error")
             return lines
 
-    store, fd = Torn([b"1\n"]), nameless_file()
-    source = StoreSource(fd, StoreIntake(store, fd, follow=False, waits=False))
-    wait_for(lambda: store.is_closed)
+    store = Torn([b"1\n"])
+    source = opened(store, follow=False, waits=False)
+    until(lambda: store.is_closed)
     assert source.faults["the session cannot be read any more"] is store.error
 
 
@@ -131,13 +142,13 @@ def test_a_failure_while_following_is_reported_when_it_lasts(monkeypatch: pytest
     source = opened(store, follow=True)
     store.error = OSError(errno.ENOENT, "No such file or directory")
     asked = store.asked
-    wait_for(lambda: store.asked > asked)
+    until(lambda: store.asked > asked)
     assert source.new_faults() == []
-    wait_for(source.new_faults)
+    until(source.new_faults)
     assert source.faults["the session cannot be read any more"] is store.error
     store.error = None
     store.batches.append([b"2\n"])
-    wait_for(lambda: source.reader.growth.size() == 4)
+    until(lambda: source.reader.growth.size() == 4)
     assert source.faults["the session cannot be read any more"] is None
     source.leave()
 

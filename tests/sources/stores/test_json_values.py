@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.sources.stores.json_values import as_line, parsed
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("data", "value"),
-    [
-        (b'{"a":1}', {"a": 1}),
-        ('{"a":1}', {"a": 1}),
-        (b'["\\ud83d"]', ["\ud83d"]),
-        (b'["\xff"]', ["\ufffd"]),
-        ('"\ud83d"', "\ud83d"),
-        (b"{", None),
-        (b"[" * 100_000, None),
-    ],
-)
-def test_a_value_is_read(data: str | bytes, value: object) -> None:
+def test_a_value_is_read() -> None:
     """What orjson rejects is read by Python's parser; what neither reads is None."""
-    assert parsed(data) == value
+    values: dict[str | bytes, object] = {
+        b'{"a":1}': {"a": 1},
+        '{"a":1}': {"a": 1},
+        b'["\\ud83d"]': ["\ud83d"],
+        b'["\xff"]': ["\ufffd"],
+        '"\ud83d"': "\ud83d",
+        b"{": None,
+        b"[" * 100_000: None,
+    }
+    for data, value in values.items():
+        with case(f"{data!r:.80}"):
+            assert parsed(data) == value
 
 
 def test_an_object_is_written() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
@@ -33,6 +31,7 @@ from tests.builders.formats.acp import (
     response,
     words,
 )
+from tests.conftest import case
 
 LONG = "one\ntwo"
 
@@ -47,9 +46,9 @@ def item(**content: Any) -> list[dict[str, Any]]:
     return [{"type": "content", "content": content}]
 
 
-@pytest.mark.parametrize(
-    ("fields", "shown"),
-    [
+def test_a_call_is_divided_into_blocks() -> None:
+    """Arguments, texts, diffs, images and results are shown once each, and nothing is dumped."""
+    cases: list[tuple[dict[str, Any], list[Block]]] = [
         ({"rawInput": {"command": "make"}}, [FieldsBlock("arguments", {"command": "make"})]),
         ({"rawInput": {"description": "Build", "x": ""}}, [TextBlock("description", "Build")]),
         (
@@ -97,12 +96,11 @@ def item(**content: Any) -> list[dict[str, Any]]:
         ),
         ({"rawOutput": {"output": "a", "content": "b"}}, [ContentBlock("a")]),
         ({"rawOutput": 7, "rawInput": 7, "content": 7}, []),
-    ],
-)
-def test_a_call_is_divided_into_blocks(fields: dict[str, Any], shown: list[Block]) -> None:
-    """Arguments, texts, diffs, images and results are shown once each, and nothing is dumped."""
-    assert blocks(changed(**fields)) == shown
-    assert blocks(permission(**fields)) == shown
+    ]
+    for fields, shown in cases:
+        with case(fields):
+            assert blocks(changed(**fields)) == shown
+            assert blocks(permission(**fields)) == shown
 
 
 def test_other_lines_have_no_blocks() -> None:
@@ -112,9 +110,9 @@ def test_other_lines_have_no_blocks() -> None:
     assert blocks(request("session/request_permission", 1, options=[], subject={"toolCall": {}})) == []
 
 
-@pytest.mark.parametrize(
-    ("line", "role"),
-    [
+def test_the_role_of_a_line() -> None:
+    """Requests start a run, updates of calls belong to them, and responses are neither."""
+    cases: list[tuple[bytes, LineRole]] = [
         (request("initialize", 0, protocolVersion=1), LineRole.START),
         (request("session/new", 1, cwd="/"), LineRole.START),
         (prompt(), LineRole.START),
@@ -125,16 +123,15 @@ def test_other_lines_have_no_blocks() -> None:
         (request("session/update"), LineRole.OTHER),
         (response(1, {"sessionId": "x"}), LineRole.OTHER),
         (request("session/cancel"), LineRole.OTHER),
-    ],
-)
-def test_the_role_of_a_line(line: bytes, role: LineRole) -> None:
-    """Requests start a run, updates of calls belong to them, and responses are neither."""
-    assert Decoder(agent_named("acp")).role(line.rstrip()) is role
+    ]
+    for line, role in cases:
+        with case(line):
+            assert Decoder(agent_named("acp")).role(line.rstrip()) is role
 
 
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
+def test_only_the_protocols_own_lines_are_recognised() -> None:
+    """Lines of other protocols that use JSON-RPC are not taken for this one."""
+    cases: list[tuple[bytes, str | None]] = [
         (request("initialize", 0, protocolVersion=1), "acp"),
         (response(0, {"protocolVersion": 1}), "acp"),
         (request("session/anything"), "acp"),
@@ -143,17 +140,16 @@ def test_the_role_of_a_line(line: bytes, role: LineRole) -> None:
         (request("tools/call", 1), None),
         (json.dumps({"method": "session/update"}).encode(), None),
         (json.dumps({"jsonrpc": "2.0", "method": 7}).encode(), None),
-    ],
-)
-def test_only_the_protocols_own_lines_are_recognised(line: bytes, name: str | None) -> None:
-    """Lines of other protocols that use JSON-RPC are not taken for this one."""
-    events = Decoder().decode(line.rstrip())
-    assert next((event.format for event in events if isinstance(event, FormatDetected)), None) == name
+    ]
+    for line, name in cases:
+        with case(line):
+            events = Decoder().decode(line.rstrip())
+            assert next((event.format for event in events if isinstance(event, FormatDetected)), None) == name
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "counts"),
-    [
+def test_changed_lines_are_counted() -> None:
+    """The shortest edit is counted; texts that differ too much are not compared."""
+    cases: list[tuple[str, str, tuple[int, int] | None]] = [
         ("", "", (0, 0)),
         ("a", "a\n", (0, 0)),
         ("", "a\nb\n", (2, 0)),
@@ -163,8 +159,7 @@ def test_only_the_protocols_own_lines_are_recognised(line: bytes, name: str | No
         ("x\n" * 300, "y\n" * 300, None),
         ("a\n" + "x\n" * 150_000 + "b\n", "b\n" + "x\n" * 150_000 + "a\n", (2, 2)),
         ("p\n" + "x\ny\n" * 60_000 + "q", "q\n" + "y\nx\n" * 60_000 + "p", None),
-    ],
-)
-def test_changed_lines_are_counted(old: str, new: str, counts: tuple[int, int] | None) -> None:
-    """The shortest edit is counted; texts that differ too much are not compared."""
-    assert changed_lines(old, new) == counts
+    ]
+    for old, new, counts in cases:
+        with case((old, new)):
+            assert changed_lines(old, new) == counts

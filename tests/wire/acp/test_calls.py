@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.actions import action
 from agentwatch.session import Call
 from tests.builders.formats.acp import (
@@ -23,6 +21,7 @@ from tests.builders.formats.acp import (
     words,
 )
 from tests.builders.lines import session
+from tests.conftest import case
 
 DIRECT = opening() + prompt()
 
@@ -33,9 +32,9 @@ def only(*lines: bytes) -> Call:
     return found
 
 
-@pytest.mark.parametrize(
-    ("fields", "shown"),
-    [
+def test_a_call_is_described_by_its_fields() -> None:
+    """Phrase and target come from the kind, the arguments, the places and the title."""
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"kind": "read", "locations": [{"path": f"{CWD}/a.txt"}]}, "Read file a.txt"),
         ({"kind": "read", "rawInput": {"file_path": "/etc/hosts"}}, "Read file /etc/hosts"),
         ({"kind": "read", "title": "the notes"}, "Read file the notes"),
@@ -72,11 +71,10 @@ def only(*lines: bytes) -> Call:
         ),
         ({"rawInput": '{"city": "Oslo"}', "kind": "other"}, "Used tool other Oslo"),
         ({"rawInput": 7, "locations": 7, "content": 7, "kind": 7, "title": 7}, "Used tool other"),
-    ],
-)
-def test_a_call_is_described_by_its_fields(fields: dict[str, Any], shown: str) -> None:
-    """Phrase and target come from the kind, the arguments, the places and the title."""
-    assert action(only(called(status="completed", **fields))) == shown
+    ]
+    for fields, shown in cases:
+        with case(fields):
+            assert action(only(called(status="completed", **fields))) == shown
 
 
 def test_an_update_replaces_what_it_contains() -> None:
@@ -101,9 +99,9 @@ def test_a_title_with_arguments_is_no_name() -> None:
     assert only(called(title="bash", kind="execute", status="pending", rawInput={"cwd": "/"})).tool == "bash"
 
 
-@pytest.mark.parametrize(
-    ("fields", "outcome", "error", "code"),
-    [
+def test_the_end_of_a_call_decides() -> None:
+    """The status decides, and an exit code other than 0 is a failure; a text is no result."""
+    cases: list[tuple[dict[str, Any], str, str | None, int | None]] = [
         ({"status": "completed"}, "succeeded", None, None),
         ({"status": "completed", "rawOutput": {"exitCode": 0}}, "succeeded", None, 0),
         ({"status": "completed", "rawOutput": {"exitCode": 3}}, "failed", "exit 3", 3),
@@ -130,14 +128,11 @@ def test_a_title_with_arguments_is_no_name() -> None:
         ),
         ({"status": "in_progress"}, "unfinished", None, None),
         ({"status": 7}, "unfinished", None, None),
-    ],
-)
-def test_the_end_of_a_call_decides(
-    fields: dict[str, Any], outcome: str, error: str | None, code: int | None
-) -> None:
-    """The status decides, and an exit code other than 0 is a failure; a text is no result."""
-    found = only(called(kind="execute", status="pending"), changed(**fields), stopped())
-    assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
+    ]
+    for fields, outcome, error, code in cases:
+        with case((fields, outcome, error)):
+            found = only(called(kind="execute", status="pending"), changed(**fields), stopped())
+            assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
 
 
 def test_the_exit_code_of_claude_code_is_in_its_output() -> None:
@@ -176,28 +171,29 @@ def test_the_terminal_of_a_call_has_its_command_and_exit_code() -> None:
     assert (found.exit_code, found.outcome) == (0, "succeeded")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "more", "shown"),
-    [
+def test_a_diff_has_its_counts() -> None:
+    """The lines that a diff adds and removes are counted, unless there are too many to compare."""
+    cases: list[tuple[str | None, str, dict[str, Any], str]] = [
         ("a\nb\n", "a\nc\n", {}, "Edited file a.py (+1 -1)"),
         ("a\nb\nc\nd\n", "x\nb\nc\ny\nz\n", {}, "Edited file a.py (+3 -2)"),
         (None, "a\nb", {}, "Created new file a.py (2 lines)"),
         ("", "a\n", {"_meta": {"kind": "add"}}, "Created new file a.py (1 line)"),
         ("", "a\n", {"_meta": {"kind": "modify"}}, "Edited file a.py (+1 -0)"),
         ("a\n" * 900, "b\n" * 900, {}, "Edited file a.py"),
-    ],
-)
-def test_a_diff_has_its_counts(old: str | None, new: str, more: dict[str, Any], shown: str) -> None:
-    """The lines that a diff adds and removes are counted, unless there are too many to compare."""
-    diff = {"type": "diff", "path": f"{CWD}/a.py", "oldText": old, "newText": new, **more}
-    found = only(called(kind="edit", status="pending"), changed(status="completed", content=[diff]))
-    assert action(found) == shown
-    assert (
-        action(only(called(kind="edit", content=[diff], status="pending"), changed(status="completed")))
-        == shown
-    )
-    failed = only(called(kind="edit", status="failed", content=[diff]))
-    assert (failed.lines_added, failed.phrase) == (None, "Edited file")
+    ]
+    for old, new, more, shown in cases:
+        with case((old, new, more)):
+            diff = {"type": "diff", "path": f"{CWD}/a.py", "oldText": old, "newText": new, **more}
+            found = only(called(kind="edit", status="pending"), changed(status="completed", content=[diff]))
+            assert action(found) == shown
+            assert (
+                action(
+                    only(called(kind="edit", content=[diff], status="pending"), changed(status="completed"))
+                )
+                == shown
+            )
+            failed = only(called(kind="edit", status="failed", content=[diff]))
+            assert (failed.lines_added, failed.phrase) == (None, "Edited file")
 
 
 def test_opencode_says_whether_a_file_is_new() -> None:

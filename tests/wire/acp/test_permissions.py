@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.actions import action
 from agentwatch.session import Call, Kind
 from tests.builders.formats.acp import (
@@ -19,6 +17,7 @@ from tests.builders.formats.acp import (
     stopped,
 )
 from tests.builders.lines import session
+from tests.conftest import case
 
 DIRECT = opening() + prompt()
 
@@ -44,9 +43,9 @@ def test_a_call_may_begin_inside_a_permission() -> None:
     assert notes == ["asks: execute make", "execute allowed"]
 
 
-@pytest.mark.parametrize(
-    ("option", "status", "outcome"),
-    [
+def test_a_refusal_is_what_the_end_says() -> None:
+    """A call that a person refused is rejected if it fails, or if it has no end of its own."""
+    cases: list[tuple[str | None, str | None, str]] = [
         ("yes", "failed", "failed"),
         ("always", "completed", "succeeded"),
         ("no", "failed", "rejected"),
@@ -55,16 +54,15 @@ def test_a_call_may_begin_inside_a_permission() -> None:
         (None, "failed", "cancelled"),
         (None, None, "unfinished"),
         ("other", "failed", "failed"),
-    ],
-)
-def test_a_refusal_is_what_the_end_says(option: str | None, status: str | None, outcome: str) -> None:
-    """A call that a person refused is rejected if it fails, or if it has no end of its own."""
-    end = changed(status=status) if status else b""
-    read = session(DIRECT, permission(kind="edit"), chose(option), end, stopped())
-    [call] = read.calls
-    assert call.outcome == outcome
-    assert call.has_result is (status is not None or option is None)
-    assert len(read.asked) == 0
+    ]
+    for option, status, outcome in cases:
+        with case((option, status)):
+            end = changed(status=status) if status else b""
+            read = session(DIRECT, permission(kind="edit"), chose(option), end, stopped())
+            [call] = read.calls
+            assert call.outcome == outcome
+            assert call.has_result is (status is not None or option is None)
+            assert len(read.asked) == 0
 
 
 def test_a_cancelled_turn_cancels_its_calls() -> None:

@@ -19,6 +19,7 @@ from tests.builders.formats.acp import (
     update,
 )
 from tests.builders.lines import line, session
+from tests.conftest import case
 
 DIRECT = opening() + prompt()
 
@@ -63,21 +64,20 @@ def test_the_mode_and_the_model_may_change() -> None:
     assert session(lines, update("config_option_update", configOptions=changed_later)).run.model == "d"
 
 
-@pytest.mark.parametrize(
-    ("reason", "outcome"),
-    [
+def test_the_stop_reason_decides() -> None:
+    """Only `end_turn` is a success; a failure has the reason as its message."""
+    cases: list[tuple[str, str]] = [
         ("end_turn", "succeeded"),
         ("cancelled", "cancelled"),
         ("max_tokens", "failed"),
         ("max_turn_requests", "failed"),
         ("refusal", "failed"),
-    ],
-)
-def test_the_stop_reason_decides(reason: str, outcome: str) -> None:
-    """Only `end_turn` is a success; a failure has the reason as its message."""
-    read = session(DIRECT, stopped(reason))
-    assert (read.outcome, read.run.result) == (outcome, reason if outcome == "failed" else None)
-    assert read.lines.unknown == 0
+    ]
+    for reason, outcome in cases:
+        with case(reason):
+            read = session(DIRECT, stopped(reason))
+            assert (read.outcome, read.run.result) == (outcome, reason if outcome == "failed" else None)
+            assert read.lines.unknown == 0
 
 
 def test_an_unknown_stop_reason_is_a_failure() -> None:
@@ -86,23 +86,22 @@ def test_an_unknown_stop_reason_is_a_failure() -> None:
     assert (read.outcome, read.run.result, read.lines.unknown) == ("failed", "tired", 1)
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
+def test_an_error_ends_the_turn() -> None:
+    """The error of a prompt is a failure with its message and details."""
+    cases: list[tuple[object, str]] = [
         (None, "Internal error"),
         ("no quota", "Internal error: no quota"),
         ({"details": "no quota"}, "Internal error: no quota"),
         ({"message": "no quota"}, "Internal error: no quota"),
         ({"message": "Internal error"}, "Internal error"),
         ([1], "Internal error"),
-    ],
-)
-def test_an_error_ends_the_turn(data: object, message: str) -> None:
-    """The error of a prompt is a failure with its message and details."""
-    read = session(DIRECT, refused(2, "Internal error", data=data))
-    assert (read.outcome, read.run.result) == ("failed", message)
-    cancelled = session(DIRECT, refused(2, "cancelled", code=-32800))
-    assert (cancelled.outcome, cancelled.run.result) == ("cancelled", None)
+    ]
+    for data, message in cases:
+        with case(data):
+            read = session(DIRECT, refused(2, "Internal error", data=data))
+            assert (read.outcome, read.run.result) == ("failed", message)
+            cancelled = session(DIRECT, refused(2, "cancelled", code=-32800))
+            assert (cancelled.outcome, cancelled.run.result) == ("cancelled", None)
 
 
 def test_a_run_without_a_response_is_unfinished() -> None:
@@ -172,9 +171,9 @@ def test_client_and_agent_number_their_requests_independently() -> None:
     assert session(DIRECT, response(2, {})).outcome == "unfinished"
 
 
-@pytest.mark.parametrize(
-    "unknown",
-    [
+def test_what_is_unknown_is_counted() -> None:
+    """A method, an update and a line that the protocol does not have are unknown."""
+    cases: list[bytes] = [
         update("mood_update"),
         update(""),
         request("session/update"),
@@ -182,19 +181,21 @@ def test_client_and_agent_number_their_requests_independently() -> None:
         line({"jsonrpc": "2.0", "id": 4}),
         line({"type": "greeting"}),
         called(""),
-    ],
-)
-def test_what_is_unknown_is_counted(unknown: bytes) -> None:
-    """A method, an update and a line that the protocol does not have are unknown."""
-    assert session(DIRECT, unknown).lines.unknown == 1
+    ]
+    for unknown in cases:
+        with case(unknown):
+            assert session(DIRECT, unknown).lines.unknown == 1
 
 
-@pytest.mark.parametrize("method", ["_vendor/x", "$/cancel_request", "authenticate", "session/list", "fs/x"])
-def test_known_methods_are_silent(method: str) -> None:
+def test_known_methods_are_silent() -> None:
     """Requests that show nothing, and those that agents add, are understood; so are their errors."""
-    read = session(DIRECT, request(method, 9), response(9, {}), request(method, 10), refused(10, "no"))
-    assert read.lines.unknown == 0
-    assert notices(read) == [f"{method}: no"]
+    for method in ["_vendor/x", "$/cancel_request", "authenticate", "session/list", "fs/x"]:
+        with case(method):
+            read = session(
+                DIRECT, request(method, 9), response(9, {}), request(method, 10), refused(10, "no")
+            )
+            assert read.lines.unknown == 0
+            assert notices(read) == [f"{method}: no"]
 
 
 def test_messages_end_with_their_id() -> None:

@@ -12,6 +12,7 @@ from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Session
 from agentwatch.wire.amp import AGENT
 from tests.builders.formats.wrong_types import read
+from tests.conftest import case
 
 SESSION = {"parent_tool_use_id": None, "session_id": "T-1"}
 INIT = {"type": "system", "subtype": "init", "cwd": "/w", "session_id": "T-1", "tools": [], "mcp_servers": []}
@@ -53,23 +54,22 @@ def whole(*lines: dict[str, Any]) -> Session:
     return read(AGENT, [INIT, *lines])
 
 
-@pytest.mark.parametrize("name", ["shell_command", "Bash"])
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
+def test_a_command_has_its_exit_code() -> None:
+    """Although the flag says no error, a command that exited with another code than 0 failed."""
+    cases: list[tuple[Any, tuple[Any, ...]]] = [
         ({"output": "x", "exitCode": 0}, (Outcome.SUCCEEDED, 0, None)),
         ({"output": "x", "exitCode": 3}, (Outcome.FAILED, 3, "exit 3")),
         ({"output": "x"}, (Outcome.SUCCEEDED, None, None)),
         ({"output": "x", "exitCode": [3]}, (Outcome.SUCCEEDED, None, None)),
         ("plain", (Outcome.SUCCEEDED, None, None)),
         ('{"exitCode": 3', (Outcome.SUCCEEDED, None, None)),
-    ],
-)
-def test_a_command_has_its_exit_code(name: str, content: Any, expected: tuple[Any, ...]) -> None:
-    """Although the flag says no error, a command that exited with another code than 0 failed."""
-    [call] = whole(used(name, command="ls"), result(content)).calls
-    assert (call.outcome, call.exit_code, call.error) == expected
-    assert (call.kind, call.target) == (ToolKind.EXECUTE, "ls")
+    ]
+    for content, expected in cases:
+        for name in ["shell_command", "Bash"]:
+            with case((content, name)):
+                [call] = whole(used(name, command="ls"), result(content)).calls
+                assert (call.outcome, call.exit_code, call.error) == expected
+                assert (call.kind, call.target) == (ToolKind.EXECUTE, "ls")
 
 
 def test_the_text_of_another_tool_is_no_result_object() -> None:

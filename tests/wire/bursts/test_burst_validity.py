@@ -10,6 +10,7 @@ import pytest
 from agentwatch.events import Malformed
 from agentwatch.wire import delta_frames
 from tests.builders.lines import delta, init, result, session
+from tests.conftest import case
 from tests.wire.bursts.test_delta_bursts import at_once, bursts, deltas, facts_of
 
 T = 1_760_000_000_077
@@ -37,14 +38,15 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("name", MALFORMED)
-def test_invalid_lines_stay_invalid_in_a_burst(tmp_path: Path, name: str) -> None:
+def test_invalid_lines_stay_invalid_in_a_burst(tmp_path: Path) -> None:
     """Lines that are valid only when joined are decoded one by one, each as malformed."""
-    lines = [init(), *deltas(3), *MALFORMED[name], *deltas(4, T + 1000), result("…")]
-    read = at_once(lines, tmp_path / "r.ndjson")
-    assert facts_of(read) == facts_of(session(*lines))
-    if b"\xe2" not in b"".join(lines):
-        assert any(type(odd.event) is Malformed for odd in read.lines.odd)
+    for name, odd in MALFORMED.items():
+        with case(name):
+            lines = [init(), *deltas(3), *odd, *deltas(4, T + 1000), result("…")]
+            read = at_once(lines, tmp_path / "r.ndjson")
+            assert facts_of(read) == facts_of(session(*lines))
+            if b"\xe2" not in b"".join(lines):
+                assert any(type(odd.event) is Malformed for odd in read.lines.odd)
 
 
 @pytest.mark.parametrize("raw", [b"    760000000", b"-760000000077", b"0760000000077"])

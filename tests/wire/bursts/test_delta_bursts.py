@@ -15,6 +15,7 @@ from agentwatch.outputs.summary import summary
 from agentwatch.recording import open_saved
 from agentwatch.session import Session
 from agentwatch.wire import Decoder
+from tests.builders.captures import Captures
 from tests.builders.lines import (
     ANY_TEXT,
     PROPERTY,
@@ -30,7 +31,7 @@ from tests.builders.lines import (
     thought,
     thought_through,
 )
-from tests.conftest import RECORDINGS, SHARED
+from tests.conftest import RECORDINGS, case
 
 
 def at_once(lines: list[bytes], path: Path) -> Session:
@@ -88,9 +89,9 @@ def test_spaced_json_is_read_at_once_too() -> None:
     assert bursts([init(), *tight]) == bursts([init(), *deltas(5)]) == [4]
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
+def test_an_odd_line_among_deltas(tmp_path: Path) -> None:
+    """A cut or invalid line, a flush or half an emoji among deltas is decoded as if it were alone."""
+    cases: list[bytes] = [
         delta("cut", 1_760_000_000_077)[:-30] + b"\n",
         delta("x", 1_760_000_000_077).replace(b'x"', b'x\\"'),
         delta("x", 1_760_000_000_077).replace(b'"x"', b'"x","y"'),
@@ -109,12 +110,11 @@ def test_spaced_json_is_read_at_once_too() -> None:
         message("assistant", "x", timestamp_ms="1760000000077"),
         b"\n",
         b'{"type":"assistant"\n',
-    ],
-)
-def test_an_odd_line_among_deltas(tmp_path: Path, odd: bytes) -> None:
-    """A cut or invalid line, a flush or half an emoji among deltas is decoded as if it were alone."""
-    lines = [init(), *deltas(3), odd, *deltas(4, 1_760_000_001_000), result("…")]
-    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
+    ]
+    for odd in cases:
+        with case(odd):
+            lines = [init(), *deltas(3), odd, *deltas(4, 1_760_000_001_000), result("…")]
+            assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
 T = 1_760_000_000_077
@@ -149,11 +149,12 @@ SEQUENCES = {
 }
 
 
-@pytest.mark.parametrize("name", SEQUENCES)
-def test_lines_that_depend_on_earlier_lines(tmp_path: Path, name: str) -> None:
+def test_lines_that_depend_on_earlier_lines(tmp_path: Path) -> None:
     """A line whose meaning depends on earlier lines has the same meaning after a burst."""
-    lines = [init(), *deltas(3), *SEQUENCES[name], *deltas(4, 1_760_000_001_000), result("…")]
-    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
+    for name, sequence in SEQUENCES.items():
+        with case(name):
+            lines = [init(), *deltas(3), *sequence, *deltas(4, 1_760_000_001_000), result("…")]
+            assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
 _LINES: st.SearchStrategy[Callable[[str, int], bytes]] = st.sampled_from(
@@ -177,6 +178,7 @@ _LINES: st.SearchStrategy[Callable[[str, int], bytes]] = st.sampled_from(
 _TEXTS = st.sampled_from(["a", "b ", 'q"', "\\", "\n", "é", "🙂", "", "\ud83d", "\ude42"]) | ANY_TEXT
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(st.lists(st.tuples(_LINES, _TEXTS, st.integers(0, 10**13)), max_size=24), st.booleans())
 def test_read_at_once_or_one_by_one(
@@ -196,13 +198,13 @@ def test_read_at_once_or_one_by_one(
     assert facts_of(at_once(lines, path)) == facts_of(session(*lines))
 
 
-@pytest.mark.parametrize(
-    "path",
-    [*sorted(RECORDINGS.glob("*.ndjson")), *sorted(SHARED.rglob("*.ndjson"))],
-    ids=lambda path: path.stem,
-)
-def test_recordings_read_at_once(path: Path) -> None:
+def test_recordings_read_at_once(captures: Captures) -> None:
     """Every recording gives the same session, whether its deltas are decoded in bursts or one by one."""
-    feed = Feed(open_saved(path))
-    feed.advance()
-    assert facts_of(feed.session) == facts_of(session(path.read_bytes()))
+    bundled = RECORDINGS.glob("*.ndjson") if captures.is_own else ()
+    for path in [*sorted(bundled), *captures.find("**/*.ndjson")]:
+        if path.parent.name.startswith("pi-"):
+            continue  # the format of its first line shows later; `session` does not read that line again
+        with case(path):
+            feed = Feed(open_saved(path))
+            feed.advance()
+            assert facts_of(feed.session) == facts_of(session(path.read_bytes()))

@@ -13,6 +13,7 @@ from agentwatch.wire import Decoder
 from agentwatch.wire.agents import agent_named
 from agentwatch.wire.line_batches import LineBatches
 from tests.builders.claude_lines import delta, events, init, line, result, say, written
+from tests.conftest import case
 
 COUNT = line("system", "thinking_tokens", estimated_tokens=5, estimated_tokens_delta=5)
 
@@ -52,9 +53,9 @@ def test_deltas_are_joined() -> None:
     assert found == ([Text(Channel.REASONING, "I see"), Text(Channel.ANSWER, "Done.")], 7)
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
+def test_other_lines_are_no_batch() -> None:
+    """A single line, a long one, a list, and a line of another type are decoded by themselves."""
+    cases: list[list[Any]] = [
         [delta("a")],
         [delta("a"), result()],
         [say('"content_block_delta"'), say('"content_block_delta"')],
@@ -65,11 +66,10 @@ def test_deltas_are_joined() -> None:
         [b'{"thinking_tokens" 5}\n', COUNT],
         [b'["thinking_tokens"]\n', COUNT],
         [b'{"thinking_tokens":5}', COUNT],
-    ],
-)
-def test_other_lines_are_no_batch(lines: list[Any]) -> None:
-    """A single line, a long one, a list, and a line of another type are decoded by themselves."""
-    assert batched(*lines) is None
+    ]
+    for lines in cases:
+        with case(lines):
+            assert batched(*lines) is None
 
 
 GOOD, BAD, ODD = b'{"x":1}\n', b'{"x":"' + b"}\n", b'{"x":0}\n'
@@ -105,6 +105,7 @@ def test_lines_that_are_valid_only_together_are_not_parsed_together() -> None:
     assert lengths(batches, b'{"x":1},{"x":2}\n', b'{"x":3}\n') == [0]
 
 
+@pytest.mark.costs
 def test_odd_lines_cost_no_more_than_others() -> None:
     """A stream in which every second line is of another type takes less than 20 times as long as deltas."""
 

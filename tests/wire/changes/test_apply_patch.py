@@ -9,6 +9,7 @@ import pytest
 from agentwatch.events import ToolKind
 from agentwatch.wire.changes.apply_patch import patch_in_command, patched_files
 from agentwatch.wire.changes.file_change import ChangeKind, FileChange, line_count, summed
+from tests.conftest import case
 
 PATCH = """*** Begin Patch
 *** Add File: new.py
@@ -60,20 +61,19 @@ def test_a_patch_may_have_spaces_and_no_end() -> None:
     assert (empty.diff, empty.added) == ("--- /dev/null\n+++ e", 0)
 
 
-@pytest.mark.parametrize(
-    ("command", "is_patch"),
-    [
+def test_a_command_applies_a_patch_if_it_runs_the_tool() -> None:
+    """Only the program `apply_patch` makes a patch of what follows it."""
+    cases: list[tuple[str, bool]] = [
         ("apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF", True),
         ("cd src && apply_patch <<EOF\n*** Begin Patch\n*** End Patch\nEOF", True),
         ("applypatch '*** Begin Patch\n*** End Patch'", True),
         ("echo apply_patch", False),
         ("cat <<'EOF'\n*** Begin Patch\nEOF", False),
         ("*** Begin Patch", False),
-    ],
-)
-def test_a_command_applies_a_patch_if_it_runs_the_tool(command: str, is_patch: bool) -> None:
-    """Only the program `apply_patch` makes a patch of what follows it."""
-    assert (patch_in_command(command) is not None) is is_patch
+    ]
+    for command, is_patch in cases:
+        with case(command):
+            assert (patch_in_command(command) is not None) is is_patch
 
 
 def test_a_call_is_described_by_all_its_changes() -> None:
@@ -87,12 +87,14 @@ def test_a_call_is_described_by_all_its_changes() -> None:
     assert summed([add]).added == 2
 
 
-@pytest.mark.parametrize(("content", "lines"), [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n", 1)])
-def test_the_lines_of_a_content_are_counted(content: str, lines: int) -> None:
+def test_the_lines_of_a_content_are_counted() -> None:
     """A last line counts with and without its end."""
-    assert line_count(content) == lines
+    for content, lines in [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n", 1)]:
+        with case(content):
+            assert line_count(content) == lines
 
 
+@pytest.mark.costs
 def test_a_large_patch_is_read_in_linear_time() -> None:
     """A patch of 100,000 files or lines takes seconds at most."""
     began = time.perf_counter()

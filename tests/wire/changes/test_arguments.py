@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.wire.changes.arguments import replaced_lines, replaced_texts
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("arguments", "texts", "counts"),
-    [
+def test_replaced_texts_are_counted() -> None:
+    """Each pair of texts is found; the lines are unknown if each occurrence is replaced."""
+    cases: list[tuple[Any, Any, tuple[Any, Any]]] = [
         ({"old_string": "a\nb", "new_string": "a"}, [("a\nb", "a")], (0, 1)),
         ({"old_str": "a", "new_str": "a\nb"}, [("a", "a\nb")], (1, 0)),
         ({"old_string": "a", "new_string": "b", "replace_all": True}, [("a", "b")], (None, None)),
@@ -22,10 +21,9 @@ from agentwatch.wire.changes.arguments import replaced_lines, replaced_texts
         ),
         ({"old_string": 5, "new_string": "b"}, [], (None, None)),
         ({"old_string": "a" * (1 << 20), "new_string": "b"}, [("a" * (1 << 20), "b")], (None, None)),
-    ],
-)
-def test_replaced_texts_are_counted(arguments: Any, texts: Any, counts: tuple[Any, Any]) -> None:
-    """Each pair of texts is found; the lines are unknown if each occurrence is replaced."""
-    assert list(replaced_texts(arguments)) == texts
-    facts = replaced_lines(arguments)
-    assert (facts.lines_added, facts.lines_removed) == counts
+    ]
+    for arguments, texts, counts in cases:
+        with case((arguments, texts)):
+            assert list(replaced_texts(arguments)) == texts
+            facts = replaced_lines(arguments)
+            assert (facts.lines_added, facts.lines_removed) == counts

@@ -7,11 +7,12 @@ import time
 import pytest
 
 from agentwatch.wire.changes.replacement import replacement
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "diff", "counts"),
-    [
+def test_what_differs_is_shown() -> None:
+    """The lines between the first and the last difference are removed and added, with three lines around."""
+    cases: list[tuple[str, str, str, tuple[int, int]]] = [
         ("a", "a", "", (0, 0)),
         ("a\n", "a", "", (0, 0)),
         ("a", "b", "@@ -1,1 +1,1 @@\n-a\n+b", (1, 1)),
@@ -21,14 +22,14 @@ from agentwatch.wire.changes.replacement import replacement
         ("1\n2\n3\n4\n5\n6", "1\n2\n3\n4\n5\n7", "@@ -3,4 +3,4 @@\n 3\n 4\n 5\n-6\n+7", (1, 1)),
         ("a\na", "a\na\na", "@@ -1,2 +1,3 @@\n a\n a\n+a", (1, 0)),
         ("x\u2028y", "x\u2028z", "@@ -1,1 +1,1 @@\n-x\u2028y\n+x\u2028z", (1, 1)),
-    ],
-)
-def test_what_differs_is_shown(old: str, new: str, diff: str, counts: tuple[int, int]) -> None:
-    """The lines between the first and the last difference are removed and added, with three lines around."""
-    found = replacement(old, new)
-    assert (found.diff, (found.added, found.removed)) == (diff, counts)
+    ]
+    for old, new, diff, counts in cases:
+        with case((old, new, diff)):
+            found = replacement(old, new)
+            assert (found.diff, (found.added, found.removed)) == (diff, counts)
 
 
+@pytest.mark.costs
 def test_a_large_text_is_compared_in_linear_time() -> None:
     """Ten times the lines take no more than 40 times as long."""
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.wire.changes.structured_patch import changed_lines, unified_diff
+from tests.conftest import case
 
 HUNK = {"oldStart": 3, "oldLines": 2, "newStart": 4, "newLines": 3, "lines": [" a", "-b", "+c", "+d"]}
 
@@ -25,8 +24,10 @@ def test_hunks_become_a_diff() -> None:
     assert changed_lines([HUNK, wrong]) == (3, 1)
 
 
-@pytest.mark.parametrize("patch", [None, [], "x", 5, [None], [{"lines": "x"}], [{"lines": []}]])
-def test_a_patch_without_lines_is_no_diff(patch: Any) -> None:
+def test_a_patch_without_lines_is_no_diff() -> None:
     """A patch that is empty or of another type has no diff, and no lines are counted as changed."""
-    assert unified_diff(patch) is None
-    assert changed_lines(patch) in ((None, None), (0, 0))
+    cases: list[Any] = [None, [], "x", 5, [None], [{"lines": "x"}], [{"lines": []}]]
+    for patch in cases:
+        with case(patch):
+            assert unified_diff(patch) is None
+            assert changed_lines(patch) in ((None, None), (0, 0))

@@ -7,11 +7,12 @@ import time
 import pytest
 
 from agentwatch.wire.changes.unified import changed_lines, per_file
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("diff", "counts"),
-    [
+def test_changed_lines_are_those_of_the_hunks() -> None:
+    """Headers are no changed lines, but lines of a hunk that look like headers are."""
+    cases: list[tuple[str, tuple[int, int]]] = [
         ("", (0, 0)),
         ("no diff", (0, 0)),
         ("@@ -1 +1,2 @@\n a\n+b\n", (1, 0)),
@@ -23,11 +24,10 @@ from agentwatch.wire.changes.unified import changed_lines, per_file
         ("@@ class Tide\n-a\n+b\n@@\n-c\n\n d\n", (1, 2)),
         ("+a\n-b\n-c\n", (1, 2)),
         ("@@ -1 +1 @@\n-a\n+b\n+after the hunk\n", (1, 1)),
-    ],
-)
-def test_changed_lines_are_those_of_the_hunks(diff: str, counts: tuple[int, int]) -> None:
-    """Headers are no changed lines, but lines of a hunk that look like headers are."""
-    assert changed_lines(diff) == counts
+    ]
+    for diff, counts in cases:
+        with case(diff):
+            assert changed_lines(diff) == counts
 
 
 def test_a_diff_of_several_files_is_split() -> None:
@@ -56,6 +56,7 @@ def test_a_git_header_alone_begins_a_file() -> None:
     assert [(each.added, each.removed) for each in per_file(diff)] == [(0, 0), (1, 1)]
 
 
+@pytest.mark.costs
 def test_a_large_diff_is_read_in_linear_time() -> None:
     """A diff of a million lines takes seconds at most, whatever its lines are."""
     began = time.perf_counter()

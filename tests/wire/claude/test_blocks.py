@@ -24,6 +24,7 @@ from agentwatch.blocks import (
 from agentwatch.events import PlanEntry, PlanStatus
 from agentwatch.wire.claude.blocks import argument_blocks, blocks, result_blocks
 from tests.builders.claude_lines import Json, answer, assistant, call
+from tests.conftest import case
 
 PATCH = [{"oldStart": 1, "newStart": 1, "lines": ["-a", "+b"]}]
 DIFF = "@@ -1,1 +1,1 @@\n-a\n+b"
@@ -120,16 +121,18 @@ ERRORS: list[tuple[Any, list[Block]]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "expected"), ARGUMENTS, ids=range(len(ARGUMENTS)))
-def test_arguments_are_blocks(arguments: Json, expected: list[Block]) -> None:
+def test_arguments_are_blocks() -> None:
     """Changes are diffs, a to-do list is a plan, and long texts have blocks of their own."""
-    assert list(argument_blocks(arguments)) == expected
+    for arguments, expected in ARGUMENTS:
+        with case(arguments):
+            assert list(argument_blocks(arguments)) == expected
 
 
-@pytest.mark.parametrize(("content", "structured", "expected"), RESULTS, ids=range(len(RESULTS)))
-def test_results_are_blocks(content: Any, structured: Any, expected: list[Block]) -> None:
+def test_results_are_blocks() -> None:
     """The structured result is shown, or else the text; images are only named."""
-    assert list(result_blocks({"content": content}, structured)) == expected
+    for content, structured, expected in RESULTS:
+        with case((content, structured)):
+            assert list(result_blocks({"content": content}, structured)) == expected
 
 
 @pytest.mark.parametrize(("content", "expected"), ERRORS)

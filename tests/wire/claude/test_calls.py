@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import ToolKind, ToolStarted
 from agentwatch.wire.claude.tools import mcp_tool, tool_named
 from tests.builders.claude_lines import CWD, answer, assistant, call, events, init, result, say, written
 from tests.builders.lines import session
+from tests.conftest import case
 
 QUESTION = {"questions": [{"question": "Which database?"}]}
-CLAUDES: list[tuple[str, dict[str, Any], str, str, str | None]] = [
+Use = tuple[str, dict[str, Any], str, str, str | None]
+CLAUDES: list[Use] = [
     ("Bash", {"command": "pytest -q\nls"}, "execute", "Ran terminal command", "pytest -q"),
     ("PowerShell", {"command": "dir"}, "execute", "Ran terminal command", "dir"),
     ("Read", {"file_path": f"{CWD}/a.py"}, "read", "Read file", "a.py"),
@@ -45,7 +45,7 @@ CLAUDES: list[tuple[str, dict[str, Any], str, str, str | None]] = [
     ("ReadMcpResourceTool", {"server": "s", "uri": "u"}, "mcp", "Called MCP tool", "s u"),
     ("Beachcomb", {}, "other", "Used tool", "Beachcomb"),
 ]
-QWENS = [
+QWENS: list[Use] = [
     ("read_file", {"file_path": f"{CWD}/a"}, "read", "Read file", "a"),
     ("write_file", {"file_path": f"{CWD}/a"}, "edit", "Created new file", "a"),
     ("edit", {"file_path": f"{CWD}/a"}, "edit", "Edited file", "a"),
@@ -57,7 +57,7 @@ QWENS = [
     ("mcp__sea__tide", {}, "mcp", "Called MCP tool", "sea tide"),
     ("save_memory", {"fact": "x"}, "other", "Used tool", "save_memory x"),
 ]
-AMPS = [
+AMPS: list[Use] = [
     ("Bash", {"cmd": "ls"}, "execute", "Ran terminal command", "ls"),
     ("Bash", {"command": "ls"}, "execute", "Ran terminal command", "ls"),
     ("create_file", {"path": f"{CWD}/a"}, "edit", "Created new file", "a"),
@@ -69,7 +69,7 @@ AMPS = [
     ("mcp__sea__tide", {}, "mcp", "Called MCP tool", "sea tide"),
     ("mermaid", {"code": "x"}, "other", "Used tool", "mermaid x"),
 ]
-FAMILYS = [
+FAMILYS: list[Use] = [
     ("Read", {"file_path": "/a"}, "read", "Read file", "/a"),
     ("read_file", {"file_path": "/a"}, "read", "Read file", "/a"),
     ("create_file", {"path": "/a"}, "edit", "Created new file", "/a"),
@@ -81,7 +81,7 @@ INITS = {
     "amp": [{"type": "system", "subtype": "init", "cwd": CWD, "tools": [], "mcp_servers": []}],
     "claude-family": [],
 }
-USES = [
+USES: list[tuple[str, str, dict[str, Any], str, str, str | None]] = [
     *(("claude-code", *use) for use in CLAUDES),
     *(("qwen", *use) for use in QWENS),
     *(("amp", *use) for use in AMPS),
@@ -89,17 +89,21 @@ USES = [
 ]
 
 
-@pytest.mark.parametrize(("agent", "tool", "arguments", "kind", "phrase", "target"), USES)
-def test_a_tool_has_a_kind_a_phrase_and_a_target(
-    agent: str, tool: str, arguments: dict[str, Any], kind: str, phrase: str, target: str | None
-) -> None:
+def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
     """Each tool of each agent of the family is described by its main argument."""
-    (started,) = (
-        event
-        for event in events(*INITS[agent], call(tool, **arguments), agent=agent)
-        if isinstance(event, ToolStarted)
-    )
-    assert (started.tool, started.kind, started.phrase, started.target) == (tool, kind, phrase, target)
+    for agent, tool, arguments, kind, phrase, target in USES:
+        with case((agent, tool, arguments)):
+            (started,) = (
+                event
+                for event in events(*INITS[agent], call(tool, **arguments), agent=agent)
+                if isinstance(event, ToolStarted)
+            )
+            assert (started.tool, started.kind, started.phrase, started.target) == (
+                tool,
+                kind,
+                phrase,
+                target,
+            )
 
 
 def test_a_call_has_its_path_its_limit_and_its_group() -> None:

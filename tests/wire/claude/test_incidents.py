@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import Compaction, Notice, Retry, Tokens, Unknown, Usage, UsageScope
 from tests.builders.claude_lines import Json, answer, call, events, line
+from tests.conftest import case
 
 TASK = line("system", "task_started", task_id="k", tool_use_id="t-1", description="make all")
 ENDED = line("system", "task_notification", task_id="k", tool_use_id="t-1", status="completed", summary="x")
@@ -80,10 +79,11 @@ LINES: list[tuple[Json, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "expected"), LINES, ids=range(len(LINES)))
-def test_a_line_reports_its_incident(fields: Json, expected: list[Any]) -> None:
+def test_a_line_reports_its_incident() -> None:
     """Each kind of line has its own event, or none."""
-    assert events(fields) == expected
+    for fields, expected in LINES:
+        with case(fields):
+            assert events(fields) == expected
 
 
 def test_the_end_of_a_background_task_is_reported() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from agentwatch.events import FormatDetected
 from agentwatch.wire import Decoder, LineRole
 from agentwatch.wire.agents import agent_named, detect
+from tests.builders.captures import Captures
 from tests.builders.claude_lines import (
     Json,
     answer,
@@ -23,12 +21,10 @@ from tests.builders.claude_lines import (
     user,
     written,
 )
+from tests.builders.formats.samples import of_a_format
 from tests.builders.lines import session
-from tests.conftest import SHARED
+from tests.conftest import case
 
-SAMPLES = sorted(
-    path for name in ("claude-code", "qwen", "amp") for path in (SHARED / "agents" / name).glob("*")
-)
 BARE = {"type": "system", "subtype": "init", "session_id": "s", "cwd": "/x", "tools": []}
 DETECTED: list[tuple[Json, str | None]] = [
     (init(), "claude-code"),
@@ -70,22 +66,26 @@ DETECTED: list[tuple[Json, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "name"), DETECTED, ids=range(len(DETECTED)))
-def test_a_line_shows_its_agent(fields: Json, name: str | None) -> None:
+def test_a_line_shows_its_agent() -> None:
     """The keys at the top of a line decide, wherever they are in it."""
-    for each in (fields, dict(reversed(fields.items()))):
-        found = detect(each)
-        assert (None if found is None else found.name) == name
+    for fields, name in DETECTED:
+        with case(fields):
+            for each in (fields, dict(reversed(fields.items()))):
+                found = detect(each)
+                assert (None if found is None else found.name) == name
 
 
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_cut_sample_is_not_another_agents(path: Path) -> None:
+def test_a_cut_sample_is_not_another_agents(captures: Captures) -> None:
     """A stream without its first lines is its agent's, the family's or unknown, and never another's."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    for first in range(min(len(lines), 12)):
-        found = session(b"".join(lines[first:])).format
-        assert found in (path.parent.name, "claude-family", None)
-        assert first or found == path.parent.name
+    streams = [each for each in of_a_format(captures) if each[2] in ("claude-code", "qwen", "amp")]
+    assert streams
+    for title, data, name in streams:
+        lines = data.splitlines(keepends=True)
+        for first in range(min(len(lines), 12)):
+            with case(f"{title}, {first}"):
+                found = session(b"".join(lines[first:])).format
+                assert found in (name, "claude-family", None)
+                assert first or found == name
 
 
 def test_the_family_becomes_its_agent() -> None:
@@ -132,7 +132,8 @@ ROLES: list[tuple[Json, LineRole]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "role"), ROLES, ids=range(len(ROLES)))
-def test_a_line_has_a_role(fields: Json, role: LineRole) -> None:
+def test_a_line_has_a_role() -> None:
     """Inits and prompts start a run; lines with calls are calls."""
-    assert Decoder(agent_named("claude-code")).role(written(fields)) is role
+    for fields, role in ROLES:
+        with case(fields):
+            assert Decoder(agent_named("claude-code")).role(written(fields)) is role

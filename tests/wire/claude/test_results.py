@@ -25,6 +25,7 @@ from tests.builders.claude_lines import (
     written,
 )
 from tests.builders.lines import session
+from tests.conftest import case
 
 OK, FAILED, REJECTED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED
 REFUSED = "[Operation Cancelled] Reason: User did not allow tool call"
@@ -76,20 +77,13 @@ OUTCOMES: list[tuple[str, Any, bool | None, Any, Outcome, str | None, int | None
 ]
 
 
-@pytest.mark.parametrize(("tool", "content", "is_error", "structured", "outcome", "error", "code"), OUTCOMES)
-def test_a_result_decides_the_outcome(
-    tool: str,
-    content: Any,
-    is_error: bool | None,
-    structured: Any,
-    outcome: Outcome,
-    error: str | None,
-    code: int | None,
-) -> None:
+def test_a_result_decides_the_outcome() -> None:
     """Flags, texts and structured results decide the outcome, its reason and the exit code."""
-    block = {"content": content} if is_error is None else {"content": content, "is_error": is_error}
-    found = read_result(TOOLS[tool], block, structured)
-    assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
+    for tool, content, is_error, structured, outcome, error, code in OUTCOMES:
+        with case((tool, content, is_error)):
+            block = {"content": content} if is_error is None else {"content": content, "is_error": is_error}
+            found = read_result(TOOLS[tool], block, structured)
+            assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
 
 
 @pytest.mark.parametrize("is_error", [True, None])
@@ -140,19 +134,18 @@ NOTES: list[tuple[str, dict[str, Any], Any, Any, str | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments", "content", "structured", "note", "phrase"), NOTES)
-def test_a_result_has_a_note(
-    tool: str, arguments: dict[str, Any], content: Any, structured: Any, note: str | None, phrase: str
-) -> None:
+def test_a_result_has_a_note() -> None:
     """The note names the size of a result, and the phrase whether a file is new."""
-    fields = {} if structured is None else {"result": structured}
-    ended = next(
-        event
-        for event in events(init(), call(tool, **arguments), answer(content, **fields))
-        if isinstance(event, ToolEnded)
-    )
-    assert (ended.note, ended.phrase) == (note, phrase)
-    assert ended.is_new_file == (phrase == "Created new file")
+    for tool, arguments, content, structured, note, phrase in NOTES:
+        with case((tool, arguments, content)):
+            fields = {} if structured is None else {"result": structured}
+            ended = next(
+                event
+                for event in events(init(), call(tool, **arguments), answer(content, **fields))
+                if isinstance(event, ToolEnded)
+            )
+            assert (ended.note, ended.phrase) == (note, phrase)
+            assert ended.is_new_file == (phrase == "Created new file")
 
 
 def test_changed_lines_are_counted() -> None:
@@ -204,9 +197,9 @@ NOT_RUN = answer(
 DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
 
 
-@pytest.mark.parametrize(
-    ("later", "outcome"),
-    [
+def test_a_command_that_ran_and_was_interrupted_is_cancelled() -> None:
+    """The text is that of a refusal; the end of the turn says whether the call was refused before it ran."""
+    cases: list[tuple[list[Json], Outcome]] = [
         ([STOPPED, result(**ABORTED, permission_denials=[])], CANCELLED),
         ([result(**ABORTED)], CANCELLED),
         ([STOPPED, result(subtype="error_during_execution", is_error=True)], CANCELLED),
@@ -216,18 +209,17 @@ DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
         ([say("I see."), result("I see.")], REJECTED),
         ([result("I see.")], REJECTED),
         ([], REJECTED),
-    ],
-)
-def test_a_command_that_ran_and_was_interrupted_is_cancelled(later: list[Json], outcome: Outcome) -> None:
-    """The text is that of a refusal; the end of the turn says whether the call was refused before it ran."""
-    for refused in (NOT_RUN, answer(REFUSAL, is_error=True)):
-        (found,) = session(written(init(), call("Bash"), refused, *later)).calls
-        assert found.outcome is outcome
+    ]
+    for later, outcome in cases:
+        with case(later):
+            for refused in (NOT_RUN, answer(REFUSAL, is_error=True)):
+                (found,) = session(written(init(), call("Bash"), refused, *later)).calls
+                assert found.outcome is outcome
 
 
-@pytest.mark.parametrize(
-    ("kind", "outcome"),
-    [
+def test_a_line_may_say_why_a_call_did_not_run() -> None:
+    """The field decides, whatever the text is."""
+    cases: list[tuple[object, Outcome]] = [
         ("permission-rule", REJECTED),
         ("automode-blocked", REJECTED),
         ("user-rejected", REJECTED),
@@ -235,13 +227,16 @@ def test_a_command_that_ran_and_was_interrupted_is_cancelled(later: list[Json], 
         ("cancelled", CANCELLED),
         (None, FAILED),
         (5, FAILED),
-    ],
-)
-def test_a_line_may_say_why_a_call_did_not_run(kind: object, outcome: Outcome) -> None:
-    """The field decides, whatever the text is."""
-    metas = [5, {"id": "t-2", "non_execution_kind": "cancelled"}, {"id": "t-1", "non_execution_kind": kind}]
-    found = events(call("Bash"), answer("Not here.", is_error=True, tool_result_meta=metas))
-    assert found[-1].outcome is outcome
+    ]
+    for kind, outcome in cases:
+        with case(kind):
+            metas = [
+                5,
+                {"id": "t-2", "non_execution_kind": "cancelled"},
+                {"id": "t-1", "non_execution_kind": kind},
+            ]
+            found = events(call("Bash"), answer("Not here.", is_error=True, tool_result_meta=metas))
+            assert found[-1].outcome is outcome
 
 
 def test_a_refusal_with_the_words_of_the_user_is_clear() -> None:

@@ -21,6 +21,7 @@ from tests.builders.claude_lines import (
     written,
 )
 from tests.builders.lines import session
+from tests.conftest import case
 
 ANSWER, REASONING = Channel.ANSWER, Channel.REASONING
 START = line("stream_event", event={"type": "message_start", "message": {"id": "msg_1"}})
@@ -131,15 +132,23 @@ def test_a_message_may_be_one_string() -> None:
     assert text_of(line("assistant", message={"role": "assistant", "content": "Hm"})) == "Hm"
 
 
+def test_blocks_and_deltas_of_other_types_have_no_text() -> None:
+    """A block that is neither text nor a call, and a delta that is not an object, are passed over."""
+    block = {"type": "redacted_thinking", "data": "x"}
+    assert text_of(assistant(block, {"type": "text", "text": "Yes"}), assistant(block)) == "Yes"
+    odd = line("stream_event", event={"type": "content_block_delta", "index": 0, "delta": "Hm"})
+    assert text_of(START, odd) == ""
+
+
 @pytest.mark.parametrize("stamp", ["2026-11-20T14:03:07.250Z", "2026-11-20T15:03:07.250+01:00"])
 def test_lines_have_the_agents_time(stamp: str) -> None:
     """The time of a line is that of its ISO timestamp with a time zone."""
     assert events(answer("x", timestamp=stamp))[-1].at_ms == 1_795_183_387_250
 
 
-@pytest.mark.parametrize(
-    "stamp", [None, 5, "", "soon", "2026-11-20T14:03:07", "x" * 99, "0001-01-01T00:00:00+23:00"]
-)
-def test_other_times_are_unknown(stamp: object) -> None:
+def test_other_times_are_unknown() -> None:
     """A timestamp in another form, or without a time zone, is no time."""
-    assert events(answer("x", timestamp=stamp))[-1].at_ms is None
+    cases: list[object] = [None, 5, "", "soon", "2026-11-20T14:03:07", "x" * 99, "0001-01-01T00:00:00+23:00"]
+    for stamp in cases:
+        with case(stamp):
+            assert events(answer("x", timestamp=stamp))[-1].at_ms is None

@@ -22,6 +22,7 @@ from tests.builders.claude_lines import (
     written,
 )
 from tests.builders.lines import session
+from tests.conftest import case
 
 USAGE = {
     "input_tokens": 3,
@@ -144,13 +145,14 @@ OUTCOMES: list[tuple[dict[str, Any], str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "outcome", "text"), OUTCOMES)
-def test_a_result_has_an_outcome_and_a_reason(fields: dict[str, Any], outcome: str, text: str | None) -> None:
+def test_a_result_has_an_outcome_and_a_reason() -> None:
     """`success` with an error failed, an abort was cancelled, and a reason is in words."""
-    words = "Done." if outcome == "succeeded" else ""
-    end = {**result(words), **fields}
-    found = read(init(), say("Done."), end)
-    assert (found.outcome, found.run.result) == (outcome, text)
+    for fields, outcome, text in OUTCOMES:
+        with case((fields, outcome)):
+            words = "Done." if outcome == "succeeded" else ""
+            end = {**result(words), **fields}
+            found = read(init(), say("Done."), end)
+            assert (found.outcome, found.run.result) == (outcome, text)
 
 
 def test_an_interruption_is_cancelled() -> None:
@@ -190,10 +192,12 @@ def test_a_run_without_a_result_has_the_tokens_of_its_messages() -> None:
     assert read(init(), inner, line("stream_event", event={"type": "ping"})).run.tokens.input is None
 
 
-@pytest.mark.parametrize("cost", ["1", True, -1.0, 1e300, None])
-def test_an_odd_cost_is_unknown(cost: object) -> None:
+def test_an_odd_cost_is_unknown() -> None:
     """A cost that is no number, negative or absurd is not shown."""
-    assert read(init(), result("a", total_cost_usd=cost)).run.tokens.cost_usd is None
+    cases: list[object] = ["1", True, -1.0, 1e300, None]
+    for cost in cases:
+        with case(cost):
+            assert read(init(), result("a", total_cost_usd=cost)).run.tokens.cost_usd is None
 
 
 def test_the_only_models_context_counts() -> None:

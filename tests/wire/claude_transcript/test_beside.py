@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import Compaction, Event, Notice, Retry, RunInfo, Tokens, Unknown
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.claude_transcript import AGENT
@@ -23,6 +21,7 @@ from tests.builders.on_disk.transcript import (
     session_of,
     user,
 )
+from tests.conftest import case
 
 
 def system(subtype: object, **more: Any) -> dict[str, Any]:
@@ -30,9 +29,9 @@ def system(subtype: object, **more: Any) -> dict[str, Any]:
     return line("system", subtype=subtype, **more)
 
 
-@pytest.mark.parametrize(
-    ("made", "expected"),
-    [
+def test_a_system_line_is_read() -> None:
+    """Compactions, retries, commands and errors are reported; an unknown subtype is counted."""
+    cases: list[tuple[dict[str, Any], list[Event]]] = [
         (
             system(
                 "compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 155250, "postTokens": 9}
@@ -68,16 +67,15 @@ def system(subtype: object, **more: Any) -> dict[str, Any]:
         ),
         (system("hologram"), [Unknown("type system/hologram")]),
         (system(["x"]), [Unknown("type system/an array")]),
-    ],
-)
-def test_a_system_line_is_read(made: dict[str, Any], expected: list[Event]) -> None:
-    """Compactions, retries, commands and errors are reported; an unknown subtype is counted."""
-    assert decoded(made) == expected
+    ]
+    for made, expected in cases:
+        with case(made):
+            assert decoded(made) == expected
 
 
-@pytest.mark.parametrize(
-    ("attached", "expected"),
-    [
+def test_an_attachment_is_read() -> None:
+    """Of what is attached for the model, only a queued prompt and the failure of a hook are shown."""
+    cases: list[tuple[object, list[Event]]] = [
         ({"type": "queued_command", "prompt": "also push"}, [Notice("queued: also push", AT_MS)]),
         ({"type": "queued_command", "prompt": "<bash-input>ls</bash-input>"}, [Notice("! ls", AT_MS)]),
         ({"type": "queued_command", "prompt": [{"type": "image"}]}, []),
@@ -93,21 +91,20 @@ def test_a_system_line_is_read(made: dict[str, Any], expected: list[Event]) -> N
         ({"type": "prompt_snapshot", "systemPrompt": ["x"]}, []),
         ({"type": ["x"]}, []),
         ("x", []),
-    ],
-)
-def test_an_attachment_is_read(attached: object, expected: list[Event]) -> None:
-    """Of what is attached for the model, only a queued prompt and the failure of a hook are shown."""
-    assert decoded(line("attachment", attachment=attached)) == expected
+    ]
+    for attached, expected in cases:
+        with case(attached):
+            assert decoded(line("attachment", attachment=attached)) == expected
 
 
-@pytest.mark.parametrize(
-    "kind", ["mode", "api-request-blob", "file-history-snapshot", "queue-operation", "tools-used"]
-)
-def test_other_lines_say_nothing(kind: str) -> None:
+def test_other_lines_say_nothing() -> None:
     """Snapshots, requests and settings are understood, and report nothing, at the start or later."""
-    message = {"content": [{"type": "text", "text": "x"}]}
-    made = {"type": kind, "sessionId": "s", "message": message}
-    assert decoded(made, user("Go"), made) == decoded(user("Go"))
+    cases: list[str] = ["mode", "api-request-blob", "file-history-snapshot", "queue-operation", "tools-used"]
+    for kind in cases:
+        with case(kind):
+            message = {"content": [{"type": "text", "text": "x"}]}
+            made = {"type": kind, "sessionId": "s", "message": message}
+            assert decoded(made, user("Go"), made) == decoded(user("Go"))
 
 
 def test_a_queued_prompt_is_reported_once() -> None:
@@ -163,9 +160,9 @@ def test_the_cost_is_the_last_that_was_written() -> None:
     assert session_of(user("Go"), *lines).run.tokens.cost_usd == 0.2
 
 
-@pytest.mark.parametrize(
-    ("made", "role"),
-    [
+def test_the_role_of_a_line() -> None:
+    """The lines before the first answer belong to the start; calls are found for the preview."""
+    cases: list[tuple[dict[str, Any], LineRole]] = [
         (user("Go"), LineRole.START),
         (line("mode"), LineRole.START),
         (line("attachment"), LineRole.START),
@@ -177,16 +174,15 @@ def test_the_cost_is_the_last_that_was_written() -> None:
         ({"type": ["x"]}, LineRole.OTHER),
         (user([5]), LineRole.START),
         (line("assistant", message=5), LineRole.OTHER),
-    ],
-)
-def test_the_role_of_a_line(made: dict[str, Any], role: LineRole) -> None:
-    """The lines before the first answer belong to the start; calls are found for the preview."""
-    assert AGENT.role(made) is role
+    ]
+    for made, role in cases:
+        with case(made):
+            assert AGENT.role(made) is role
 
 
-@pytest.mark.parametrize(
-    ("made", "is_own"),
-    [
+def test_only_lines_of_a_transcript_are_recognised() -> None:
+    """A transcript has `sessionId`, the stream `session_id`; other agents have data beside it."""
+    cases: list[tuple[dict[str, Any], bool]] = [
         (user("Go"), True),
         (said("A", session_id="both"), True),
         ({"type": "mode", "sessionId": "s"}, True),
@@ -199,11 +195,10 @@ def test_the_role_of_a_line(made: dict[str, Any], role: LineRole) -> None:
         ({"type": "user", "sessionId": "s", "data": {}}, False),
         ({"type": ["user"], "sessionId": "s"}, False),
         ({"type": "result", "sessionId": "s"}, False),
-    ],
-)
-def test_only_lines_of_a_transcript_are_recognised(made: dict[str, Any], is_own: bool) -> None:
-    """A transcript has `sessionId`, the stream `session_id`; other agents have data beside it."""
-    assert AGENT.recognises(made) is is_own
+    ]
+    for made, is_own in cases:
+        with case(made):
+            assert AGENT.recognises(made) is is_own
 
 
 def test_a_line_has_the_time_of_the_agents_clock() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.events import Outcome, Permission, Plan, ToolEnded, ToolStarted
 from agentwatch.wire.claude_transcript.calls import Calls
 from agentwatch.wire.claude_transcript.decoder import Decoder
@@ -18,6 +16,7 @@ from tests.builders.on_disk.transcript import (
     session_of,
     user,
 )
+from tests.conftest import case
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 
@@ -28,9 +27,9 @@ def end_of(*lines: dict[str, object]) -> ToolEnded:
     return end
 
 
-@pytest.mark.parametrize(
-    ("made", "outcome", "exit_code"),
-    [
+def test_the_outcome_is_the_agents() -> None:
+    """A failure, a refusal, an interruption and a command in the background are distinguished."""
+    cases: list[tuple[dict[str, object], Outcome, int | None]] = [
         (returned("c"), Outcome.SUCCEEDED, None),
         (returned("c", is_error=False), Outcome.SUCCEEDED, None),
         (returned("c", "Exit code 3\nno", is_error=True), Outcome.FAILED, 3),
@@ -40,20 +39,19 @@ def end_of(*lines: dict[str, object]) -> ToolEnded:
         (returned("c", "no", is_error=True, toolDenialKind="interrupted"), Outcome.CANCELLED, None),
         (returned("c", toolUseResult={"interrupted": True}), Outcome.CANCELLED, None),
         (returned("c", toolUseResult={"backgroundTaskId": "b1"}), Outcome.RETURNED, None),
-    ],
-)
-def test_the_outcome_is_the_agents(made: dict[str, object], outcome: Outcome, exit_code: int | None) -> None:
-    """A failure, a refusal, an interruption and a command in the background are distinguished."""
-    found = end_of(call("c"), made)
-    assert (found.outcome, found.exit_code, found.at_ms) == (outcome, exit_code, AT_MS)
+    ]
+    for made, outcome, exit_code in cases:
+        with case((made, outcome)):
+            found = end_of(call("c"), made)
+            assert (found.outcome, found.exit_code, found.at_ms) == (outcome, exit_code, AT_MS)
 
 
 STOPPED = "[Request interrupted by user for tool use]"
 
 
-@pytest.mark.parametrize(
-    ("denial", "later", "outcome"),
-    [
+def test_a_call_that_ran_and_was_interrupted_is_cancelled() -> None:
+    """Its text is that of a refusal: the next text of the user names the message that was interrupted."""
+    cases: list[tuple[dict[str, object], list[dict[str, object]], Outcome]] = [
         ({}, [user([{"type": "text", "text": STOPPED}], interruptedMessageId="m")], Outcome.CANCELLED),
         ({}, [line("attachment"), user(STOPPED, interruptedMessageId="m")], Outcome.CANCELLED),
         ({}, [user(STOPPED, interruptedMessageId=5)], Outcome.REJECTED),
@@ -66,14 +64,11 @@ STOPPED = "[Request interrupted by user for tool use]"
             [user(STOPPED, interruptedMessageId="m")],
             Outcome.REJECTED,
         ),
-    ],
-)
-def test_a_call_that_ran_and_was_interrupted_is_cancelled(
-    denial: dict[str, object], later: list[dict[str, object]], outcome: Outcome
-) -> None:
-    """Its text is that of a refusal: the next text of the user names the message that was interrupted."""
-    refused = returned("c", REFUSED, is_error=True, toolDenialKind="user-rejected", **denial)
-    assert end_of(call("c"), refused, *later).outcome is outcome
+    ]
+    for denial, later, outcome in cases:
+        with case((denial, later)):
+            refused = returned("c", REFUSED, is_error=True, toolDenialKind="user-rejected", **denial)
+            assert end_of(call("c"), refused, *later).outcome is outcome
 
 
 def test_the_end_of_a_refused_call_waits_for_the_next_line() -> None:

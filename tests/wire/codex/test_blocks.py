@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
@@ -17,6 +15,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from tests.builders.codex.lines import Json, begun, blocks, done
+from tests.conftest import case
 
 DIFF = "@@ -1 +1 @@\n-a\n+b"
 PICTURE = {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}
@@ -27,9 +26,9 @@ def change(**fields: object) -> Json:
     return done("file_change", changes=[{"path": "/a"} | fields], status="completed")
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
+def test_an_item_has_blocks() -> None:
+    """Commands are whole, changes are diffs, and an image is only named with its size."""
+    cases: list[tuple[Json, list[Block]]] = [
         (
             begun("command_execution", command="bash -lc ls"),
             [FieldsBlock("arguments", {"command": "bash -lc ls"})],
@@ -84,8 +83,7 @@ def change(**fields: object) -> Json:
         (begun("file_change", changes=[{"path": "/a", "kind": "add"}]), []),
         (done("teleport", to="Mars"), [FieldsBlock("result", {"to": "Mars"})]),
         ({"type": "turn.started"}, []),
-    ],
-)
-def test_an_item_has_blocks(line: Json, expected: list[Block]) -> None:
-    """Commands are whole, changes are diffs, and an image is only named with its size."""
-    assert blocks(line) == expected
+    ]
+    for line, expected in cases:
+        with case(line):
+            assert blocks(line) == expected

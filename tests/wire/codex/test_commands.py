@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from agentwatch.wire.codex.commands import script_in, script_of
 from tests.builders.lines import PROPERTY
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("command", "script"),
-    [
+def test_a_script_is_shown_without_its_shell() -> None:
+    """A shell with one word after -c or -lc is left out; any other command is shown as it is."""
+    cases: list[tuple[str, str]] = [
         ("/bin/bash -lc 'git status --short'", "git status --short"),
         ("bash -lc ls", "ls"),
         ('/bin/zsh -c "echo \\"$HOME\\" \\`x\\` \\\\ \\n"', 'echo "$HOME" `x` \\ \\n'),
@@ -29,11 +30,10 @@ from tests.builders.lines import PROPERTY
         ("pytest -q", "pytest -q"),
         ("/bin/bashful -lc ls", "/bin/bashful -lc ls"),
         ("", ""),
-    ],
-)
-def test_a_script_is_shown_without_its_shell(command: str, script: str) -> None:
-    """A shell with one word after -c or -lc is left out; any other command is shown as it is."""
-    assert script_of(command) == script
+    ]
+    for command, script in cases:
+        with case(command):
+            assert script_of(command) == script
 
 
 @PROPERTY
@@ -43,9 +43,9 @@ def test_any_quoted_script_is_found(script: str) -> None:
     assert script_of(f"/bin/bash -lc {shlex.quote(script)}") == script
 
 
-@pytest.mark.parametrize(
-    ("words", "script"),
-    [
+def test_the_words_of_a_command_are_joined() -> None:
+    """The words of a shell's call are its script, those of another program the command."""
+    cases: list[tuple[list[object], str]] = [
         (["bash", "-lc", "ls -la"], "ls -la"),
         (["/usr/bin/zsh", "-c", "x"], "x"),
         (["git", "status"], "git status"),
@@ -53,13 +53,13 @@ def test_any_quoted_script_is_found(script: str) -> None:
         (["bash", "x", "ls"], "bash x ls"),
         ([1, None, "ls"], "ls"),
         ([], ""),
-    ],
-)
-def test_the_words_of_a_command_are_joined(words: list[object], script: str) -> None:
-    """The words of a shell's call are its script, those of another program the command."""
-    assert script_in(words) == script
+    ]
+    for words, script in cases:
+        with case(words):
+            assert script_in(words) == script
 
 
+@pytest.mark.costs
 def test_a_long_command_is_read_in_linear_time() -> None:
     """A megabyte of quotes or backslashes takes seconds at most."""
     began = time.perf_counter()

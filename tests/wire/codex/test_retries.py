@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.events import Outcome
 from tests.builders.codex.lines import THREAD, TURN, Json, begun, done, error, notes, read
+from tests.conftest import case
 
 CUT = error("Reconnecting... 1/5 (stream disconnected)")
 
@@ -35,9 +34,9 @@ def test_a_retry_is_no_failure() -> None:
     assert (plain.outcome, plain.run.result) == (Outcome.FAILED, "late")
 
 
-@pytest.mark.parametrize(
-    ("lines", "text"),
-    [
+def test_what_a_retry_repeats_is_shown_once() -> None:
+    """After a lost connection the texts of the same answer come again, in order, until a call follows."""
+    cases: list[tuple[list[Json], str]] = [
         ([say("a"), CUT, say("a")], "a"),
         ([say("a"), say("a")], "aa"),
         ([think("r"), say("a"), CUT, think("r"), say("a"), say("a")], "aa"),
@@ -45,8 +44,7 @@ def test_a_retry_is_no_failure() -> None:
         ([say("a"), CUT, CUT, say("a"), CUT, say("a")], "a"),
         ([say("a"), CUT, begun("web_search", query=""), say("a")], "aa"),
         ([say("a"), CUT, TURN, say("a")], "aa"),
-    ],
-)
-def test_what_a_retry_repeats_is_shown_once(lines: list[Json], text: str) -> None:
-    """After a lost connection the texts of the same answer come again, in order, until a call follows."""
-    assert read(THREAD, TURN, *lines).text == text
+    ]
+    for lines, text in cases:
+        with case(lines):
+            assert read(THREAD, TURN, *lines).text == text

@@ -10,9 +10,10 @@ import pytest
 from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, Unknown
 from agentwatch.session import Call
 from agentwatch.wire import Decoder
+from tests.builders.captures import OURS
 from tests.builders.codex.lines import THREAD, TURN, Json, begun, done, notes, only_call, read
 from tests.builders.lines import session
-from tests.conftest import SHARED
+from tests.conftest import case
 
 TEXTS = [{"text": "a"}, {}, {"text": "b"}]
 PATCH = [{"path": "/a.py", "kind": "update"}]
@@ -23,9 +24,9 @@ def command(status: str | None, code: Any = None, **fields: Any) -> Json:
     return done("command_execution", command="bash -lc x", status=status, exit_code=code, **fields)
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "outcome", "exit_code", "reason"),
-    [
+def test_status_and_exit_code_decide() -> None:
+    """An exit code other than 0 is a failure, declined is rejected, an unknown status is no success."""
+    cases: list[tuple[str | None, int | None, Outcome, int | None, str | None]] = [
         ("completed", 0, Outcome.SUCCEEDED, 0, None),
         ("completed", None, Outcome.SUCCEEDED, None, None),
         ("completed", 3, Outcome.FAILED, 3, "exit 3"),
@@ -37,14 +38,18 @@ def command(status: str | None, code: Any = None, **fields: Any) -> Json:
         (None, 0, Outcome.SUCCEEDED, 0, None),
         (None, None, Outcome.RETURNED, None, "came back without a status"),
         ("paused", 0, Outcome.RETURNED, 0, "unknown status paused"),
-    ],
-)
-def test_status_and_exit_code_decide(
-    status: str | None, code: int | None, outcome: Outcome, exit_code: int | None, reason: str | None
-) -> None:
-    """An exit code other than 0 is a failure, declined is rejected, an unknown status is no success."""
-    call = only_call(THREAD, TURN, begun("command_execution", command="bash -lc x"), command(status, code))
-    assert (call.outcome, call.exit_code, call.error, call.target) == (outcome, exit_code, reason, "x")
+    ]
+    for status, code, outcome, exit_code, reason in cases:
+        with case((status, code, outcome)):
+            call = only_call(
+                THREAD, TURN, begun("command_execution", command="bash -lc x"), command(status, code)
+            )
+            assert (call.outcome, call.exit_code, call.error, call.target) == (
+                outcome,
+                exit_code,
+                reason,
+                "x",
+            )
 
 
 def test_a_call_that_is_still_in_progress_when_the_turn_ends_never_ended() -> None:
@@ -54,9 +59,9 @@ def test_a_call_that_is_still_in_progress_when_the_turn_ends_never_ended() -> No
     assert only_call(THREAD, TURN, start, end, {"type": "turn.completed"}).outcome is Outcome.UNFINISHED
 
 
-@pytest.mark.parametrize(
-    ("kinds", "phrase", "kind"),
-    [
+def test_the_kinds_of_its_changes_describe_a_call() -> None:
+    """A kind is a name or an object; a call has all its paths."""
+    cases: list[tuple[list[Any], str, ToolKind]] = [
         (["add"], "Created new file", ToolKind.EDIT),
         (["delete", "delete"], "Deleted file", ToolKind.DELETE),
         (["add", "update"], "Edited file", ToolKind.EDIT),
@@ -64,35 +69,31 @@ def test_a_call_that_is_still_in_progress_when_the_turn_ends_never_ended() -> No
         ([{"type": "update", "move_path": "/moved"}], "Edited file", ToolKind.EDIT),
         (["other"], "Edited file", ToolKind.EDIT),
         ([7], "Edited file", ToolKind.EDIT),
-    ],
-)
-def test_the_kinds_of_its_changes_describe_a_call(kinds: list[Any], phrase: str, kind: ToolKind) -> None:
-    """A kind is a name or an object; a call has all its paths."""
-    changes = [{"path": f"/{number}.py", "kind": each} for number, each in enumerate(kinds)]
-    call = only_call(THREAD, TURN, done("file_change", changes=changes, status="completed"))
-    assert (call.phrase, call.kind, call.path) == (phrase, kind, "/0.py")
-    moved = ("/moved",) if "move_path" in str(kinds) else ()
-    assert call.more_paths == tuple(f"/{number}.py" for number in range(1, len(kinds))) + moved
+    ]
+    for kinds, phrase, kind in cases:
+        with case((kinds, phrase)):
+            changes = [{"path": f"/{number}.py", "kind": each} for number, each in enumerate(kinds)]
+            call = only_call(THREAD, TURN, done("file_change", changes=changes, status="completed"))
+            assert (call.phrase, call.kind, call.path) == (phrase, kind, "/0.py")
+            moved = ("/moved",) if "move_path" in str(kinds) else ()
+            assert call.more_paths == tuple(f"/{number}.py" for number in range(1, len(kinds))) + moved
 
 
-@pytest.mark.parametrize(
-    ("kind", "diff", "counts"),
-    [
+def test_lines_are_counted_where_the_change_is_in_the_line() -> None:
+    """A diff is counted by its hunks, the content of a new or deleted file by its lines."""
+    cases: list[tuple[str, Any, tuple[int | None, int | None]]] = [
         ("update", "@@ -1 +1,2 @@\n-old\n+new\n+er\n", (2, 1)),
         ("update", "@@ -1 +1 @@\n-a\n+b\n\n\nMoved to: /c.py", (1, 1)),
         ("add", "one\ntwo\n", (2, 0)),
         ("delete", "one\n", (0, 1)),
         ("add", "--- /dev/null\n+++ /a\n@@ -0,0 +1 @@\n+x", (1, 0)),
         ("update", None, (None, None)),
-    ],
-)
-def test_lines_are_counted_where_the_change_is_in_the_line(
-    kind: str, diff: Any, counts: tuple[int | None, int | None]
-) -> None:
-    """A diff is counted by its hunks, the content of a new or deleted file by its lines."""
-    changes = [{"path": "/a.py", "kind": kind, "diff": diff}]
-    call = only_call(THREAD, TURN, done("file_change", changes=changes, status="completed"))
-    assert (call.lines_added, call.lines_removed) == counts
+    ]
+    for kind, diff, counts in cases:
+        with case((kind, diff)):
+            changes = [{"path": "/a.py", "kind": kind, "diff": diff}]
+            call = only_call(THREAD, TURN, done("file_change", changes=changes, status="completed"))
+            assert (call.lines_added, call.lines_removed) == counts
 
 
 @pytest.mark.parametrize("status", ["failed", "declined"])
@@ -104,9 +105,9 @@ def test_a_change_that_was_not_made_has_no_counts(status: str) -> None:
     assert (call.outcome, call.lines_added, call.is_new_file) == (outcome, None, False)
 
 
-@pytest.mark.parametrize(
-    ("fields", "outcome", "reason"),
-    [
+def test_an_mcp_call_fails_by_its_error_or_its_result() -> None:
+    """The reason is beside the result, or is the result of a tool that says that it failed."""
+    cases: list[tuple[Json, Outcome, str | None]] = [
         ({"status": "completed", "result": {"content": []}}, Outcome.SUCCEEDED, None),
         ({"status": "failed", "error": {"message": "no"}}, Outcome.FAILED, "no"),
         (
@@ -122,16 +123,15 @@ def test_a_change_that_was_not_made_has_no_counts(status: str) -> None:
             Outcome.REJECTED,
             "user cancelled MCP tool call",
         ),
-    ],
-)
-def test_an_mcp_call_fails_by_its_error_or_its_result(
-    fields: Json, outcome: Outcome, reason: str | None
-) -> None:
-    """The reason is beside the result, or is the result of a tool that says that it failed."""
-    start = begun("mcp_tool_call", server="weather", tool="get", arguments={})
-    call = only_call(THREAD, TURN, start, done("mcp_tool_call", server="weather", tool="get", **fields))
-    assert (call.outcome, call.error) == (outcome, reason)
-    assert (call.tool, call.kind, call.target) == ("get", ToolKind.MCP, "weather get")
+    ]
+    for fields, outcome, reason in cases:
+        with case((fields, outcome)):
+            start = begun("mcp_tool_call", server="weather", tool="get", arguments={})
+            call = only_call(
+                THREAD, TURN, start, done("mcp_tool_call", server="weather", tool="get", **fields)
+            )
+            assert (call.outcome, call.error) == (outcome, reason)
+            assert (call.tool, call.kind, call.target) == ("get", ToolKind.MCP, "weather get")
 
 
 @pytest.mark.parametrize(
@@ -152,25 +152,28 @@ def test_work_with_subagents_is_delegated(fields: Json, phrase: str, target: str
     assert (call.outcome, call.error) == (Outcome.FAILED, "lost")
 
 
-@pytest.mark.parametrize(
-    ("fields", "target"),
-    [
+def test_a_search_is_described_when_it_has_ended() -> None:
+    """The line that starts a search has no query yet; a search has no status."""
+    cases: list[tuple[Json, str | None]] = [
         ({"query": "tides"}, "tides"),
         ({"query": "", "action": {"type": "search", "queries": ["a", "b"]}}, "a"),
         ({"query": "", "action": {"type": "open_page", "url": "https://x"}}, "https://x"),
         ({"action": {"type": "find_in_page", "pattern": "p"}}, "p"),
         ({"query": "", "action": "other"}, None),
-    ],
-)
-def test_a_search_is_described_when_it_has_ended(fields: Json, target: str | None) -> None:
-    """The line that starts a search has no query yet; a search has no status."""
-    start = begun("web_search", query="", action={"type": "other"})
-    for lines in (
-        (THREAD, TURN, done("web_search", **fields)),
-        (THREAD, start, done("web_search", **fields)),
-    ):
-        call = only_call(*lines)
-        assert (call.target, call.outcome, call.phrase) == (target, Outcome.SUCCEEDED, "Searched the web")
+    ]
+    for fields, target in cases:
+        with case(fields):
+            start = begun("web_search", query="", action={"type": "other"})
+            for lines in (
+                (THREAD, TURN, done("web_search", **fields)),
+                (THREAD, start, done("web_search", **fields)),
+            ):
+                call = only_call(*lines)
+                assert (call.target, call.outcome, call.phrase) == (
+                    target,
+                    Outcome.SUCCEEDED,
+                    "Searched the web",
+                )
 
 
 def test_the_last_of_two_ids_is_the_id() -> None:
@@ -218,9 +221,9 @@ def test_a_plan_in_words_is_a_text() -> None:
     assert (found.text, found.lines.unknown) == ("# Plan", 0)
 
 
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
+def test_what_is_not_known_is_counted() -> None:
+    """Unknown lines and items are named and add no call."""
+    cases: list[tuple[Json, str]] = [
         ({"type": "thread.renamed"}, "type thread.renamed"),
         ({"type": "error"}, "error without a message"),
         (done("error"), "error without a message"),
@@ -228,13 +231,12 @@ def test_a_plan_in_words_is_a_text() -> None:
         (done("future_item"), "item future_item"),
         ({"type": "item.completed", "item": {"type": 7}}, "item 7"),
         ({"type": "item.completed", "item": {"type": "web_search"}}, "web_search without an id"),
-    ],
-)
-def test_what_is_not_known_is_counted(line: Json, what: str) -> None:
-    """Unknown lines and items are named and add no call."""
-    found = read(THREAD, TURN, line)
-    assert [odd.event for odd in found.lines.odd] == [Unknown(what)]
-    assert len(found.calls) == 0
+    ]
+    for line, what in cases:
+        with case(line):
+            found = read(THREAD, TURN, line)
+            assert [odd.event for odd in found.lines.odd] == [Unknown(what)]
+            assert len(found.calls) == 0
 
 
 def test_an_unknown_item_with_a_status_is_a_call() -> None:
@@ -272,10 +274,8 @@ def fact(call: Call) -> tuple[object, ...]:
 
 def test_the_stream_and_the_rollout_of_a_run_agree() -> None:
     """The same run has the same text, commands, exit codes and changes in both formats."""
-    stream = SHARED / "agents/codex/own-0.169-commands-patch-websearch.jsonl"
-    rollout = SHARED / "agents/codex-rollout/own-0.169-full.jsonl"
-    if not stream.exists():
-        pytest.skip("the recordings of others are not here")
+    stream = OURS.root / "agents/codex/own-0.169-commands-patch-websearch.jsonl"
+    rollout = OURS.root / "agents/codex-rollout/own-0.169-full.jsonl"
     live, kept = session(stream.read_bytes()), session(rollout.read_bytes())
     assert live.text == kept.text
     assert (live.outcome, live.run.tokens[:3]) == (kept.outcome, kept.run.tokens[:3])

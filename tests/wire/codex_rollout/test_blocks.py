@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
@@ -21,6 +19,7 @@ from agentwatch.blocks import (
 )
 from agentwatch.events import PlanEntry, PlanStatus
 from tests.builders.codex.lines import Json, blocks, completed, event, function, item, output
+from tests.conftest import case
 
 PATCH = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"
 ADDED = ChangeBlock("--- /dev/null\n+++ a\n@@ -0,0 +1 @@\n+x")
@@ -36,9 +35,9 @@ def arguments(**fields: object) -> FieldsBlock:
     return FieldsBlock("arguments", fields)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
+def test_a_line_of_a_call_has_blocks() -> None:
+    """Patches are diffs, outputs come without their head, and no image or request is dumped."""
+    cases: list[tuple[Json, list[Block]]] = [
         (
             function("exec_command", {"cmd": "ls", "workdir": "/x"}),
             [arguments(command="ls"), arguments(workdir="/x")],
@@ -120,8 +119,7 @@ def arguments(**fields: object) -> FieldsBlock:
         (completed("ImageGeneration"), []),
         (completed("Sleep", duration_ms=5), [FieldsBlock("result", {"duration_ms": 5})]),
         ({"type": "session_meta", "payload": 7}, []),
-    ],
-)
-def test_a_line_of_a_call_has_blocks(line: Json, expected: list[Block]) -> None:
-    """Patches are diffs, outputs come without their head, and no image or request is dumped."""
-    assert blocks(line) == expected
+    ]
+    for line, expected in cases:
+        with case(line):
+            assert blocks(line) == expected

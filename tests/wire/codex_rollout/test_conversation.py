@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.events import Outcome
 from agentwatch.session import Kind, Session
 from tests.builders.codex.lines import (
@@ -18,6 +16,7 @@ from tests.builders.codex.lines import (
     output,
     read,
 )
+from tests.conftest import case
 
 START, END = event("task_started"), event("task_complete", duration_ms=5)
 CONTEXT = "<environment_context>\n  <cwd>/x</cwd>\n</environment_context>"
@@ -49,9 +48,9 @@ def entries(found: Session, kind: Kind) -> list[str]:
     return [entry.text for entry in found.transcript if entry.kind is kind]
 
 
-@pytest.mark.parametrize(
-    ("lines", "text"),
-    [
+def test_an_answer_is_shown_once() -> None:
+    """Whichever copy comes first is shown, and its copy is not, even if it has more than what was shown."""
+    cases: list[tuple[list[Json], str]] = [
         ([heard("a"), said("a")], "a"),
         ([said("a"), heard("a")], "a"),
         ([heard("a"), heard("b"), said("a"), said("b")], "ab"),
@@ -75,11 +74,10 @@ def entries(found: Session, kind: Kind) -> list[str]:
             "a# Pb",
         ),
         ([heard(""), said(""), answer("", "m"), completed("Plan")], ""),
-    ],
-)
-def test_an_answer_is_shown_once(lines: list[Json], text: str) -> None:
-    """Whichever copy comes first is shown, and its copy is not, even if it has more than what was shown."""
-    assert read(META, START, asked("x"), *lines, END).text == text
+    ]
+    for lines, text in cases:
+        with case(lines):
+            assert read(META, START, asked("x"), *lines, END).text == text
 
 
 def test_a_text_that_two_kinds_of_events_report_is_shown_once() -> None:
@@ -128,9 +126,9 @@ def test_reasoning_is_shown_once() -> None:
         assert entries(read(META, *lines), Kind.REASONING) == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "prompts"),
-    [
+def test_only_messages_of_the_user_are_prompts() -> None:
+    """An event proves a prompt; without one, an item is a prompt unless Codex wrote it for the user."""
+    cases: list[tuple[list[Json], list[str]]] = [
         ([message("user", "x"), asked("x"), heard("y")], ["x"]),
         ([asked("x"), message("user", "x"), heard("y")], ["x"]),
         ([message("user", CONTEXT), message("user", "# AGENTS.md instructions for /x"), heard("y")], []),
@@ -168,11 +166,10 @@ def test_reasoning_is_shown_once() -> None:
             ["x"],
         ),
         ([item("message", role="user", content=[{"type": "input_image"}]), heard("y")], []),
-    ],
-)
-def test_only_messages_of_the_user_are_prompts(lines: list[Json], prompts: list[str]) -> None:
-    """An event proves a prompt; without one, an item is a prompt unless Codex wrote it for the user."""
-    assert entries(read(META, *lines), Kind.PROMPT) == prompts
+    ]
+    for lines, prompts in cases:
+        with case(lines):
+            assert entries(read(META, *lines), Kind.PROMPT) == prompts
 
 
 def test_turns_are_those_of_the_user() -> None:
@@ -198,9 +195,9 @@ def test_a_compaction_is_no_turn() -> None:
     assert read(META, START, asked("x"), said("y"), END, START, failed).outcome is Outcome.FAILED
 
 
-@pytest.mark.parametrize(
-    ("end", "outcome", "result"),
-    [
+def test_the_end_of_a_turn_may_be_a_failure() -> None:
+    """A turn that failed is complete too, with an error; without an end nobody knows."""
+    cases: list[tuple[Json, Outcome, str | None]] = [
         (event("task_complete", last_agent_message="y"), Outcome.SUCCEEDED, None),
         (event("task_complete", error=None), Outcome.SUCCEEDED, None),
         (event("task_complete", error={}), Outcome.SUCCEEDED, None),
@@ -209,12 +206,11 @@ def test_a_compaction_is_no_turn() -> None:
         (event("task_complete", error=[7]), Outcome.FAILED, "the turn failed"),
         (event("turn_aborted", reason="interrupted"), Outcome.CANCELLED, None),
         (said("y"), Outcome.UNFINISHED, None),
-    ],
-)
-def test_the_end_of_a_turn_may_be_a_failure(end: Json, outcome: Outcome, result: str | None) -> None:
-    """A turn that failed is complete too, with an error; without an end nobody knows."""
-    found = read(META, START, asked("x"), said("y"), end)
-    assert (found.outcome, found.run.result) == (outcome, result)
+    ]
+    for end, outcome, result in cases:
+        with case((end, outcome)):
+            found = read(META, START, asked("x"), said("y"), end)
+            assert (found.outcome, found.run.result) == (outcome, result)
 
 
 def test_the_user_may_go_back() -> None:

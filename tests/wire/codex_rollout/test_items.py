@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.builders.codex.lines import META, Json, completed, event, item, only_call, read
+from tests.conftest import case
 
 MCP: Json = {"server": "s", "tool": "t"}
 NEW = {"/home/ada/app/a": {"add": {"content": "x"}}}
@@ -68,13 +67,14 @@ EVENTS: list[tuple[Json, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("line", "facts"), ITEMS + EVENTS)
-def test_what_ended_is_a_call(line: Json, facts: str) -> None:
+def test_what_ended_is_a_call() -> None:
     """It has its tool, its target, its outcome and, although no line announced it, both of its ends."""
-    found = read(META, line)
-    (call,) = found.calls
-    assert f"{call.tool}|{call.target or ''}|{call.outcome}" == facts
-    assert found.completed_without_started == 0
+    for line, facts in ITEMS + EVENTS:
+        with case(line):
+            found = read(META, line)
+            (call,) = found.calls
+            assert f"{call.tool}|{call.target or ''}|{call.outcome}" == facts
+            assert found.completed_without_started == 0
 
 
 def test_a_web_search_whose_item_has_no_id_is_one_call() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from agentwatch.events import Outcome
 from tests.builders.codex.lines import META, function, item, only_call, output
+from tests.conftest import case
 
 PATCH = "*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch"
 OLD = json.dumps({"output": "a", "metadata": {"exit_code": 3, "duration_seconds": 1.5}})
@@ -17,9 +16,9 @@ REJECTED = 'exec_command failed: Rejected("no")'
 SANDBOX = "failed in sandbox MacosSeatbelt with execution error: denied, exit code: 1, stdout: , stderr: no"
 
 
-@pytest.mark.parametrize(
-    ("text", "outcome", "exit_code", "reason", "duration_ms"),
-    [
+def test_the_output_of_a_command_says_how_it_ended() -> None:
+    """The head decides, never what the command printed; without a head the outcome is unknown."""
+    cases: list[tuple[str, str, int | None, str | None, int | None]] = [
         (
             "Chunk ID: 1\nWall time: 0.5 seconds\nProcess exited with code 0\nOutput:\nx",
             "succeeded",
@@ -65,24 +64,21 @@ SANDBOX = "failed in sandbox MacosSeatbelt with execution error: denied, exit co
         ("Chunk ID: 1", "returned", None, None, None),
         ("Chunk ID: 1\n" * 20 + "Exit code: 1", "returned", None, None, None),
         ("", "returned", None, None, None),
-    ],
-)
-def test_the_output_of_a_command_says_how_it_ended(
-    text: str, outcome: str, exit_code: int | None, reason: str | None, duration_ms: int | None
-) -> None:
-    """The head decides, never what the command printed; without a head the outcome is unknown."""
-    call = only_call(META, function("shell", {"command": ["ls"]}), output(text))
-    assert (call.outcome, call.exit_code, call.error, call.measured_ms) == (
-        outcome,
-        exit_code,
-        reason,
-        duration_ms,
-    )
+    ]
+    for text, outcome, exit_code, reason, duration_ms in cases:
+        with case((text, outcome, exit_code)):
+            call = only_call(META, function("shell", {"command": ["ls"]}), output(text))
+            assert (call.outcome, call.exit_code, call.error, call.measured_ms) == (
+                outcome,
+                exit_code,
+                reason,
+                duration_ms,
+            )
 
 
-@pytest.mark.parametrize(
-    ("text", "outcome", "reason", "duration_ms"),
-    [
+def test_the_output_of_a_script_says_how_it_ended() -> None:
+    """Its first line does, if the second line is a part of the head too."""
+    cases: list[tuple[str, str, str | None, int | None]] = [
         ("Script completed\nWall time 0.9 seconds\nOutput:\nScript failed", "succeeded", None, 900),
         ("Script completed\nOutput:\n", "succeeded", None, None),
         ("Script completed\nOutput:\nrejected by user", "succeeded", None, None),
@@ -92,21 +88,18 @@ def test_the_output_of_a_command_says_how_it_ended(
         ("Script terminated\nWall time 0.1 seconds\nOutput:\n", "cancelled", None, 100),
         ("Script completed\nAll is well", "returned", None, None),
         ("Script running with cell ID 7\nand more", "returned", None, None),
-    ],
-)
-def test_the_output_of_a_script_says_how_it_ended(
-    text: str, outcome: str, reason: str | None, duration_ms: int | None
-) -> None:
-    """Its first line does, if the second line is a part of the head too."""
-    start = item("custom_tool_call", name="exec", input="run()", call_id="c-1")
-    call = only_call(META, start, item("custom_tool_call_output", call_id="c-1", output=text))
-    assert (call.outcome, call.error, call.measured_ms) == (outcome, reason, duration_ms)
-    assert call.exit_code is None
+    ]
+    for text, outcome, reason, duration_ms in cases:
+        with case((text, outcome, reason)):
+            start = item("custom_tool_call", name="exec", input="run()", call_id="c-1")
+            call = only_call(META, start, item("custom_tool_call_output", call_id="c-1", output=text))
+            assert (call.outcome, call.error, call.measured_ms) == (outcome, reason, duration_ms)
+            assert call.exit_code is None
 
 
-@pytest.mark.parametrize(
-    ("value", "outcome"),
-    [
+def test_an_output_may_be_an_object_or_a_list() -> None:
+    """Its texts are read as one text, and a flag beside them decides."""
+    cases: list[tuple[Any, Outcome]] = [
         ({"content": "x", "success": True}, Outcome.SUCCEEDED),
         ({"content": "x", "success": False}, Outcome.FAILED),
         ({"content": [{"type": "input_text", "text": "Exit code: 1\nOutput:\n"}]}, Outcome.FAILED),
@@ -114,16 +107,15 @@ def test_the_output_of_a_script_says_how_it_ended(
         ([{"type": "input_text", "text": "Exit code: 0"}, {"text": "Output:"}, 7], Outcome.SUCCEEDED),
         (None, Outcome.RETURNED),
         (7, Outcome.RETURNED),
-    ],
-)
-def test_an_output_may_be_an_object_or_a_list(value: Any, outcome: Outcome) -> None:
-    """Its texts are read as one text, and a flag beside them decides."""
-    assert only_call(META, function("exec_command", {"cmd": "ls"}), output(value)).outcome is outcome
+    ]
+    for value, outcome in cases:
+        with case(value):
+            assert only_call(META, function("exec_command", {"cmd": "ls"}), output(value)).outcome is outcome
 
 
-@pytest.mark.parametrize(
-    ("text", "outcome", "reason", "added"),
-    [
+def test_the_output_of_a_patch_is_no_exit_code() -> None:
+    """A patch is applied or not; its lines are counted if it was."""
+    cases: list[tuple[str, str, str | None, int | None]] = [
         ("Success. Updated the following files:\nA a.py\n", "succeeded", None, 1),
         ("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", "succeeded", None, 1),
         ('{"output": "Success.", "metadata": {"exit_code": 0}}', "succeeded", None, 1),
@@ -131,28 +123,25 @@ def test_an_output_may_be_an_object_or_a_list(value: Any, outcome: Outcome) -> N
         ("apply_patch verification failed: no", "failed", "apply_patch verification failed: no", None),
         ("patch rejected by user", "rejected", "patch rejected by user", None),
         ("Done!", "returned", None, None),
-    ],
-)
-def test_the_output_of_a_patch_is_no_exit_code(
-    text: str, outcome: str, reason: str | None, added: int | None
-) -> None:
-    """A patch is applied or not; its lines are counted if it was."""
-    calls = [
-        item("custom_tool_call", name="apply_patch", input=PATCH, call_id="c-1"),
-        function("apply_patch", {"input": PATCH}),
-        function("shell", {"command": ["apply_patch", PATCH]}),
-        function("exec_command", {"cmd": f"apply_patch <<'EOF'\n{PATCH}\nEOF"}),
     ]
-    for line in calls:
-        call = only_call(META, line, output(text))
-        assert (call.outcome, call.error, call.exit_code) == (outcome, reason, None)
-        assert (call.lines_added, call.phrase, call.target) == (added, "Created new file", "a.py")
-        assert call.is_new_file is (outcome == "succeeded")
+    for text, outcome, reason, added in cases:
+        with case((text, outcome, reason)):
+            calls = [
+                item("custom_tool_call", name="apply_patch", input=PATCH, call_id="c-1"),
+                function("apply_patch", {"input": PATCH}),
+                function("shell", {"command": ["apply_patch", PATCH]}),
+                function("exec_command", {"cmd": f"apply_patch <<'EOF'\n{PATCH}\nEOF"}),
+            ]
+            for line in calls:
+                call = only_call(META, line, output(text))
+                assert (call.outcome, call.error, call.exit_code) == (outcome, reason, None)
+                assert (call.lines_added, call.phrase, call.target) == (added, "Created new file", "a.py")
+                assert call.is_new_file is (outcome == "succeeded")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "outcome"),
-    [
+def test_other_outputs_prove_what_they_say() -> None:
+    """Only a message of Codex itself is a success or a failure; another text is not judged."""
+    cases: list[tuple[str, Any, Outcome]] = [
         ("update_plan", "Plan updated", Outcome.SUCCEEDED),
         ("view_image", "attached local image path", Outcome.SUCCEEDED),
         (
@@ -165,11 +154,10 @@ def test_the_output_of_a_patch_is_no_exit_code(
         ("spawn_agent", '{"agent_id":"t-2"}', Outcome.RETURNED),
         ("mcp__a__b", "tool call error: lost", Outcome.FAILED),
         ("mcp__a__b", "user rejected MCP tool call", Outcome.REJECTED),
-    ],
-)
-def test_other_outputs_prove_what_they_say(name: str, value: Any, outcome: Outcome) -> None:
-    """Only a message of Codex itself is a success or a failure; another text is not judged."""
-    assert only_call(META, function(name), output(value)).outcome is outcome
+    ]
+    for name, value, outcome in cases:
+        with case((name, value)):
+            assert only_call(META, function(name), output(value)).outcome is outcome
 
 
 def test_an_error_is_cut() -> None:

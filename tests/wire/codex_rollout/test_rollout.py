@@ -26,6 +26,7 @@ from tests.builders.codex.lines import (
     output,
     read,
 )
+from tests.conftest import case
 
 CONTEXT: Json = {"type": "turn_context", "payload": {"cwd": "/b/", "model": "m", "approval_policy": "never"}}
 
@@ -76,9 +77,9 @@ def test_tokens_are_those_of_the_run() -> None:
     assert read(META, start, event("token_count", info=counts), record).run.tokens == (12, 4, 2, None, 8, 100)
 
 
-@pytest.mark.parametrize(
-    ("line", "note"),
-    [
+def test_an_event_beside_the_turn_is_a_notice() -> None:
+    """Errors, warnings, reviews and messages between agents are noted."""
+    cases: list[tuple[Json, str]] = [
         (event("error", message='{"detail": "no"}'), "no"),
         (event("stream_error", message="Reconnecting... 2/5 (lost)"), "retry 2 of 5: lost"),
         (event("stream_error"), "stream error"),
@@ -94,11 +95,10 @@ def test_tokens_are_those_of_the_run() -> None:
             ),
             "command denied: risky",
         ),
-    ],
-)
-def test_an_event_beside_the_turn_is_a_notice(line: Json, note: str) -> None:
-    """Errors, warnings, reviews and messages between agents are noted."""
-    assert notes(read(META, line)) == [note]
+    ]
+    for line, note in cases:
+        with case(line):
+            assert notes(read(META, line)) == [note]
 
 
 def test_a_second_model_answers_by_itself() -> None:
@@ -107,9 +107,9 @@ def test_a_second_model_answers_by_itself() -> None:
     assert (found.asked.count, notes(found)) == (0, [])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_what_reports_nothing_is_understood() -> None:
+    """Lines of the context and of the lifecycle are no content, and are not unknown."""
+    cases: list[Json] = [
         event("thread_name_updated"),
         event("task_started"),
         event("token_count"),
@@ -121,35 +121,33 @@ def test_a_second_model_answers_by_itself() -> None:
         {"type": "world_state", "payload": {}},
         {"type": "inter_agent_communication_metadata", "payload": {}},
         message("developer", "x"),
-    ],
-)
-def test_what_reports_nothing_is_understood(line: Json) -> None:
-    """Lines of the context and of the lifecycle are no content, and are not unknown."""
-    found = read(META, line)
-    assert (found.lines.unknown, len(found.transcript), len(found.calls)) == (0, 0, 0)
+    ]
+    for line in cases:
+        with case(line):
+            found = read(META, line)
+            assert (found.lines.unknown, len(found.transcript), len(found.calls)) == (0, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
+def test_what_is_not_known_is_counted() -> None:
+    """Unknown types of lines, items and events are named, and invent nothing."""
+    cases: list[tuple[Json, str]] = [
         ({"type": "weather", "payload": {}}, "type weather"),
         (item("teleport"), "item teleport"),
         ({"type": "response_item", "payload": {"type": 7}}, "item 7"),
         (event("teleported"), "event teleported"),
         ({"type": "event_msg", "payload": {}}, "event None"),
         (completed("Teleport"), "item Teleport"),
-    ],
-)
-def test_what_is_not_known_is_counted(line: Json, what: str) -> None:
-    """Unknown types of lines, items and events are named, and invent nothing."""
-    found = read(META, line)
-    assert [odd.event for odd in found.lines.odd] == [Unknown(what)]
-    assert len(found.calls) == 0
+    ]
+    for line, what in cases:
+        with case(line):
+            found = read(META, line)
+            assert [odd.event for odd in found.lines.odd] == [Unknown(what)]
+            assert len(found.calls) == 0
 
 
-@pytest.mark.parametrize(
-    ("written", "at_ms"),
-    [
+def test_the_time_of_a_line_is_its_timestamp() -> None:
+    """A time in ISO format is read, in any zone; anything else is no time."""
+    cases: list[tuple[Any, int | None]] = [
         ("1970-01-01T00:00:01.5Z", 1500),
         ("1970-01-01T00:00:01", 1000),
         ("1970-01-01T01:00:01+01:00", 1000),
@@ -160,16 +158,15 @@ def test_what_is_not_known_is_counted(line: Json, what: str) -> None:
         ("1970-01-01T00:00:01.5Z" * 9, None),
         (1500, None),
         (None, None),
-    ],
-)
-def test_the_time_of_a_line_is_its_timestamp(written: Any, at_ms: int | None) -> None:
-    """A time in ISO format is read, in any zone; anything else is no time."""
-    assert time_of({"timestamp": written}) == at_ms
+    ]
+    for written, at_ms in cases:
+        with case(written):
+            assert time_of({"timestamp": written}) == at_ms
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
+def test_the_role_of_a_line_of_a_rollout() -> None:
+    """Only the meta line starts a session; calls are found without the lines before them."""
+    cases: list[tuple[Json, LineRole]] = [
         (META, LineRole.START),
         (function("x"), LineRole.CALL),
         (output("x"), LineRole.CALL),
@@ -180,28 +177,26 @@ def test_the_time_of_a_line_is_its_timestamp(written: Any, at_ms: int | None) ->
         ({"type": "event_msg", "payload": {"type": 7}}, LineRole.OTHER),
         ({"type": "event_msg", "payload": 7}, LineRole.OTHER),
         ({"type": "event_msg", "payload": {"type": "item_completed"}}, LineRole.OTHER),
-    ],
-)
-def test_the_role_of_a_line_of_a_rollout(line: Json, expected: LineRole) -> None:
-    """Only the meta line starts a session; calls are found without the lines before them."""
-    assert role(line) is expected
-    assert recognises(line) is isinstance(line["payload"], dict)
+    ]
+    for line, expected in cases:
+        with case(line):
+            assert role(line) is expected
+            assert recognises(line) is isinstance(line["payload"], dict)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
+def test_the_role_of_a_line_of_the_stream() -> None:
+    """Only the thread's line starts a run; items are calls, except texts."""
+    cases: list[tuple[Json, LineRole]] = [
         (THREAD, LineRole.START),
         (begun("command_execution"), LineRole.CALL),
         (done("agent_message"), LineRole.OTHER),
         ({"type": "item.completed"}, LineRole.OTHER),
         ({"type": "turn.started"}, LineRole.OTHER),
-    ],
-)
-def test_the_role_of_a_line_of_the_stream(line: Json, expected: LineRole) -> None:
-    """Only the thread's line starts a run; items are calls, except texts."""
-    assert role_in_stream(line) is expected
-    assert is_stream(line)
-    assert not is_stream({"type": "error", "message": "x"})
-    assert not is_stream({"type": 7})
-    assert not recognises(line)
+    ]
+    for line, expected in cases:
+        with case(line):
+            assert role_in_stream(line) is expected
+            assert is_stream(line)
+            assert not is_stream({"type": "error", "message": "x"})
+            assert not is_stream({"type": 7})
+            assert not recognises(line)

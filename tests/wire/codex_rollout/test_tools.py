@@ -8,6 +8,7 @@ import pytest
 
 from agentwatch.events import ToolKind
 from tests.builders.codex.lines import META, function, item, only_call
+from tests.conftest import case
 
 PATCH = """*** Begin Patch
 *** Update File: a.py
@@ -19,9 +20,9 @@ PATCH = """*** Begin Patch
 *** End Patch"""
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "action", "kind"),
-    [
+def test_a_tool_is_described_by_its_arguments() -> None:
+    """The phrase is that of the text format, and the target what the call acts on."""
+    cases: list[tuple[str, Any, str, ToolKind]] = [
         ("shell", {"command": ["bash", "-lc", "ls -la"]}, "Ran terminal command ls -la", ToolKind.EXECUTE),
         ("container.exec", {"command": ["git", "log"]}, "Ran terminal command git log", ToolKind.EXECUTE),
         ("shell_command", {"command": "\na\nb"}, "Ran terminal command a", ToolKind.EXECUTE),
@@ -49,12 +50,11 @@ PATCH = """*** Begin Patch
         ("tool_search", {}, "Used tool tool_search", ToolKind.SEARCH),
         ("request_user_input", {}, "Used tool request_user_input", ToolKind.OTHER),
         ("teleport", {"to": "Mars"}, "Used tool teleport Mars", ToolKind.OTHER),
-    ],
-)
-def test_a_tool_is_described_by_its_arguments(name: str, arguments: Any, action: str, kind: ToolKind) -> None:
-    """The phrase is that of the text format, and the target what the call acts on."""
-    call = only_call(META, function(name, arguments))
-    assert (f"{call.phrase} {call.target or ''}", call.kind, call.tool) == (action, kind, name)
+    ]
+    for name, arguments, action, kind in cases:
+        with case((name, arguments, action)):
+            call = only_call(META, function(name, arguments))
+            assert (f"{call.phrase} {call.target or ''}", call.kind, call.tool) == (action, kind, name)
 
 
 @pytest.mark.parametrize(

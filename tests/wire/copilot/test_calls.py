@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import Outcome, ToolEnded, ToolProgress
 from agentwatch.wire.copilot import AGENT
 from agentwatch.wire.oversize import Salvaged
 from tests.builders.agents.decoded import events_of, session_of
+from tests.conftest import case
 from tests.wire.copilot.lines import ended, failed, line, message, request, start, started, user
 
 AT = {"timestamp": "1970-01-01T00:00:00Z"}
@@ -18,9 +17,9 @@ VIEWED = "\ndiff --git a/w/a b/w/a\n--- a/w/a\n+++ b/w/a\n@@ -1,2 +1,2 @@\n one\
 PATCH = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Add File: b\n+z\n*** End Patch"
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "kind", "action", "target"),
-    [
+def test_a_tool_has_its_kind_and_target() -> None:
+    """Arguments may be an object, an object as a text, or any other text."""
+    cases: list[tuple[str, Any, str, str, str | None]] = [
         ("bash", {"command": "make\ntest"}, "execute", "Ran terminal command", "make"),
         ("powershell", '{"command":"ls"}', "execute", "Ran terminal command", "ls"),
         ("view", {"path": "/w/a.py"}, "read", "Read file", "a.py"),
@@ -39,14 +38,11 @@ PATCH = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Add File: b\n+z\n*
         ("read_bash", {"shellId": "1", "delay": 5}, "other", "Used tool", "read_bash 1"),
         ("skill", "free text", "other", "Used tool", "skill free text"),
         ("stop_bash", None, "other", "Used tool", "stop_bash"),
-    ],
-)
-def test_a_tool_has_its_kind_and_target(
-    name: str, arguments: Any, kind: str, action: str, target: str | None
-) -> None:
-    """Arguments may be an object, an object as a text, or any other text."""
-    call = session_of(AGENT, start(), started("c", name, arguments)).calls[0]
-    assert (call.tool, call.kind, call.phrase, call.target) == (name, kind, action, target)
+    ]
+    for name, arguments, kind, action, target in cases:
+        with case((name, arguments, kind)):
+            call = session_of(AGENT, start(), started("c", name, arguments)).calls[0]
+            assert (call.tool, call.kind, call.phrase, call.target) == (name, kind, action, target)
 
 
 def test_a_tool_of_a_server_shows_both() -> None:
@@ -60,9 +56,9 @@ def test_a_tool_of_a_server_shows_both() -> None:
     assert bare.target == "s ping"
 
 
-@pytest.mark.parametrize(
-    ("content", "more", "outcome", "code"),
-    [
+def test_a_command_has_its_exit_code() -> None:
+    """`success` is true for a command that failed. The code has its own field, or Copilot's last line."""
+    cases: list[tuple[str, dict[str, Any], str, int | None]] = [
         ("x\n<shellId: 0 completed with exit code 3>", {"shellExecution": {"exitCode": 3}}, "failed", 3),
         ("x", {"shellExecution": {"exitCode": 0}}, "succeeded", 0),
         ("x\n<shellId: 0 completed with exit code 3>", {}, "failed", 3),
@@ -84,16 +80,13 @@ def test_a_tool_of_a_server_shows_both() -> None:
         ("x", {"success": False}, "failed", None),
         ("x", {"success": None}, "returned", None),
         ("", {"success": False, "shellExecution": {"exitCode": 0}}, "failed", 0),
-    ],
-)
-def test_a_command_has_its_exit_code(
-    content: str, more: dict[str, Any], outcome: str, code: int | None
-) -> None:
-    """`success` is true for a command that failed. The code has its own field, or Copilot's last line."""
-    lines = [started("c", "bash", {"command": "x"}), ended("c", content, **more)]
-    call = session_of(AGENT, *lines).calls[0]
-    assert (call.outcome, call.exit_code) == (outcome, code)
-    assert call.note == ("in the background" if outcome == "returned" and "<" in content else None)
+    ]
+    for content, more, outcome, code in cases:
+        with case((content, more, outcome)):
+            lines = [started("c", "bash", {"command": "x"}), ended("c", content, **more)]
+            call = session_of(AGENT, *lines).calls[0]
+            assert (call.outcome, call.exit_code) == (outcome, code)
+            assert call.note == ("in the background" if outcome == "returned" and "<" in content else None)
 
 
 def test_a_line_that_is_too_large_may_lack_the_exit_code() -> None:
@@ -118,9 +111,9 @@ def test_an_exit_code_may_be_in_a_block_of_the_content() -> None:
     assert session_of(AGENT, started("c", "task"), asked).calls[0].outcome == "returned"
 
 
-@pytest.mark.parametrize(
-    ("end", "outcome", "error"),
-    [
+def test_a_failure_has_its_reason() -> None:
+    """A refusal and an interruption have codes of their own."""
+    cases: list[tuple[dict[str, Any], str, str]] = [
         (failed("c", "Path already exists"), "failed", "Path already exists"),
         (failed("c", "no", "denied"), "rejected", "no"),
         (failed("c", "no", "rejected"), "rejected", "no"),
@@ -128,12 +121,11 @@ def test_an_exit_code_may_be_in_a_block_of_the_content() -> None:
         (ended("c", "disk full", success=False), "failed", "disk full"),
         (ended("c", success=False), "failed", "the tool failed"),
         (ended("c", success=False, error="plain"), "failed", "plain"),
-    ],
-)
-def test_a_failure_has_its_reason(end: dict[str, Any], outcome: str, error: str) -> None:
-    """A refusal and an interruption have codes of their own."""
-    call = session_of(AGENT, started("c", "create", {"path": "a"}), end).calls[0]
-    assert (call.outcome, call.error) == (outcome, error)
+    ]
+    for end, outcome, error in cases:
+        with case((end, outcome)):
+            call = session_of(AGENT, started("c", "create", {"path": "a"}), end).calls[0]
+            assert (call.outcome, call.error) == (outcome, error)
 
 
 def test_the_facts_of_a_file() -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import Compaction, Notice, Plan, PlanEntry, PlanStatus, Retry, Unknown
 from agentwatch.wire.copilot import AGENT
 from tests.builders.agents.decoded import events_of
+from tests.conftest import case
 from tests.wire.copilot.lines import line, started
 
 
@@ -59,9 +58,9 @@ def test_incidents_are_notices() -> None:
     assert events_of(AGENT, bare) == [Notice("an error without a message", at, is_error=True)]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
+def test_a_known_line_without_content_is_silent() -> None:
+    """It is understood, and reports nothing."""
+    cases: list[str] = [
         *(
             "session.info",
             "session.title_changed",
@@ -77,24 +76,22 @@ def test_incidents_are_notices() -> None:
             "skill.invoked",
         ),
         *("subagent.started", "assistant.reasoning", "assistant.reasoning_delta", "session.usage_info"),
-    ],
-)
-def test_a_known_line_without_content_is_silent(kind: str) -> None:
-    """It is understood, and reports nothing."""
-    assert events_of(AGENT, line(kind)) == []
+    ]
+    for kind in cases:
+        with case(kind):
+            assert events_of(AGENT, line(kind)) == []
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
+def test_an_unknown_type_is_counted() -> None:
+    """A type that this version does not know is unknown, in every family."""
+    cases: list[str] = [
         *("session.weather", "assistant.weather", "tool.weather", "subagent.weather", "permission.weather"),
         *("weather", "weather.rain", "user.weather"),
-    ],
-)
-def test_an_unknown_type_is_counted(kind: str) -> None:
-    """A type that this version does not know is unknown, in every family."""
-    assert events_of(AGENT, line(kind)) == [Unknown(f"type {kind}")]
-    assert events_of(AGENT, line("x.y") | {"type": 7}) == [Unknown("type 7")]
+    ]
+    for kind in cases:
+        with case(kind):
+            assert events_of(AGENT, line(kind)) == [Unknown(f"type {kind}")]
+            assert events_of(AGENT, line("x.y") | {"type": 7}) == [Unknown("type 7")]
 
 
 def test_a_to_do_list_is_a_plan() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pytest
 
 from agentwatch.wire.copilot import AGENT
 from tests.builders.agents.decoded import Line, ids_in, lines_of, session_of, with_each_key_wrong
+from tests.builders.captures import Captures
+from tests.conftest import case
 from tests.wire.copilot.lines import (
     begin,
     delta,
@@ -23,7 +26,6 @@ from tests.wire.copilot.lines import (
     started,
     user,
 )
-from tests.wire.copilot.test_recognition import SAMPLES, name_of
 
 ASKED = {"requestId": "r", "permissionRequest": {"kind": "shell", "toolCallId": "c", "fullCommandText": "ls"}}
 STREAM: list[dict[str, Any]] = [
@@ -45,34 +47,39 @@ STREAM: list[dict[str, Any]] = [
 """A stream with one call."""
 
 
-@pytest.mark.parametrize(
-    "path", [*SAMPLES, None], ids=lambda path: "stream" if path is None else name_of(path)
-)
-def test_a_key_of_any_type_is_data(path: Path | None) -> None:
+def samples(captures: Captures) -> Iterator[tuple[str, list[Line]]]:
+    """Yield the name and the lines of each capture, and those of the stream above."""
+    for path in captures.find("disk/copilot-events/**/*.jsonl"):
+        yield captures.name(path), lines_of(path)
+    yield "the stream", list(STREAM)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("step", [16, pytest.param(1, marks=pytest.mark.system)])
+def test_a_key_of_any_type_is_data(captures: Captures, step: int) -> None:
     """With each key of a sample absent or of each wrong type, all lines are counted, and no call is new."""
-    lines: list[Line] = list(STREAM) if path is None else lines_of(path)
-    ids = {*ids_in(session_of(AGENT, *lines)), "", "x", "y"}
-    for key, mangled in with_each_key_wrong(lines):
-        seen = session_of(AGENT, *mangled)
-        assert seen.lines.events + seen.lines.unknown == len(lines), key
-        assert set(ids_in(seen)) <= ids, key
-        for each in mangled:
-            list(AGENT.blocks(each, "c"))
-            AGENT.role(each), AGENT.recognises(each)
+    for title, lines in samples(captures):
+        ids = {*ids_in(session_of(AGENT, *lines)), "", "x", "y"}
+        for key, mangled in islice(with_each_key_wrong(lines), 0, None, step):
+            with case(f"{title}, {key}"):
+                seen = session_of(AGENT, *mangled)
+                assert seen.lines.events + seen.lines.unknown == len(lines)
+                assert set(ids_in(seen)) <= ids
+                for each in mangled:
+                    list(AGENT.blocks(each, "c"))
+                    AGENT.role(each), AGENT.recognises(each)
 
 
-@pytest.mark.parametrize(
-    "path", [*SAMPLES, None], ids=lambda path: "stream" if path is None else name_of(path)
-)
-def test_a_sample_may_be_cut_at_every_line(path: Path | None) -> None:
+def test_a_sample_may_be_cut_at_every_line(captures: Captures) -> None:
     """Of the first lines, calls and text are the first of the whole; the last lines alone are read too."""
-    lines: list[Line] = list(STREAM) if path is None else lines_of(path)
-    whole = session_of(AGENT, *lines)
-    for number in range(len(lines)):
-        seen = session_of(AGENT, *lines[:number])
-        assert ids_in(whole)[: len(seen.calls)] == ids_in(seen)
-        assert whole.text.startswith(seen.text)
-        assert set(ids_in(session_of(AGENT, *lines[number:]))) <= set(ids_in(whole))
+    for title, lines in samples(captures):
+        whole = session_of(AGENT, *lines)
+        for number in range(len(lines)):
+            with case(f"{title}, {number} lines"):
+                seen = session_of(AGENT, *lines[:number])
+                assert ids_in(whole)[: len(seen.calls)] == ids_in(seen)
+                assert whole.text.startswith(seen.text)
+                assert set(ids_in(session_of(AGENT, *lines[number:]))) <= set(ids_in(whole))
 
 
 def test_passing_lines_may_come_at_any_place() -> None:

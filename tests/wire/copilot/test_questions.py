@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import Permission
 from agentwatch.wire.copilot import AGENT
 from tests.builders.agents.decoded import events_of, session_of
+from tests.conftest import case
 from tests.wire.copilot.lines import ended, line, started, user
 
 AT = {"timestamp": "1970-01-01T00:00:00Z"}
@@ -34,9 +33,9 @@ def test_a_question_is_open_until_it_is_answered() -> None:
     assert len(session_of(AGENT, user("Go"), started("c", "bash"), asked, given, is_closed=False).asked) == 0
 
 
-@pytest.mark.parametrize(
-    ("data", "answer", "reason", "is_automatic"),
-    [
+def test_an_answer_says_whether_anybody_gave_it() -> None:
+    """A rule answers by itself; without a source, a person did."""
+    cases: list[tuple[dict[str, Any], str, str | None, bool]] = [
         ({"result": {"kind": "approved-for-session"}}, "approved for session", None, False),
         ({"result": {"kind": "approved"}, "decisionSource": "user"}, "approved", None, False),
         ({"result": {"kind": "approved"}, "decisionSource": "rule"}, "approved", None, True),
@@ -48,14 +47,11 @@ def test_a_question_is_open_until_it_is_answered() -> None:
         ),
         ({"kind": "approved"}, "approved", None, False),
         ({}, "answered", None, False),
-    ],
-)
-def test_an_answer_says_whether_anybody_gave_it(
-    data: dict[str, Any], answer: str, reason: str | None, is_automatic: bool
-) -> None:
-    """A rule answers by itself; without a source, a person did."""
-    found = events_of(AGENT, line("permission.completed", {"requestId": "r", **data}, **AT))
-    assert found == [Permission("permission", answer, reason, 0, "r", is_automatic=is_automatic)]
+    ]
+    for data, answer, reason, is_automatic in cases:
+        with case((data, answer, reason)):
+            found = events_of(AGENT, line("permission.completed", {"requestId": "r", **data}, **AT))
+            assert found == [Permission("permission", answer, reason, 0, "r", is_automatic=is_automatic)]
 
 
 def test_a_refused_call_is_rejected_whatever_its_end_says() -> None:
@@ -70,25 +66,22 @@ def test_a_refused_call_is_rejected_whatever_its_end_says() -> None:
         assert (seen.calls[0].outcome, seen.calls[0].exit_code) == (outcome, None)
 
 
-@pytest.mark.parametrize(
-    ("request_of", "subject", "target"),
-    [
+def test_a_question_without_a_call_names_what_it_is_about() -> None:
+    """A path, an address, a server's tool; one that a hook has answered asks nobody."""
+    cases: list[tuple[dict[str, Any], str, str | None]] = [
         ({"kind": "write", "fileName": "/w/a", "diff": "x"}, "write", "/w/a"),
         ({"kind": "url", "url": "https://e.org"}, "url", "https://e.org"),
         ({"kind": "mcp", "serverName": "github", "toolName": "get"}, "get", "github get"),
         ({"kind": "mcp", "serverName": "github"}, "mcp", "github"),
         ({"kind": "custom-tool", "toolName": "mine"}, "mine", None),
         ({}, "permission", None),
-    ],
-)
-def test_a_question_without_a_call_names_what_it_is_about(
-    request_of: dict[str, Any], subject: str, target: str | None
-) -> None:
-    """A path, an address, a server's tool; one that a hook has answered asks nobody."""
-    data = {"permissionRequest": request_of, "resolvedByHook": True}
-    assert events_of(AGENT, line("permission.requested", data, **AT)) == [
-        Permission(subject, None, at_ms=0, target=target, is_automatic=True)
     ]
+    for request_of, subject, target in cases:
+        with case((request_of, subject)):
+            data = {"permissionRequest": request_of, "resolvedByHook": True}
+            assert events_of(AGENT, line("permission.requested", data, **AT)) == [
+                Permission(subject, None, at_ms=0, target=target, is_automatic=True)
+            ]
 
 
 def test_asking_the_user_is_a_question() -> None:

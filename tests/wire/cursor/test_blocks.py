@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from agentwatch.blocks import (
     Block,
     ChangeBlock,
@@ -23,6 +21,7 @@ from agentwatch.wire import Decoder
 from agentwatch.wire.cursor.known_fields import unknown_fields
 from tests.builders.blocks import blocks
 from tests.builders.lines import completed, event, events, init, result, session, started, user
+from tests.conftest import case
 
 
 def test_arguments_are_listed_one_per_line() -> None:
@@ -54,9 +53,9 @@ def test_todos_are_a_list_with_signs() -> None:
 COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    }\n  }\n}'
 
 
-@pytest.mark.parametrize(
-    ("outcome", "expected"),
-    [
+def test_a_result_is_split_into_blocks() -> None:
+    """Errors, output, changes, contents and lists have blocks of their own; the rest is listed in lines."""
+    cases: list[tuple[Any, list[tuple[str, str]]]] = [
         ({"error": {"errorMessage": "gone", "path": "/a"}}, [("error", "gone"), ("result", "path: /a")]),
         ({"rejected": {"reason": "no"}}, [("error", "no")]),
         ({"error": "as it is"}, [("error", "as it is")]),
@@ -97,11 +96,10 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
         ([1, 2], [("result", "result: [\n  1,\n  2\n]")]),
         (None, []),
         ({}, []),
-    ],
-)
-def test_a_result_is_split_into_blocks(outcome: dict[str, Any], expected: list[tuple[str, str]]) -> None:
-    """Errors, output, changes, contents and lists have blocks of their own; the rest is listed in lines."""
-    assert blocks(completed("read", result=outcome)) == expected
+    ]
+    for outcome, expected in cases:
+        with case(outcome):
+            assert blocks(completed("read", result=outcome)) == expected
 
 
 def test_parts_keep_their_structure() -> None:

@@ -20,6 +20,7 @@ from agentwatch.events import (
     UsageScope,
 )
 from tests.builders.lines import answered, asked, event, events, init, message, result, started, user
+from tests.conftest import case
 
 
 def test_an_init_starts_a_run() -> None:
@@ -68,9 +69,9 @@ def test_the_subject_of_a_question_is_without_its_suffix() -> None:
     assert events(init(), line) == [Permission("askQuestion", None, is_automatic=True)]
 
 
-@pytest.mark.parametrize(
-    ("line", "notice"),
-    [
+def test_what_happens_to_the_connection_is_a_notice() -> None:
+    """A lost connection, a retry and a background task become notices."""
+    cases: list[tuple[bytes, str]] = [
         (
             event("connection", "reconnecting", attempt=2, timestamp_ms=5),
             "connection reconnecting, attempt 2",
@@ -83,16 +84,15 @@ def test_the_subject_of_a_question_is_without_its_suffix() -> None:
             "background task Index · completed",
         ),
         (event("system", "background_shell_timeout", timestamp_ms=5), "background shell timed out"),
-    ],
-)
-def test_what_happens_to_the_connection_is_a_notice(line: bytes, notice: str) -> None:
-    """A lost connection, a retry and a background task become notices."""
-    assert events(init(), line) == [Notice(notice, 5)]
+    ]
+    for line, notice in cases:
+        with case(line):
+            assert events(init(), line) == [Notice(notice, 5)]
 
 
-@pytest.mark.parametrize(
-    ("fields", "outcome"),
-    [
+def test_is_error_decides_and_the_subtype_only_without_it() -> None:
+    """A translated subtype does not fail a run; the subtype decides only without is_error."""
+    cases: list[tuple[dict[str, Any], Outcome]] = [
         ({"subtype": "success", "is_error": False}, Outcome.SUCCEEDED),
         ({"subtype": "succès", "is_error": False}, Outcome.SUCCEEDED),
         ({"subtype": "success", "is_error": True}, Outcome.FAILED),
@@ -100,13 +100,12 @@ def test_what_happens_to_the_connection_is_a_notice(line: bytes, notice: str) ->
         ({"subtype": "success", "is_error": None}, Outcome.SUCCEEDED),
         ({"subtype": "error", "is_error": None}, Outcome.FAILED),
         ({"subtype": None, "is_error": None}, Outcome.FAILED),
-    ],
-)
-def test_is_error_decides_and_the_subtype_only_without_it(fields: dict[str, Any], outcome: Outcome) -> None:
-    """A translated subtype does not fail a run; the subtype decides only without is_error."""
-    [ended] = events(init(), result("x", **fields))
-    assert isinstance(ended, TurnEnded)
-    assert ended.outcome is outcome
+    ]
+    for fields, outcome in cases:
+        with case(fields):
+            [ended] = events(init(), result("x", **fields))
+            assert isinstance(ended, TurnEnded)
+            assert ended.outcome is outcome
 
 
 def test_a_result_has_the_fields_of_its_line() -> None:
@@ -122,9 +121,9 @@ def test_a_result_has_the_fields_of_its_line() -> None:
     assert events(init(), bare) == [TurnEnded(Outcome.SUCCEEDED)]
 
 
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
+def test_an_unknown_type_or_subtype_is_kept_as_unknown() -> None:
+    """An unknown type or subtype becomes an unknown event with its name."""
+    cases: list[tuple[bytes, str]] = [
         (event("budget_notice", "update"), "type budget_notice/update"),
         (event("weather"), "type weather"),
         (event("thinking", "paused"), "type thinking/paused"),
@@ -133,11 +132,10 @@ def test_a_result_has_the_fields_of_its_line() -> None:
         (event("interaction_query", "withdrawn"), "type interaction_query/withdrawn"),
         (b'{"subtype": "init"}', "type None/init"),
         (b"{}", "type None"),
-    ],
-)
-def test_an_unknown_type_or_subtype_is_kept_as_unknown(line: bytes, what: str) -> None:
-    """An unknown type or subtype becomes an unknown event with its name."""
-    assert events(init(), line) == [Unknown(what)]
+    ]
+    for line, what in cases:
+        with case(line):
+            assert events(init(), line) == [Unknown(what)]
 
 
 def test_an_unknown_tool_is_a_call_and_unknown() -> None:

@@ -21,6 +21,7 @@ from tests.builders.lines import (
     thought,
     thought_through,
 )
+from tests.conftest import case
 
 HIGH, LOW, EMOJI, BAD = "\ud83d", "\ude00", "\U0001f600", "\ufffd"
 
@@ -73,25 +74,23 @@ def test_halves_in_answer_and_reasoning_are_not_joined() -> None:
     assert "".join(thoughts(read)) == f"t{BAD}u"
 
 
-@pytest.mark.parametrize(
-    "closer",
-    [
-        started("read"),
-        completed("read"),
-        asked(),
-        result(""),
-        init(),
-        segment(f"a{BAD}") + started("read"),
-        segment(f"a{HIGH}") + started("read"),
-        final(f"a{HIGH}") + result(f"a{HIGH}"),
-        delta("") + started("read"),
-    ],
-    ids=["call", "end of a call", "query", "result", "init", "flush", "halved flush", "final flush", "empty"],
-)
-def test_a_lone_half_at_the_end_of_a_segment_is_a_bad_character(closer: bytes) -> None:
+def test_a_lone_half_at_the_end_of_a_segment_is_a_bad_character() -> None:
     """A surrogate without its other half in the segment is one U+FFFD in its place."""
-    read = session_of(delta(f"a{HIGH}"), closer, escaped(delta(f"{LOW}b")))
-    assert read.text == f"a{BAD}{BAD}b"
+    cases: list[tuple[str, bytes]] = [
+        ("call", started("read")),
+        ("end of a call", completed("read")),
+        ("query", asked()),
+        ("result", result("")),
+        ("init", init()),
+        ("flush", segment(f"a{BAD}") + started("read")),
+        ("halved flush", segment(f"a{HIGH}") + started("read")),
+        ("final flush", final(f"a{HIGH}") + result(f"a{HIGH}")),
+        ("empty", delta("") + started("read")),
+    ]
+    for name, closer in cases:
+        with case(name):
+            read = session_of(delta(f"a{HIGH}"), closer, escaped(delta(f"{LOW}b")))
+            assert read.text == f"a{BAD}{BAD}b"
 
 
 def test_a_lone_half_in_the_middle_is_a_bad_character_at_once() -> None:

@@ -11,6 +11,7 @@ from agentwatch.analysis.integrity import integrity
 from agentwatch.events import Outcome, Unknown
 from agentwatch.session import calls_by_outcome
 from tests.builders.lines import call, completed, event, events, init, session, started
+from tests.conftest import case
 
 OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
     ("read", {"success": {"content": "x"}}, Outcome.SUCCEEDED, None, None),
@@ -66,13 +67,12 @@ OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "ending", "outcome", "error", "exit_code"), OUTCOMES)
-def test_the_facts_decide_the_outcome(
-    tool: str, ending: Any, outcome: Outcome, error: str | None, exit_code: int | None
-) -> None:
+def test_the_facts_decide_the_outcome() -> None:
     """Exit code and isError decide over the name of the variant; otherwise each variant has its outcome."""
-    found = call(started(tool), completed(tool, result=ending))
-    assert (found.outcome, found.error, found.exit_code) == (outcome, error, exit_code)
+    for tool, ending, outcome, error, exit_code in OUTCOMES:
+        with case((tool, ending, outcome)):
+            found = call(started(tool), completed(tool, result=ending))
+            assert (found.outcome, found.error, found.exit_code) == (outcome, error, exit_code)
 
 
 def test_the_name_of_an_unknown_variant_is_cut() -> None:
@@ -81,15 +81,19 @@ def test_the_name_of_an_unknown_variant_is_cut() -> None:
     assert found.error == "unknown outcome " + "x" * 100
 
 
-@pytest.mark.parametrize("given", ["sunny", "", 21, [1], {"degrees": 21}, {"deferred": {"until": 3}}, None])
-def test_a_function_may_return_anything(given: Any) -> None:
+def test_a_function_may_return_anything() -> None:
     """A `function` may have any result: the call returned, and its line is known."""
-    function = {"name": "weather", "arguments": "{}", "result": given}
-    read = session(init(), event("tool_call", "completed", call_id="c", tool_call={"function": function}))
-    [found] = read.calls
-    assert (found.outcome, read.lines.unknown) == (Outcome.RETURNED, 0)
-    assert found.error == (None if given else "came back without a result")
-    assert action(found) == "Used tool weather (returned)"
+    cases: list[Any] = ["sunny", "", 21, [1], {"degrees": 21}, {"deferred": {"until": 3}}, None]
+    for given in cases:
+        with case(given):
+            function = {"name": "weather", "arguments": "{}", "result": given}
+            read = session(
+                init(), event("tool_call", "completed", call_id="c", tool_call={"function": function})
+            )
+            [found] = read.calls
+            assert (found.outcome, read.lines.unknown) == (Outcome.RETURNED, 0)
+            assert found.error == (None if given else "came back without a result")
+            assert action(found) == "Used tool weather (returned)"
 
 
 def test_the_result_of_a_function_may_have_a_variant() -> None:
@@ -131,9 +135,9 @@ def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
     assert session(*lines).lines.unknown == 1
 
 
-@pytest.mark.parametrize(
-    ("success", "phrase", "note"),
-    [
+def test_an_edit_without_a_file_before_creates_it() -> None:
+    """An edit created the file if there was no file before; an empty file is a file."""
+    cases: list[tuple[dict[str, Any], str, str | None]] = [
         ({"linesAdded": 19, "linesRemoved": 0, "afterFullFileContent": "x"}, "Created new file", "19 lines"),
         (
             {"linesAdded": 1, "linesRemoved": 0, "diffString": "--- /dev/null\n+++ b/a"},
@@ -159,18 +163,15 @@ def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
             None,
         ),
         ({}, "Edited file", None),
-    ],
-)
-def test_an_edit_without_a_file_before_creates_it(
-    success: dict[str, Any], phrase: str, note: str | None
-) -> None:
-    """An edit created the file if there was no file before; an empty file is a file."""
-    found = call(started("edit", path="a"), completed("edit", result={"success": success}, path="a"))
-    assert (found.phrase, found.note) == (phrase, note)
-    assert (found.lines_added, found.lines_removed) == (
-        success.get("linesAdded"),
-        success.get("linesRemoved"),
-    )
+    ]
+    for success, phrase, note in cases:
+        with case((success, phrase)):
+            found = call(started("edit", path="a"), completed("edit", result={"success": success}, path="a"))
+            assert (found.phrase, found.note) == (phrase, note)
+            assert (found.lines_added, found.lines_removed) == (
+                success.get("linesAdded"),
+                success.get("linesRemoved"),
+            )
 
 
 def test_an_edit_that_failed_created_nothing() -> None:
@@ -178,9 +179,9 @@ def test_an_edit_that_failed_created_nothing() -> None:
     assert call(started("edit", path="a"), completed("edit", result={"error": {}})).phrase == "Edited file"
 
 
-@pytest.mark.parametrize(
-    ("tool", "success", "note"),
-    [
+def test_the_note_of_a_success_is_a_count() -> None:
+    """The note of a success is a count from its result, and None if the result has no count."""
+    cases: list[tuple[str, dict[str, Any], str | None]] = [
         ("read", {"totalLines": 54}, "54 lines"),
         ("read", {"totalLines": 1}, "1 line"),
         ("read", {"totalLines": 6, "readRange": {"startLine": 1, "endLine": 6}}, "6 lines"),
@@ -195,8 +196,7 @@ def test_an_edit_that_failed_created_nothing() -> None:
         ("readLints", {"fileDiagnostics": [], "totalFiles": 1, "totalDiagnostics": 3}, "3 diagnostics"),
         ("readLints", {"totalDiagnostics": 0}, "0 diagnostics"),
         ("updateTodos", {"todos": [{"status": "TODO_STATUS_COMPLETED"}, {"status": "x"}]}, "1 of 2 done"),
-    ],
-)
-def test_the_note_of_a_success_is_a_count(tool: str, success: dict[str, Any], note: str | None) -> None:
-    """The note of a success is a count from its result, and None if the result has no count."""
-    assert call(completed(tool, result={"success": success})).note == note
+    ]
+    for tool, success, note in cases:
+        with case((tool, success)):
+            assert call(completed(tool, result={"success": success})).note == note

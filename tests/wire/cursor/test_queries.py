@@ -7,6 +7,7 @@ import pytest
 from agentwatch.actions import action
 from agentwatch.wire.cursor.queries import Queries
 from tests.builders.lines import answered, asked, call, completed, event, init, session, started
+from tests.conftest import case
 
 NO = {"rejected": {"reason": "User Rejected"}}
 QUERY = (asked("webSearch", searchTerm="tides", toolCallId="c-1"), answered(NO, "webSearch"))
@@ -48,21 +49,19 @@ def test_an_id_may_be_beside_the_arguments() -> None:
     assert call(request, completed("webFetch", result=NO)).target == "https://example.com"
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        asked("webSearch", searchTerm="tides", toolCallId="c-2"),
-        asked("webSearch", searchTerm="tides"),
-        asked("webSearch", toolCallId="c-1"),
-        asked("webFetch", url="tides", toolCallId="c-1"),
-        asked("webSearch", searchTerm="tides", toolCallId="c-1") + init(),
-    ],
-    ids=["another call", "no id", "no term", "another tool", "an earlier run"],
-)
-def test_only_the_query_of_a_call_describes_it(query: bytes) -> None:
+def test_only_the_query_of_a_call_describes_it() -> None:
     """A query with another id, of another tool or of an earlier run does not describe a call."""
-    [found] = session(init(), query, END).calls
-    assert found.target is None
+    cases: list[tuple[str, bytes]] = [
+        ("another call", asked("webSearch", searchTerm="tides", toolCallId="c-2")),
+        ("no id", asked("webSearch", searchTerm="tides")),
+        ("no term", asked("webSearch", toolCallId="c-1")),
+        ("another tool", asked("webFetch", url="tides", toolCallId="c-1")),
+        ("an earlier run", asked("webSearch", searchTerm="tides", toolCallId="c-1") + init()),
+    ]
+    for name, query in cases:
+        with case(name):
+            [found] = session(init(), query, END).calls
+            assert found.target is None
 
 
 def test_the_own_arguments_of_a_call_count() -> None:

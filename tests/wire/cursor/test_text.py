@@ -21,6 +21,7 @@ from tests.builders.lines import (
     thought,
     thought_through,
 )
+from tests.conftest import case
 
 
 def text_of(*lines: bytes) -> str:
@@ -72,21 +73,19 @@ def test_a_whole_segment_that_differs_from_the_deltas_is_new() -> None:
     assert text_of(delta("ab"), final("abc")) == "ababc"
 
 
-@pytest.mark.parametrize(
-    "closer",
-    [
-        started("read"),
-        completed("read"),
-        asked(),
-        answered({"approved": {}}),
-        result("x"),
-        init(),
-    ],
-    ids=["started", "completed", "asked", "answered", "result", "init"],
-)
-def test_a_segment_ends_where_something_else_begins(closer: bytes) -> None:
+def test_a_segment_ends_where_something_else_begins() -> None:
     """After a tool call, a query, a result or an init, an equal text is a new segment, not a flush."""
-    assert text_of(delta("x"), closer, final("x")) == "xx"
+    cases: list[tuple[str, bytes]] = [
+        ("started", started("read")),
+        ("completed", completed("read")),
+        ("asked", asked()),
+        ("answered", answered({"approved": {}})),
+        ("result", result("x")),
+        ("init", init()),
+    ]
+    for name, closer in cases:
+        with case(name):
+            assert text_of(delta("x"), closer, final("x")) == "xx"
 
 
 def test_a_whole_segment_before_a_query_is_text() -> None:

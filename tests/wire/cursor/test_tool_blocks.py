@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.analysis.block_text import block_text
 from agentwatch.blocks import FieldsBlock, MarkdownBlock, Reference, ReferencesBlock
 from agentwatch.wire import Decoder
 from tests.builders.blocks import blocks
 from tests.builders.lines import completed, event, init, started
+from tests.conftest import case
 
 
 def test_a_fetched_page_is_markdown() -> None:
@@ -57,37 +56,41 @@ def test_the_description_of_a_command_comes_first() -> None:
     assert blocks(started("await", description="x")) == [("arguments", "description: x")]
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
+def test_a_function_shows_what_it_returned() -> None:
+    """The text or the fields that a documented `function` returned are shown."""
+    cases: list[tuple[object, list[tuple[str, str]]]] = [
         ("sunny\n", [("content", "sunny\n")]),
         ({"degrees": 21}, [("result", "degrees: 21")]),
         ({"later": {"x": 1}, "stdout": "o"}, [("stdout", "o"), ("result", 'later: {\n  "x": 1\n}')]),
         ({"error": {"error": "no"}}, [("error", "no")]),
         ("", []),
-    ],
-)
-def test_a_function_shows_what_it_returned(given: object, expected: list[tuple[str, str]]) -> None:
-    """The text or the fields that a documented `function` returned are shown."""
-    function = {"name": "weather", "arguments": "{}", "result": given}
-    assert blocks(event("tool_call", "completed", call_id="c", tool_call={"function": function})) == expected
+    ]
+    for given, expected in cases:
+        with case(given):
+            function = {"name": "weather", "arguments": "{}", "result": given}
+            assert (
+                blocks(event("tool_call", "completed", call_id="c", tool_call={"function": function}))
+                == expected
+            )
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
+def test_a_subagent_has_a_kind_and_a_model() -> None:
+    """The kind and the model of a subagent are a text of their own, before the other arguments."""
+    cases: list[tuple[dict[str, Any], str | None]] = [
         ({"subagentType": {"explore": {}}, "model": "Sonnet 5"}, "explore · Sonnet 5"),
         ({"subagentType": {"custom": {"name": "reviewer"}}}, "reviewer"),
         ({"subagentType": {"unspecified": {}}, "model": "Auto"}, "Auto"),
         ({"subagentType": {"unspecified": {}}}, None),
         ({"subagentType": "explore", "model": ""}, "explore"),
         ({"subagentType": 7, "model": [7]}, None),
-    ],
-)
-def test_a_subagent_has_a_kind_and_a_model(given: dict[str, Any], words: str | None) -> None:
-    """The kind and the model of a subagent are a text of their own, before the other arguments."""
-    lead = [] if words is None else [("subagent", words)]
-    assert blocks(started("task", description="Look", **given)) == [*lead, ("arguments", "description: Look")]
+    ]
+    for given, words in cases:
+        with case(given):
+            lead = [] if words is None else [("subagent", words)]
+            assert blocks(started("task", description="Look", **given)) == [
+                *lead,
+                ("arguments", "description: Look"),
+            ]
 
 
 def test_the_steps_of_a_subagent() -> None:

@@ -11,6 +11,7 @@ from agentwatch.events import Unknown
 from agentwatch.wire.cursor.known_fields import unknown_fields
 from agentwatch.wire.cursor.tool_calls import read_tool
 from tests.builders.lines import call, completed, event, events, init, session, started
+from tests.conftest import case
 
 TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("read", {"path": "/home/ada/app/README.md", "limit": 9}, "Read file", "README.md"),
@@ -34,13 +35,12 @@ TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "args", "phrase", "target"), TARGETS)
-def test_each_tool_has_a_phrase_and_a_target(
-    tool: str, args: dict[str, Any], phrase: str, target: str | None
-) -> None:
+def test_each_tool_has_a_phrase_and_a_target() -> None:
     """A call has its tool's phrase and a target, as in the agent's documentation."""
-    found = call(started(tool, **args))
-    assert (found.tool, found.phrase, found.target) == (tool, phrase, target)
+    for tool, args, phrase, target in TARGETS:
+        with case((tool, args, phrase)):
+            found = call(started(tool, **args))
+            assert (found.tool, found.phrase, found.target) == (tool, phrase, target)
 
 
 def test_an_mcp_call_is_about_a_server_and_a_tool() -> None:
@@ -111,18 +111,18 @@ BARE: list[tuple[dict[str, Any], str, str | None, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool_call", "tool", "target", "is_known"), BARE)
-def test_a_key_without_the_suffix_names_the_tool(
-    tool_call: dict[str, Any], tool: str, target: str | None, is_known: bool
-) -> None:
+def test_a_key_without_the_suffix_names_the_tool() -> None:
     """A key without `ToolCall`, and the key in `case`, are the name of the tool."""
-    line = event("tool_call", "started", call_id="c", tool_call=tool_call)
-    found = call(line)
-    assert (found.tool, found.target) == (tool, target)
-    assert events(init(), line)[1:] == ([] if is_known else [Unknown(f"tool {tool}")])
-    assert (
-        bool([what for what, _ in unknown_fields(json.loads(line)) if what.startswith("tool ")]) != is_known
-    )
+    for tool_call, tool, target, is_known in BARE:
+        with case((tool_call, tool, target)):
+            line = event("tool_call", "started", call_id="c", tool_call=tool_call)
+            found = call(line)
+            assert (found.tool, found.target) == (tool, target)
+            assert events(init(), line)[1:] == ([] if is_known else [Unknown(f"tool {tool}")])
+            assert (
+                bool([what for what, _ in unknown_fields(json.loads(line)) if what.startswith("tool ")])
+                != is_known
+            )
 
 
 def test_a_key_inside_a_key_is_read_once() -> None:
@@ -163,9 +163,9 @@ def test_an_end_without_arguments_has_the_path_of_its_result() -> None:
     assert (found.target, found.path, found.error) == ("a.py", "/home/ada/app/a.py", "no")
 
 
-@pytest.mark.parametrize(
-    ("cwd", "path", "shown"),
-    [
+def test_a_path_inside_the_cwd_is_shown_relative_to_it() -> None:
+    """Only paths inside the cwd are shortened, by the rules of the agent's system; `path` stays complete."""
+    cases: list[tuple[str, str, str]] = [
         ("/home/ada/app", "/home/ada/app/src/a.py", "src/a.py"),
         ("/home/ada/app/", "/home/ada/app/src/a.py", "src/a.py"),
         ("/home/ada/app", "/home/ada/app", "."),
@@ -189,12 +189,18 @@ def test_an_end_without_arguments_has_the_path_of_its_result() -> None:
         ("/private/tmp/app", "/tmp/application/a.py", "/tmp/application/a.py"),
         ("/private/data/app", "/data/app/a.py", "/data/app/a.py"),
         ("/private/tmpfs/app", "/tmpfs/app/a.py", "/tmpfs/app/a.py"),
-    ],
-)
-def test_a_path_inside_the_cwd_is_shown_relative_to_it(cwd: str, path: str, shown: str) -> None:
-    """Only paths inside the cwd are shortened, by the rules of the agent's system; `path` stays complete."""
-    [found] = session(init(cwd), started("read", path=path)).calls
-    assert (found.target, found.path) == (shown, path)
+    ]
+    for cwd, path, shown in cases:
+        with case((cwd, path)):
+            [found] = session(init(cwd), started("read", path=path)).calls
+            assert (found.target, found.path) == (shown, path)
+
+
+def test_many_paths_and_long_ones_are_shortened_too() -> None:
+    """The shown paths that are kept are limited in number and length; every path is shown in the same way."""
+    paths = [*(f"/w/{number}" for number in range(1_000)), f"/w/{'x' * 2_000}", "/w/0"]
+    lines = [started("read", f"c{number}", path=path) for number, path in enumerate(paths)]
+    assert [call.target for call in session(init("/w"), *lines).calls] == [path[3:] for path in paths]
 
 
 def test_only_paths_are_shortened() -> None:

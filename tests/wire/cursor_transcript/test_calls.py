@@ -21,6 +21,7 @@ from tests.builders.on_disk.cursor_transcript import (
     session_of,
     user,
 )
+from tests.conftest import case
 
 
 def outcomes(*lines: Line) -> list[tuple[Outcome, str | None]]:
@@ -75,9 +76,9 @@ def test_a_result_ends_its_call() -> None:
     assert decoded(returned("for nobody")) == []
 
 
-@pytest.mark.parametrize(
-    ("part", "kind", "target"),
-    [
+def test_a_tool_is_known_by_its_name() -> None:
+    """Names of the stream are known too; another tool shows its name and one argument."""
+    cases: list[tuple[Line, ToolKind, str | None]] = [
         (call("Shell", command="make\ntest"), ToolKind.EXECUTE, "make"),
         (call("Read", path="/w/a.py"), ToolKind.READ, "/w/a.py"),
         (call("StrReplace", path="a", old_string="x", new_string="y"), ToolKind.EDIT, "a"),
@@ -92,12 +93,11 @@ def test_a_result_ends_its_call() -> None:
         (call("grep", pattern="x"), ToolKind.SEARCH, "x"),
         (call("Teleport", to="Mars"), ToolKind.OTHER, "Teleport Mars"),
         ({"type": "tool_use", "name": [], "input": []}, ToolKind.OTHER, "unknown"),
-    ],
-)
-def test_a_tool_is_known_by_its_name(part: Line, kind: ToolKind, target: str | None) -> None:
-    """Names of the stream are known too; another tool shows its name and one argument."""
-    (found,) = session_of(called(part)).calls
-    assert (found.kind, found.target) == (kind, target)
+    ]
+    for part, kind, target in cases:
+        with case((part, kind)):
+            (found,) = session_of(called(part)).calls
+            assert (found.kind, found.target) == (kind, target)
 
 
 def test_a_to_do_list_is_a_plan() -> None:

@@ -24,6 +24,7 @@ from tests.builders.on_disk.cursor_transcript import (
     text,
     user,
 )
+from tests.conftest import case
 
 
 def of_type(kind: type[Event], *lines: Line) -> list[Any]:
@@ -47,9 +48,9 @@ def test_a_message_is_recognised(words: Line) -> None:
     assert found.name == "cursor-transcript"
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_another_line_is_not_recognised() -> None:
+    """A line with a type, another role or no parts may be another agent's."""
+    cases: list[Line] = [
         {**said("Done."), "type": "assistant"},
         line("system", text("x")),
         line([], text("x")),
@@ -57,31 +58,29 @@ def test_a_message_is_recognised(words: Line) -> None:
         {"role": "user", "message": {"content": "x"}},
         {"role": "user", "message": []},
         ended(),
-    ],
-)
-def test_another_line_is_not_recognised(fields: Line) -> None:
-    """A line with a type, another role or no parts may be another agent's."""
-    assert not recognises(fields)
+    ]
+    for fields in cases:
+        with case(fields):
+            assert not recognises(fields)
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
+def test_a_line_has_its_role() -> None:
+    """A prompt begins a run; calls and results are lines of calls."""
+    cases: list[tuple[Line, LineRole]] = [
         (user("Go"), LineRole.START),
         (said("Done."), LineRole.OTHER),
         (called(), LineRole.CALL),
         (returned(), LineRole.CALL),
         (ended(), LineRole.OTHER),
-    ],
-)
-def test_a_line_has_its_role(fields: Line, expected: LineRole) -> None:
-    """A prompt begins a run; calls and results are lines of calls."""
-    assert role(fields) is expected
+    ]
+    for fields, expected in cases:
+        with case(fields):
+            assert role(fields) is expected
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
+def test_a_prompt_is_what_the_user_typed() -> None:
+    """What Cursor writes around it is left out."""
+    cases: list[tuple[str, str]] = [
         ("List.", "List."),
         ("<user_query>\nList.\n</user_query>", "List."),
         ("<timestamp>Monday</timestamp>\n<user_query>\nList.\n</user_query>", "List."),
@@ -89,12 +88,11 @@ def test_a_line_has_its_role(fields: Line, expected: LineRole) -> None:
         ("<user_query>\ncut", "cut"),
         ("<timestamp>Monday</timestamp>\nList.", "List."),
         ("<timestamp>Monday", "<timestamp>Monday"),
-    ],
-)
-def test_a_prompt_is_what_the_user_typed(given: str, expected: str) -> None:
-    """What Cursor writes around it is left out."""
-    assert user_words(given) == expected
-    assert of_type(Prompt, line("user", text(given))) == [Prompt(expected)]
+    ]
+    for given, expected in cases:
+        with case(given):
+            assert user_words(given) == expected
+            assert of_type(Prompt, line("user", text(given))) == [Prompt(expected)]
 
 
 def test_a_prompt_may_have_several_parts_or_be_a_text() -> None:
@@ -119,19 +117,20 @@ def test_texts_and_reasoning_are_told_apart() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("status", "outcome"),
-    [
+def test_newer_versions_end_a_turn() -> None:
+    """The line says how it ended, and why it failed."""
+    cases: list[tuple[str, Outcome]] = [
         ("success", Outcome.SUCCEEDED),
         ("completed", Outcome.SUCCEEDED),
         ("error", Outcome.FAILED),
         ("aborted", Outcome.CANCELLED),
         ("cancelled", Outcome.CANCELLED),
-    ],
-)
-def test_newer_versions_end_a_turn(status: str, outcome: Outcome) -> None:
-    """The line says how it ended, and why it failed."""
-    assert decoded(user("Go"), ended(status, error="no quota"))[1:] == [TurnEnded(outcome, "no quota")]
+    ]
+    for status, outcome in cases:
+        with case(status):
+            assert decoded(user("Go"), ended(status, error="no quota"))[1:] == [
+                TurnEnded(outcome, "no quota")
+            ]
 
 
 def test_older_versions_do_not_say_that_a_turn_has_ended() -> None:
@@ -150,9 +149,9 @@ def test_a_turn_may_begin_without_a_prompt() -> None:
     assert session_of(user("Go"), ended(), said("More."), ended(), user("On"), said("b")).run.turns == 3
 
 
-@pytest.mark.parametrize(
-    ("fields", "what"),
-    [
+def test_what_is_not_known_is_reported() -> None:
+    """An unknown status ends no turn."""
+    cases: list[tuple[Line, str]] = [
         ({"type": "weather"}, "type weather"),
         ({}, "type None"),
         (line("system", text("x")), "role system"),
@@ -162,11 +161,10 @@ def test_a_turn_may_begin_without_a_prompt() -> None:
         (line("user", {"type": "video"}), "content video"),
         (line("assistant", {"type": []}), "content an array"),
         (line("assistant", "x"), "content None"),
-    ],
-)
-def test_what_is_not_known_is_reported(fields: Line, what: str) -> None:
-    """An unknown status ends no turn."""
-    assert decoded(fields) == [Unknown(what)]
+    ]
+    for fields, what in cases:
+        with case(fields):
+            assert decoded(fields) == [Unknown(what)]
 
 
 def test_an_unknown_status_leaves_the_calls_open() -> None:

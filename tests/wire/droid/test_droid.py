@@ -35,6 +35,7 @@ from tests.builders.formats.droid import (
     use,
 )
 from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.conftest import case
 
 
 def whole(*lines: dict[str, Any]) -> Session:
@@ -149,9 +150,9 @@ def test_the_open_calls_that_are_kept_are_limited() -> None:
     assert found.calls[0].outcome == "succeeded"
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "kind", "action"),
-    [
+def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
+    """Each of the agent's tools is described by its arguments; any other is named."""
+    cases: list[tuple[str, dict[str, Any], str, str]] = [
         ("Read", {"file_path": "a"}, "read", "Read file a"),
         ("Edit", {"file_path": "a"}, "edit", "Edited file a"),
         ("Create", {"file_path": "a"}, "edit", "Created new file a"),
@@ -172,20 +173,17 @@ def test_the_open_calls_that_are_kept_are_limited() -> None:
         ("Task", {"description": "d"}, "delegate", "Ran subagent d"),
         ("cua___click", {}, "mcp", "Called MCP tool cua click"),
         ("Skill", {"name": "n"}, "other", "Used tool Skill n"),
-    ],
-)
-def test_a_tool_has_a_kind_a_phrase_and_a_target(
-    name: str, arguments: dict[str, Any], kind: str, action: str
-) -> None:
-    """Each of the agent's tools is described by its arguments; any other is named."""
-    tool = tool_named(name)
-    target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
-    assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
+    ]
+    for name, arguments, kind, action in cases:
+        with case((name, arguments, kind)):
+            tool = tool_named(name)
+            target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
+            assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
 
 
-@pytest.mark.parametrize(
-    ("of", "expected"),
-    [
+def test_the_blocks_of_a_line() -> None:
+    """Changes are diffs, what a command printed is output, and a failure has its reason."""
+    cases: list[tuple[dict[str, Any], list[Block]]] = [
         (use("Edit", old_str="a", new_str="b"), [ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b")]),
         (use("Read", file_path="a"), [FieldsBlock("arguments", {"file_path": "a"})]),
         (use("TodoWrite", todos="1. [pending] A"), [PlanBlock((PlanEntry("A", PlanStatus.PENDING),))]),
@@ -197,13 +195,13 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target(
         (ended(""), []),
         (ended(None), []),
         (ended([1]), [FieldsBlock("result", {"value": [1]})]),
-    ],
-)
-def test_the_blocks_of_a_line(of: dict[str, Any], expected: list[Block]) -> None:
-    """Changes are diffs, what a command printed is output, and a failure has its reason."""
-    assert list(AGENT.blocks(of, "")) == expected
+    ]
+    for of, expected in cases:
+        with case(of):
+            assert list(AGENT.blocks(of, "")) == expected
 
 
+@pytest.mark.system
 def test_wrong_types_and_cuts_invent_nothing() -> None:
     """No value of any field is an error; after any line, the text is a beginning of the whole."""
     check_wrong_types(AGENT, LINES, "c-1")

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.wire import LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.droid import AGENT
 from tests.builders.formats.droid import ERROR, INIT, LINES, completion
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    "each",
-    [*LINES[:3], *LINES[5:8], completion(), {key: INIT[key] for key in INIT if key != "reasoning_effort"}],
-)
-def test_each_line_is_recognised(each: dict[str, Any]) -> None:
+def test_each_line_is_recognised() -> None:
     """Each type of line is recognised by its own keys; the init without the effort has tools alone."""
-    found = detect(each, is_first=False)
-    assert found is not None
-    assert found.name == "droid"
+    cases: list[dict[str, Any]] = [
+        *LINES[:3],
+        *LINES[5:8],
+        completion(),
+        {key: INIT[key] for key in INIT if key != "reasoning_effort"},
+    ]
+    for each in cases:
+        with case(each):
+            found = detect(each, is_first=False)
+            assert found is not None
+            assert found.name == "droid"
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_a_line_of_another_agent_is_not_recognised() -> None:
+    """A line with another agent's fields, or without Droid's, is not Droid's."""
+    cases: list[dict[str, Any]] = [
         INIT | {"permissionMode": "default"},
         INIT | {"uuid": "u"},
         INIT | {"session_id": "T-1"},
@@ -37,11 +40,10 @@ def test_each_line_is_recognised(each: dict[str, Any]) -> None:
         {"type": "message", "role": "user", "content": "x"},
         {"type": "weather"},
         ERROR,
-    ],
-)
-def test_a_line_of_another_agent_is_not_recognised(other: dict[str, Any]) -> None:
-    """A line with another agent's fields, or without Droid's, is not Droid's."""
-    assert not AGENT.recognises(other)
+    ]
+    for other in cases:
+        with case(other):
+            assert not AGENT.recognises(other)
 
 
 def test_each_line_has_a_role() -> None:

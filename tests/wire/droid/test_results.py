@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.blocks import ErrorBlock
 from agentwatch.events import Outcome
 from agentwatch.wire.droid import AGENT
 from tests.builders.formats.droid import ended, use
+from tests.conftest import case
 from tests.wire.droid.test_droid import whole
 
 ERRED = "Error: tool execution cancelled"
 
 
-@pytest.mark.parametrize(
-    ("name", "fields", "expected"),
-    [
+def test_a_command_has_the_exit_code_of_its_last_line() -> None:
+    """Droid writes it below the output; a call that was cancelled has only a message."""
+    cases: list[tuple[str, dict[str, Any], tuple[Outcome, int | None, str | None]]] = [
         ("Execute", {"value": "x\n\n[Process exited with code 0]"}, (Outcome.SUCCEEDED, 0, None)),
         ("Execute", {"value": "[Process exited with code 3]\n"}, (Outcome.FAILED, 3, "exit 3")),
         ("Execute", {"value": "[Process exited with code x]"}, (Outcome.SUCCEEDED, None, None)),
         ("Execute", {"value": "[Process exited with code 3] or so"}, (Outcome.SUCCEEDED, None, None)),
         ("Read", {"value": "[Process exited with code 3]"}, (Outcome.SUCCEEDED, None, None)),
         ("Execute", {"value": ERRED, "is_error": True}, (Outcome.CANCELLED, None, ERRED)),
-    ],
-)
-def test_a_command_has_the_exit_code_of_its_last_line(
-    name: str, fields: dict[str, Any], expected: tuple[Outcome, int | None, str | None]
-) -> None:
-    """Droid writes it below the output; a call that was cancelled has only a message."""
-    [call] = whole(use(name, command="ls"), ended(name=name, **fields)).calls
-    assert (call.outcome, call.exit_code, call.error) == expected
+    ]
+    for name, fields, expected in cases:
+        with case((name, fields)):
+            [call] = whole(use(name, command="ls"), ended(name=name, **fields)).calls
+            assert (call.outcome, call.exit_code, call.error) == expected
 
 
 def test_an_error_may_be_an_object() -> None:

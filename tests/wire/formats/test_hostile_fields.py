@@ -13,11 +13,13 @@ from agentwatch.analysis.integrity import integrity
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
 from agentwatch.wire import Decoder
+from tests.builders.captures import OURS, Captures
 from tests.builders.formats.poisoned import MARKS, MIXED, lines_of
-from tests.builders.formats.samples import KNOWN, OF_A_FORMAT, every_sample, named, read
+from tests.builders.formats.samples import KNOWN, named, of_a_format, read
 from tests.builders.payloads import PAYLOADS
-from tests.conftest import SHARED
+from tests.conftest import case
 
+pytestmark = pytest.mark.slow
 _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _SHARES = 8
 TEXTS = [*sorted(PAYLOADS.values())[:: len(PAYLOADS) // _SHARES], MIXED]
@@ -39,28 +41,35 @@ def assert_safe(text: str) -> None:
     assert not bad, bad
 
 
-@pytest.mark.parametrize("keep", [MARKS, frozenset[str]()], ids=["contents", "everything"])
-@every_sample
-def test_what_is_printed_is_safe(data: bytes, name: str, keep: frozenset[str]) -> None:
+@pytest.mark.system
+@pytest.mark.parametrize("texts", [TEXTS[-1:], pytest.param(TEXTS, marks=pytest.mark.system)], ids=len)
+def test_what_is_printed_is_safe(captures: Captures, texts: list[str]) -> None:
     """Summary, actions and integrity line of hostile lines contain no control character."""
-    for text in TEXTS:
-        found = read(b"\n".join(lines_of(data, text, keep)), name)
-        check(found, name)
-        assert found.lines.malformed == 0
+    for title, data, name in of_a_format(captures):
+        for text in texts:
+            for keep in (MARKS, frozenset[str]()):
+                with case(f"{title}, {text!r}, {len(keep)} fields kept"):
+                    found = read(b"\n".join(lines_of(data, text, keep)), name)
+                    check(found, name)
+                    assert found.lines.malformed == 0
 
 
-@every_sample
-def test_the_detail_of_hostile_lines_can_be_made(data: bytes, name: str) -> None:
+@pytest.mark.system
+def test_the_detail_of_hostile_lines_can_be_made(captures: Captures) -> None:
     """The blocks of hostile lines can be made into text."""
-    decoder = Decoder(named(name))
-    for line in lines_of(data, MIXED, MARKS):
-        decoder.decode(line)
-        for block in decoder.blocks(line, "x"):
-            assert isinstance(block_text(block), str)
+    made = 0
+    for title, data, name in of_a_format(captures):
+        decoder = Decoder(named(name))
+        with case(title):
+            for line in lines_of(data, MIXED, MARKS):
+                decoder.decode(line)
+                for block in decoder.blocks(line, "x"):
+                    assert isinstance(block_text(block), str)
+                    made += 1
+    assert made
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the recordings of others are not here")
 def test_every_format_has_a_sample() -> None:
     """Each format is tried, except the one for lines that several formats share."""
-    tried = {name for _, _, name in OF_A_FORMAT}
+    tried = {name for _, _, name in of_a_format(OURS)}
     assert KNOWN - tried <= {"claude-family"}

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from agentwatch.wire import Decoder
-from tests.builders.formats.samples import every_sample, named, read
+from tests.builders.captures import Captures
+from tests.builders.formats.samples import named, of_a_format, read
+from tests.conftest import case
+
+pytestmark = pytest.mark.costs
 
 _TIMES = 12
 _MOST_SECONDS = 2.0
@@ -25,12 +29,12 @@ def seconds(data: bytes, name: str) -> float:
     return min(found)
 
 
-@pytest.mark.long
-@every_sample
-def test_a_long_recording_takes_time_by_its_length(data: bytes, name: str) -> None:
+def test_a_long_recording_takes_time_by_its_length(captures: Captures) -> None:
     """A recording with its lines twelve times over takes at most three times twelve times as long."""
-    short = max(seconds(data, name), 0.002)
-    assert seconds((data.rstrip(b"\n") + b"\n") * _TIMES, name) < 3 * _TIMES * short
+    for title, data, name in of_a_format(captures):
+        with case(title):
+            short = max(seconds(data, name), 0.002)
+            assert seconds((data.rstrip(b"\n") + b"\n") * _TIMES, name) < 3 * _TIMES * short
 
 
 def grown(value: Any, by: int) -> Any:
@@ -44,21 +48,23 @@ def grown(value: Any, by: int) -> Any:
     return value
 
 
-@pytest.mark.long
-@every_sample
-def test_a_huge_field_takes_time_by_its_length(data: bytes, name: str) -> None:
+def test_a_huge_field_takes_time_by_its_length(captures: Captures) -> None:
     """A line whose texts have 200,000 characters each is read, and shown, within two seconds."""
-    agent = named(name)
-    decoder = Decoder(agent)
-    for line in data.split(b"\n")[:40]:
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        big = json.dumps(grown(value, 200_000)).encode()
-        if len(big) > 4_000_000:
-            continue
-        start = time.process_time()
-        decoder.decode(big)
-        list(decoder.blocks(big, "x"))
-        assert time.process_time() - start < _MOST_SECONDS
+    tried = 0
+    for title, data, name in of_a_format(captures):
+        decoder = Decoder(named(name))
+        for number, line in enumerate(data.split(b"\n")[:40]):
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            big = json.dumps(grown(value, 200_000)).encode()
+            if len(big) > 4_000_000:
+                continue
+            with case(f"{title}, line {number}"):
+                start = time.process_time()
+                decoder.decode(big)
+                list(decoder.blocks(big, "x"))
+                assert time.process_time() - start < _MOST_SECONDS
+            tried += 1
+    assert tried

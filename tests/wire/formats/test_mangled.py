@@ -10,21 +10,26 @@ import os
 import random
 from collections.abc import Iterator
 
+import pytest
+
 from agentwatch.analysis.integrity import integrity
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Kind, Session
-from tests.builders.formats.samples import every_sample, read, written
+from tests.builders.captures import Captures
+from tests.builders.formats.samples import of_a_format, read, written
 from tests.builders.lines import non_blank
+from tests.conftest import case
 
+pytestmark = pytest.mark.slow
 EVERYTHING = "AGENTWATCH_EXAMPLES" in os.environ
-_MOST_BYTES = 2_000_000
-"""The work per sample, in bytes read, unless everything is tried."""
+by_work = pytest.mark.parametrize("work", [50_000, pytest.param(2_000_000, marks=pytest.mark.system)])
+"""How much is read of each sample, in bytes, unless everything is tried."""
 _TEXTS = (Kind.ANSWER, Kind.REASONING, Kind.PROMPT)
 
 
-def places(count: int, size: int, most: int) -> range:
+def places(count: int, size: int, most: int, work: int) -> range:
     """Return the positions that are tried: all, or so many that the work stays bounded."""
-    most = max(min(most, _MOST_BYTES // max(size, 1)), 4)
+    most = max(min(most, work // max(size, 1)), 4)
     return range(0, count, 1 if EVERYTHING else max(1, count // most))
 
 
@@ -44,25 +49,28 @@ def check(data: bytes, name: str, known: set[str]) -> Session:
     return found
 
 
-@every_sample
-def test_a_recording_may_end_anywhere(data: bytes, name: str) -> None:
+@by_work
+def test_a_recording_may_end_anywhere(captures: Captures, work: int) -> None:
     """A recording that is cut at a line or inside one is read without inventing a call."""
-    known = written(data)
-    ends = [0]
-    for line in data.splitlines(keepends=True):
-        ends.append(ends[-1] + len(line))
-    for at in places(len(ends), len(data), 40):
-        check(data[: ends[at]], name, known)
-    for end in places(len(data), len(data), 40):
-        check(data[:end], name, known)
+    for title, data, name in of_a_format(captures):
+        known = written(data)
+        ends = [0]
+        for line in data.splitlines(keepends=True):
+            ends.append(ends[-1] + len(line))
+        at_lines = [ends[at] for at in places(len(ends), len(data), 40, work)]
+        for end in (*at_lines, *places(len(data), len(data), 40, work)):
+            with case(f"{title}, {end} bytes"):
+                check(data[:end], name, known)
 
 
-@every_sample
-def test_a_recording_may_begin_anywhere(data: bytes, name: str) -> None:
+@by_work
+def test_a_recording_may_begin_anywhere(captures: Captures, work: int) -> None:
     """A recording without its beginning, from a line on or inside one, is read as far as possible."""
-    known = written(data)
-    for begin in places(len(data), len(data), 30):
-        check(data[begin:], name, known)
+    for title, data, name in of_a_format(captures):
+        known = written(data)
+        for begin in places(len(data), len(data), 30, work):
+            with case(f"{title}, from {begin}"):
+                check(data[begin:], name, known)
 
 
 def mangled(lines: list[bytes], at: int) -> Iterator[list[bytes]]:
@@ -72,22 +80,26 @@ def mangled(lines: list[bytes], at: int) -> Iterator[list[bytes]]:
     yield [*lines[:at], *lines[at : at + 2][::-1], *lines[at + 2 :]]
 
 
-@every_sample
-def test_lines_may_be_lost_doubled_or_out_of_order(data: bytes, name: str) -> None:
+@by_work
+def test_lines_may_be_lost_doubled_or_out_of_order(captures: Captures, work: int) -> None:
     """A recording with misplaced lines has only the calls of its lines, and all lines are counted."""
-    known, lines = written(data), data.split(b"\n")
-    for at in places(len(lines), 3 * len(data), 20):
-        for changed in mangled(lines, at):
-            check(b"\n".join(changed), name, known)
-    chance = random.Random(7)
-    for _ in range(3):
-        check(b"\n".join(chance.sample(lines, len(lines))), name, known)
+    for title, data, name in of_a_format(captures):
+        known, lines = written(data), data.split(b"\n")
+        for at in places(len(lines), 3 * len(data), 20, work):
+            with case(f"{title}, line {at}"):
+                for changed in mangled(lines, at):
+                    check(b"\n".join(changed), name, known)
+        chance = random.Random(7)
+        for _ in range(3):
+            with case(f"{title}, shuffled"):
+                check(b"\n".join(chance.sample(lines, len(lines))), name, known)
 
 
-@every_sample
-def test_a_doubled_line_doubles_no_call(data: bytes, name: str) -> None:
+def test_a_doubled_line_doubles_no_call(captures: Captures) -> None:
     """Each line given twice in a row adds no call to those of the recording."""
-    lines = [line for line in data.split(b"\n") if line.strip()]
-    twice = read(b"\n".join(each for line in lines for each in (line, line)), name)
-    ids = {call.call_id for call in read(data, name).calls}
-    assert {call.call_id for call in twice.calls if "#" not in call.call_id} <= ids
+    for title, data, name in of_a_format(captures):
+        with case(title):
+            lines = [line for line in data.split(b"\n") if line.strip()]
+            twice = read(b"\n".join(each for line in lines for each in (line, line)), name)
+            ids = {call.call_id for call in read(data, name).calls}
+            assert {call.call_id for call in twice.calls if "#" not in call.call_id} <= ids

@@ -3,46 +3,59 @@
 from __future__ import annotations
 
 import json
+from itertools import islice, product
 
 import pytest
 
 from agentwatch.testing import check_agent
 from agentwatch.testing.variants import ABSENT, WRONG, paths, replaced, shape
 from agentwatch.wire import Decoder
-from tests.builders.formats.samples import OF_A_FORMAT, every_sample, named
+from tests.builders.captures import Captures
+from tests.builders.formats.samples import named, of_a_format
+from tests.conftest import case
 
-_WITHOUT_EVENTS = "codex-rollout-schema_drift"
-"""A sample whose lines are all unknown."""
+pytestmark = pytest.mark.slow
+_WITHOUT_EVENTS = "disk/codex-rollout/agent-sessions/schema_drift.jsonl"
+"""A capture whose lines are all unknown."""
 
 
 @pytest.mark.parametrize(
-    ("data", "name"),
-    [each[1:] for each in OF_A_FORMAT if each[0] != _WITHOUT_EVENTS],
-    ids=[each[0] for each in OF_A_FORMAT if each[0] != _WITHOUT_EVENTS],
+    "is_first", [pytest.param(True, marks=pytest.mark.costs), pytest.param(False, marks=pytest.mark.long)]
 )
-def test_every_format_passes_the_check_of_plugins(data: bytes, name: str) -> None:
-    """No changed line makes a built-in format raise, return a wrong type, or take more than linear time."""
-    check_agent(named(name), data.split(b"\n"))
+def test_every_format_passes_the_check_of_plugins(captures: Captures, is_first: bool) -> None:
+    """No changed line makes a built-in format raise, return a wrong type, or take more than linear time.
 
-
-@every_sample
-def test_recognition_reads_any_field(data: bytes, name: str) -> None:
-    """Every format is asked about lines with fields of any type, and answers."""
+    The first capture of each format is checked in the stage `costs`, the others in `long`.
+    """
     seen: set[str] = set()
-    for line in data.split(b"\n"):
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if not isinstance(value, dict):
-            continue
-        kind = repr((value.get("type"), value.get("subtype"), shape(value)))
-        if kind in seen:
-            continue
-        seen.add(kind)
-        for path in paths(value, most_items=2, depth=6):  # the fields, and those of the objects in them
-            for wrong in (ABSENT, *WRONG):
-                decoder = Decoder()
-                decoder.decode(json.dumps(replaced(value, path, wrong)).encode())
-                decoder.end()
-    assert seen, name
+    for title, data, name in of_a_format(captures):
+        if title != _WITHOUT_EVENTS and (name not in seen) == is_first:
+            with case(title):
+                check_agent(named(name), data.split(b"\n"))
+        seen.add(name)
+    assert seen
+
+
+@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.system)])
+def test_recognition_reads_any_field(captures: Captures, step: int) -> None:
+    """Every format is asked about lines with fields of any type, and answers."""
+    for title, data, _ in of_a_format(captures):
+        seen: set[str] = set()
+        with case(title):
+            for line in data.split(b"\n"):
+                try:
+                    value = json.loads(line)
+                except ValueError:
+                    continue
+                if not isinstance(value, dict):
+                    continue
+                kind = repr((value.get("type"), value.get("subtype"), shape(value)))
+                if kind in seen:
+                    continue
+                seen.add(kind)
+                fields = paths(value, most_items=2, depth=6)  # and those of the objects in them
+                for path, wrong in islice(product(fields, (ABSENT, *WRONG)), 0, None, step):
+                    decoder = Decoder()
+                    decoder.decode(json.dumps(replaced(value, path, wrong)).encode())
+                    decoder.end()
+            assert seen

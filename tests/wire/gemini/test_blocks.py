@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
@@ -23,6 +21,7 @@ from agentwatch.wire.gemini import AGENT
 from agentwatch.wire.gemini.blocks import content_block, part_blocks
 from agentwatch.wire.gemini.tools import tool_named
 from tests.builders.formats.gemini import ended, failure, use
+from tests.conftest import case
 
 
 def blocks(line: dict[str, Any]) -> list[Block]:
@@ -69,9 +68,9 @@ def test_a_failure_has_its_reason() -> None:
     assert blocks(ended()) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "block"),
-    [
+def test_a_text_is_shown_by_what_the_tool_does() -> None:
+    """The content of a file has line numbers, a page is Markdown, and a remark is a line."""
+    cases: list[tuple[str, dict[str, Any] | None, Block]] = [
         ("read_file", {"start_line": 5}, ContentBlock("x", 5)),
         ("read_file", {"offset": 5}, ContentBlock("x", 6)),
         ("read_file", {"offset": -5}, ContentBlock("x", 1)),
@@ -81,13 +80,10 @@ def test_a_failure_has_its_reason() -> None:
         ("glob", None, ContentBlock("x")),
         ("replace", None, TextBlock("message", "x")),
         ("write_todos", None, TextBlock("message", "x")),
-    ],
-)
-def test_a_text_is_shown_by_what_the_tool_does(
-    name: str, arguments: dict[str, Any] | None, block: Block
-) -> None:
-    """The content of a file has line numbers, a page is Markdown, and a remark is a line."""
-    assert content_block(tool_named(name), "x", arguments) == block
+    ]
+    for name, arguments, block in cases:
+        with case((name, arguments)):
+            assert content_block(tool_named(name), "x", arguments) == block
 
 
 def test_an_image_is_named_and_not_dumped() -> None:

@@ -21,6 +21,7 @@ from tests.builders.formats.gemini import (
     use,
 )
 from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.conftest import case
 
 LINES = [
     *(INIT, USER, delta("A"), use("replace", "a", file_path="a.py", old_string="x", new_string="y")),
@@ -29,18 +30,26 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [INIT, USER, delta("x"), use("glob"), ended(), notice("x"), DONE, DONE | {"status": "error"}],
-)
-def test_each_line_is_recognised(line: dict[str, Any]) -> None:
+def test_each_line_is_recognised() -> None:
     """Each type of line is recognised by its own keys, so that a stream without its head is read too."""
-    assert detect(line, is_first=False) is AGENT
+    cases: list[dict[str, Any]] = [
+        INIT,
+        USER,
+        delta("x"),
+        use("glob"),
+        ended(),
+        notice("x"),
+        DONE,
+        DONE | {"status": "error"},
+    ]
+    for line in cases:
+        with case(line):
+            assert detect(line, is_first=False) is AGENT
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_line_of_another_agent_is_not_recognised() -> None:
+    """A line with another agent's fields, or without Gemini's, is not Gemini's."""
+    cases: list[dict[str, Any]] = [
         {"type": "init"},
         USER | {"session_id": "s"},
         USER | {"message": {}},
@@ -51,11 +60,10 @@ def test_each_line_is_recognised(line: dict[str, Any]) -> None:
         {"type": "result", "timestamp": AT, "status": "odd"},
         {"type": "error", "timestamp": AT},
         {"type": "weather", "timestamp": AT},
-    ],
-)
-def test_a_line_of_another_agent_is_not_recognised(line: dict[str, Any]) -> None:
-    """A line with another agent's fields, or without Gemini's, is not Gemini's."""
-    assert not AGENT.recognises(line)
+    ]
+    for line in cases:
+        with case(line):
+            assert not AGENT.recognises(line)
 
 
 def test_each_line_has_a_role() -> None:
@@ -65,6 +73,7 @@ def test_each_line_has_a_role() -> None:
     assert [AGENT.role(line) for line in lines] == [start, start, other, call, call, other, other]
 
 
+@pytest.mark.system
 def test_any_field_may_have_any_type() -> None:
     """No value of any field is an error, and every line is counted."""
     check_wrong_types(AGENT, LINES, "a")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from agentwatch.events import Outcome, PlanStatus, TextEnded, ToolKind
 from agentwatch.wire import Decoder
 from agentwatch.wire.gemini import AGENT
@@ -25,6 +23,7 @@ from tests.builders.formats.gemini import (
     whole,
 )
 from tests.builders.formats.wrong_types import outcomes, read
+from tests.conftest import case
 
 DENIED = "Tool execution denied by policy."
 
@@ -68,9 +67,9 @@ def test_the_agents_word_stands_and_there_is_no_exit_code() -> None:
     assert not AGENT.traits.has_exit_codes
 
 
-@pytest.mark.parametrize(
-    ("fields", "outcome", "error"),
-    [
+def test_the_outcome_of_a_call() -> None:
+    """A rule's refusal is a rejection; a limit of the system is a failure; nothing else is guessed."""
+    cases: list[tuple[dict[str, Any], Outcome, str | None]] = [
         (failure("file_not_found"), Outcome.FAILED, "No."),
         (failure("permission_denied"), Outcome.FAILED, "No."),
         (failure("tool_not_registered"), Outcome.FAILED, "No."),
@@ -90,12 +89,11 @@ def test_the_agents_word_stands_and_there_is_no_exit_code() -> None:
         ({"status": None}, Outcome.RETURNED, "came back without a status"),
         ({"status": "paused"}, Outcome.RETURNED, "unknown status paused"),
         ({"status": "success", "error": "No."}, Outcome.SUCCEEDED, None),
-    ],
-)
-def test_the_outcome_of_a_call(fields: dict[str, Any], outcome: Outcome, error: str | None) -> None:
-    """A rule's refusal is a rejection; a limit of the system is a failure; nothing else is guessed."""
-    call = one(use("read_file", path="a"), ended(**fields))
-    assert (call.outcome, call.error) == (outcome, error)
+    ]
+    for fields, outcome, error in cases:
+        with case((fields, outcome)):
+            call = one(use("read_file", path="a"), ended(**fields))
+            assert (call.outcome, call.error) == (outcome, error)
 
 
 def test_an_unknown_status_is_reported() -> None:
@@ -115,9 +113,9 @@ def test_calls_of_a_batch_are_paired_by_their_ids() -> None:
     assert outcomes(whole(*lines)) == {"a": "failed", "b": "succeeded"}
 
 
-@pytest.mark.parametrize(
-    ("call_id", "name"),
-    [
+def test_an_end_without_a_start_has_the_tool_of_its_id() -> None:
+    """The agent makes a call's id of the tool's name, which the line that ends the call lacks."""
+    cases: list[tuple[str, str]] = [
         ("read_file__read_file_1795208170605_1", "read_file"),
         ("run_shell_command_1779363358754_1", "run_shell_command"),
         ("replace-1770507872133-32d31f85c46908", "replace"),
@@ -125,13 +123,12 @@ def test_calls_of_a_batch_are_paired_by_their_ids() -> None:
         ("tool_1", "unknown"),
         ("_1_2", "unknown"),
         ("", "unknown"),
-    ],
-)
-def test_an_end_without_a_start_has_the_tool_of_its_id(call_id: str, name: str) -> None:
-    """The agent makes a call's id of the tool's name, which the line that ends the call lacks."""
-    found = whole(ended(call_id))
-    assert [call.tool for call in found.calls] == [name]
-    assert found.completed_without_started == 1
+    ]
+    for call_id, name in cases:
+        with case(call_id):
+            found = whole(ended(call_id))
+            assert [call.tool for call in found.calls] == [name]
+            assert found.completed_without_started == 1
 
 
 def test_a_start_without_a_name_has_the_tool_of_its_id() -> None:
@@ -162,9 +159,9 @@ def test_an_error_line_is_a_notice_and_the_best_known_reason() -> None:
     assert again.run.result is None
 
 
-@pytest.mark.parametrize(
-    ("fields", "outcome", "result"),
-    [
+def test_the_outcome_of_a_run() -> None:
+    """The status decides; the error is the result of a run that failed."""
+    cases: list[tuple[dict[str, Any], str, str | None]] = [
         (
             {"status": "error", "error": {"type": "FatalTurnLimitedError", "message": "Too long"}},
             "failed",
@@ -177,12 +174,11 @@ def test_an_error_line_is_a_notice_and_the_best_known_reason() -> None:
         ({"status": "odd"}, "failed", None),
         ({"error": "boom"}, "failed", "boom"),
         ({}, "succeeded", None),
-    ],
-)
-def test_the_outcome_of_a_run(fields: dict[str, Any], outcome: str, result: str | None) -> None:
-    """The status decides; the error is the result of a run that failed."""
-    found = whole({"type": "result", "timestamp": AT} | fields)
-    assert (found.outcome, found.run.result) == (outcome, result)
+    ]
+    for fields, outcome, result in cases:
+        with case((fields, outcome)):
+            found = whole({"type": "result", "timestamp": AT} | fields)
+            assert (found.outcome, found.run.result) == (outcome, result)
 
 
 def test_the_message_of_an_api_error_is_cut() -> None:
@@ -214,20 +210,19 @@ def test_each_init_starts_a_run() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "unknown"),
-    [
+def test_what_is_not_known_is_counted() -> None:
+    """Unknown types, roles and contents are counted; a content of parts is read."""
+    cases: list[tuple[dict[str, Any], int]] = [
         ({"type": "weather"}, 1),
         (USER | {"content": 1}, 1),
         (delta("x") | {"content": None}, 1),
         (delta("x") | {"role": "system"}, 1),
         (delta("x") | {"role": "model"}, 0),
         (delta("x") | {"content": [{"text": "x"}, {}]}, 0),
-    ],
-)
-def test_what_is_not_known_is_counted(line: dict[str, Any], unknown: int) -> None:
-    """Unknown types, roles and contents are counted; a content of parts is read."""
-    assert whole(line).lines.unknown == unknown
+    ]
+    for line, unknown in cases:
+        with case(line):
+            assert whole(line).lines.unknown == unknown
 
 
 def test_the_open_calls_that_are_kept_are_limited() -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import ToolKind
 from agentwatch.wire.gemini.results import argument_facts, shown_facts
 from agentwatch.wire.gemini.tools import target_of, tool_named
 from agentwatch.wire.tool import NO_FACTS, Facts, Phrase
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "kind", "action"),
-    [
+def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
+    """Each of the agent's tools is described by its arguments; any other is named."""
+    cases: list[tuple[str, dict[str, Any], str, str]] = [
         ("read_file", {"file_path": "a"}, "read", "Read file a"),
         ("read_file", {"absolute_path": "/a"}, "read", "Read file /a"),
         ("read_many_files", {"include": ["a", "b", 1]}, "read", "Read file a, b"),
@@ -42,15 +41,12 @@ from agentwatch.wire.tool import NO_FACTS, Facts, Phrase
         ("discovered_tool_x", {"name": "n"}, "other", "Used tool discovered_tool_x n"),
         ("mcp_x", {}, "other", "Used tool mcp_x"),
         ("__x", {}, "other", "Used tool __x"),
-    ],
-)
-def test_a_tool_has_a_kind_a_phrase_and_a_target(
-    name: str, arguments: dict[str, Any], kind: str, action: str
-) -> None:
-    """Each of the agent's tools is described by its arguments; any other is named."""
-    tool = tool_named(name)
-    target, paths = target_of(tool, arguments)
-    assert (tool.kind, f"{tool.phrase} {', '.join(paths) or target}") == (ToolKind(kind), action)
+    ]
+    for name, arguments, kind, action in cases:
+        with case((name, arguments, kind)):
+            tool = tool_named(name)
+            target, paths = target_of(tool, arguments)
+            assert (tool.kind, f"{tool.phrase} {', '.join(paths) or target}") == (ToolKind(kind), action)
 
 
 def test_the_name_for_display_shows_the_server() -> None:
@@ -60,9 +56,9 @@ def test_the_name_for_display_shows_the_server() -> None:
     assert tool_named("list_issues", "Issues").kind is ToolKind.OTHER
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "facts"),
-    [
+def test_the_arguments_contain_facts() -> None:
+    """The lines of a new file and of one replacement are known; those of several replacements are not."""
+    cases: list[tuple[str, dict[str, Any], Facts]] = [
         ("write_file", {"content": "a\nb\n"}, Facts(note="2 lines")),
         ("write_file", {"content": "a\nb"}, Facts(note="2 lines")),
         ("write_file", {}, NO_FACTS),
@@ -72,11 +68,10 @@ def test_the_name_for_display_shows_the_server() -> None:
         ("replace", {"old_string": "a", "new_string": 1}, NO_FACTS),
         ("replace", {"old_string": None, "new_string": "a"}, NO_FACTS),
         ("glob", {}, NO_FACTS),
-    ],
-)
-def test_the_arguments_contain_facts(name: str, arguments: dict[str, Any], facts: Facts) -> None:
-    """The lines of a new file and of one replacement are known; those of several replacements are not."""
-    assert argument_facts(name, arguments) == facts
+    ]
+    for name, arguments, facts in cases:
+        with case((name, arguments)):
+            assert argument_facts(name, arguments) == facts
 
 
 def test_a_replacement_of_nothing_creates_a_file() -> None:
@@ -93,9 +88,9 @@ def test_a_replacement_of_nothing_creates_a_file() -> None:
 DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
 
 
-@pytest.mark.parametrize(
-    ("name", "shown", "facts"),
-    [
+def test_what_the_agent_shows_contains_facts() -> None:
+    """A short text is the note of a search; the change of a file has its lines."""
+    cases: list[tuple[str, object, Facts]] = [
         ("glob", "Found 3 files.", Facts(note="Found 3 files")),
         ("read_file", "", NO_FACTS),
         ("grep_search", "a\nb", NO_FACTS),
@@ -116,8 +111,7 @@ DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
             Facts("2 lines", Phrase.CREATED, True, 2, 1),
         ),
         ("write_file", {"fileDiff": DIFF, "isNewFile": True}, Facts("2 lines", Phrase.CREATED, True, 2, 1)),
-    ],
-)
-def test_what_the_agent_shows_contains_facts(name: str, shown: object, facts: Facts) -> None:
-    """A short text is the note of a search; the change of a file has its lines."""
-    assert shown_facts(tool_named(name), shown, NO_FACTS) == facts
+    ]
+    for name, shown, facts in cases:
+        with case((name, shown)):
+            assert shown_facts(tool_named(name), shown, NO_FACTS) == facts

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
@@ -19,6 +17,7 @@ from agentwatch.blocks import (
 )
 from agentwatch.wire.gemini_chat import AGENT
 from tests.builders.formats.gemini_chat import answer, call, replaced, response
+from tests.conftest import case
 
 ARGUMENTS = FieldsBlock("arguments", {"pattern": "*"})
 
@@ -60,19 +59,18 @@ def test_a_command_has_its_output() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
+def test_a_result_has_its_text() -> None:
+    """What the model was given is shown before the agent's summary of it."""
+    cases: list[tuple[dict[str, Any], Block]] = [
         ({"result": response(output="x"), "resultDisplay": "Found 1."}, ContentBlock("x")),
         ({"result": response(content=[{"text": "x"}])}, ContentBlock("x")),
         ({"result": [*response(output="x"), {"text": "y"}]}, ContentBlock("x\ny")),
         ({"resultDisplay": "Found 1."}, ContentBlock("Found 1.")),
         ({"status": "error", "result": response(error="No.")}, ErrorBlock("No.")),
-    ],
-)
-def test_a_result_has_its_text(fields: dict[str, Any], expected: Block) -> None:
-    """What the model was given is shown before the agent's summary of it."""
-    assert of_call(**fields) == [ARGUMENTS, expected]
+    ]
+    for fields, expected in cases:
+        with case(fields):
+            assert of_call(**fields) == [ARGUMENTS, expected]
 
 
 def test_a_result_may_be_empty() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from agentwatch.events import LineTime, Outcome
 from agentwatch.wire import Decoder
 from agentwatch.wire.gemini_chat import AGENT
@@ -23,14 +21,15 @@ from tests.builders.formats.gemini_chat import (
     whole,
 )
 from tests.builders.formats.wrong_types import outcomes
+from tests.conftest import case
 
 DENIED = "[Operation Cancelled] Reason: User denied execution."
 STOPPED = "[Operation Cancelled] Reason: User cancelled tool execution."
 
 
-@pytest.mark.parametrize(
-    ("fields", "outcome", "error"),
-    [
+def test_the_outcome_of_a_call() -> None:
+    """The agent's own status counts, unless its reason is the user's refusal."""
+    cases: list[tuple[dict[str, Any], Outcome, str | None]] = [
         ({"status": "success", "result": response(output="x")}, Outcome.SUCCEEDED, None),
         ({"status": "success", "result": response(error="odd")}, Outcome.SUCCEEDED, None),
         ({"status": "error", "result": response(error="No file.")}, Outcome.FAILED, "No file."),
@@ -44,12 +43,11 @@ STOPPED = "[Operation Cancelled] Reason: User cancelled tool execution."
         ({"status": "awaiting_approval"}, Outcome.UNFINISHED, None),
         ({"status": "odd"}, Outcome.RETURNED, "unknown status odd"),
         ({"status": []}, Outcome.RETURNED, "unknown status an array"),
-    ],
-)
-def test_the_outcome_of_a_call(fields: dict[str, Any], outcome: Outcome, error: str | None) -> None:
-    """The agent's own status counts, unless its reason is the user's refusal."""
-    [found] = whole(ONE[0], answer("", "a1", call(**fields))).calls
-    assert (found.outcome, found.error, found.exit_code) == (outcome, error, None)
+    ]
+    for fields, outcome, error in cases:
+        with case((fields, outcome)):
+            [found] = whole(ONE[0], answer("", "a1", call(**fields))).calls
+            assert (found.outcome, found.error, found.exit_code) == (outcome, error, None)
 
 
 def test_a_call_without_a_status_returned() -> None:
@@ -84,19 +82,20 @@ def test_a_to_do_list_is_the_plan() -> None:
     assert whole(answer("", "a1", call(name="write_todos", args=todos, status="error"))).plan == ()
 
 
-@pytest.mark.parametrize(
-    ("line", "at_ms"),
-    [
+def test_the_time_of_a_line() -> None:
+    """A line is as late as its latest call; a rewind has no time."""
+    cases: list[tuple[dict[str, Any], int | None]] = [
         (START, 1795302517292),
         (answer("A", "a1"), 1795302517292),
         (answer("A", "a1", call(), call(timestamp=AT)), LATER_MS),
         ({"$set": {"lastUpdated": LATER}}, LATER_MS),
         ({"$rewindTo": "x"}, None),
-    ],
-)
-def test_the_time_of_a_line(line: dict[str, Any], at_ms: int | None) -> None:
-    """A line is as late as its latest call; a rewind has no time."""
-    times = [
-        event.at_ms for event in Decoder(AGENT).decode(json.dumps(line).encode()) if type(event) is LineTime
     ]
-    assert times == ([] if at_ms is None else [at_ms])
+    for line, at_ms in cases:
+        with case(line):
+            times = [
+                event.at_ms
+                for event in Decoder(AGENT).decode(json.dumps(line).encode())
+                if type(event) is LineTime
+            ]
+            assert times == ([] if at_ms is None else [at_ms])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.builders.formats.gemini_chat import (
     AT,
     CONTEXT,
@@ -24,6 +22,7 @@ from tests.builders.formats.gemini_chat import (
     whole,
 )
 from tests.builders.formats.wrong_types import outcomes
+from tests.conftest import case
 
 
 def test_a_chat_has_its_session_folder_model_turns_and_text() -> None:
@@ -68,9 +67,9 @@ def test_a_prompt_is_written_once() -> None:
     assert facts(whole(ONE[0], ONE[0] | {"content": "Other"}, ONE[1])) == ("A", 1, "succeeded")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_the_agent_says_in_the_users_name_is_no_prompt() -> None:
+    """The context, a summary and the results of calls start no turn."""
+    cases: list[str] = [
         CONTEXT_TEXT,
         f"{CONTEXT_TEXT}\n\nMy setup is complete. I will provide my first command in the next turn.",
         "<state_snapshot>x",
@@ -78,28 +77,26 @@ def test_a_prompt_is_written_once() -> None:
         "System: Please continue.",
         "Here is the user's editor context as a JSON object",
         "",
-    ],
-)
-def test_what_the_agent_says_in_the_users_name_is_no_prompt(text: str) -> None:
-    """The context, a summary and the results of calls start no turn."""
-    assert facts(whole(prompt(text, "x"))) == ("", 0, "unfinished")
-    assert facts(whole(message("user", response(output="x"), "x"), *ONE)) == ("A", 1, "succeeded")
+    ]
+    for text in cases:
+        with case(text):
+            assert facts(whole(prompt(text, "x"))) == ("", 0, "unfinished")
+            assert facts(whole(message("user", response(output="x"), "x"), *ONE)) == ("A", 1, "succeeded")
 
 
-@pytest.mark.parametrize(
-    ("fields", "text"),
-    [
+def test_a_prompt_is_what_the_user_typed() -> None:
+    """The files that a prompt names are no part of it."""
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"content": "Ask."}, "Ask."),
         ({"content": ["As", {"text": "k."}, 1]}, "Ask."),
         ({"content": {"text": "Ask."}}, "Ask."),
         ({"content": "@a\n--- Content from referenced files ---\nx"}, "@a"),
         ({"content": "@a with content", "displayContent": "@a"}, "@a"),
         ({"content": f"{CONTEXT_TEXT}\nAsk."}, "Ask."),
-    ],
-)
-def test_a_prompt_is_what_the_user_typed(fields: dict[str, Any], text: str) -> None:
-    """The files that a prompt names are no part of it."""
-    assert whole(ONE[0] | fields).run.prompt == text
+    ]
+    for fields, text in cases:
+        with case(fields):
+            assert whole(ONE[0] | fields).run.prompt == text
 
 
 def test_the_folder_is_only_in_the_context() -> None:
@@ -115,9 +112,9 @@ def test_a_command_of_the_user_is_a_notice() -> None:
     assert notes(whole(message("user", "I ran the following shell command:", ""))) == ["you ran "]
 
 
-@pytest.mark.parametrize(
-    ("lines", "outcome"),
-    [
+def test_the_outcome_of_a_turn() -> None:
+    """An answer without calls ends a turn well, an error ends it badly, and a cancellation ends it too."""
+    cases: list[tuple[list[dict[str, Any]], str]] = [
         ([answer("A", "a1")], "succeeded"),
         ([answer("", "a1", call()), answer("A", "a2")], "succeeded"),
         ([answer("A", "a1", call())], "unfinished"),
@@ -133,11 +130,10 @@ def test_a_command_of_the_user_is_a_notice() -> None:
         ([message("info", "Request cancelled.", "i"), answer("A", "a1")], "succeeded"),
         ([message("warning", "w", "w")], "unfinished"),
         ([], "unfinished"),
-    ],
-)
-def test_the_outcome_of_a_turn(lines: list[dict[str, Any]], outcome: str) -> None:
-    """An answer without calls ends a turn well, an error ends it badly, and a cancellation ends it too."""
-    assert whole(ONE[0], *lines).outcome == outcome
+    ]
+    for lines, outcome in cases:
+        with case(lines):
+            assert whole(ONE[0], *lines).outcome == outcome
 
 
 def test_a_turn_ends_once_and_the_next_continues_the_run() -> None:

@@ -25,6 +25,7 @@ from tests.builders.formats.gemini_chat import (
     whole,
 )
 from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes
+from tests.conftest import case
 
 SHOWN = {"fileDiff": "@@ -1 +1 @@\n-x\n+y", "originalContent": "x", "newContent": "y"}
 OUTPUT = response(output="x")
@@ -42,15 +43,17 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize("line", [START, *ONE, replaced(), {"$rewindTo": "x"}, message("error", "x")])
-def test_each_line_is_recognised(line: dict[str, Any]) -> None:
+def test_each_line_is_recognised() -> None:
     """Each type of line is recognised by its own keys, so that a file without its head is read too."""
-    assert detect(line, is_first=False) is AGENT
+    cases: list[dict[str, Any]] = [START, *ONE, replaced(), {"$rewindTo": "x"}, message("error", "x")]
+    for line in cases:
+        with case(line):
+            assert detect(line, is_first=False) is AGENT
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_line_of_another_agent_is_not_recognised() -> None:
+    """A line with another agent's fields, or without Gemini's, is not Gemini's."""
+    cases: list[dict[str, Any]] = [
         {"sessionId": "s", "type": "user"},
         {"$set": 1},
         {"$rewindTo": 1},
@@ -61,11 +64,10 @@ def test_each_line_is_recognised(line: dict[str, Any]) -> None:
         {"type": "user", "id": 1, "timestamp": AT, "content": ""},
         {"type": "user", "id": "x", "timestamp": 1, "content": ""},
         {"type": []},
-    ],
-)
-def test_a_line_of_another_agent_is_not_recognised(line: dict[str, Any]) -> None:
-    """A line with another agent's fields, or without Gemini's, is not Gemini's."""
-    assert not AGENT.recognises(line)
+    ]
+    for line in cases:
+        with case(line):
+            assert not AGENT.recognises(line)
 
 
 def test_each_line_has_a_role() -> None:
@@ -75,6 +77,7 @@ def test_each_line_has_a_role() -> None:
     assert [AGENT.role(line) for line in lines] == [start, start, LineRole.CALL, other, other]
 
 
+@pytest.mark.system
 def test_any_field_may_have_any_type() -> None:
     """No value of any field is an error, and every line is counted."""
     check_wrong_types(AGENT, LINES, "a")

@@ -12,6 +12,7 @@ from agentwatch.wire.agents import detect
 from agentwatch.wire.goose import AGENT
 from tests.builders.formats.goose import COMPLETE, ERROR, LINES, ended, message, use, whole, words
 from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.conftest import case
 
 
 def test_a_session_of_published_lines() -> None:
@@ -31,9 +32,9 @@ def test_a_session_of_published_lines() -> None:
     assert [str(entry.content) for entry in found.transcript if entry.kind == "reasoning"] == ["Hm."]
 
 
-@pytest.mark.parametrize(
-    ("result", "outcome", "error"),
-    [
+def test_the_outcome_of_a_call() -> None:
+    """The status of the result and the tool's own word decide; nothing else is guessed."""
+    cases: list[tuple[dict[str, Any], Outcome, str | None]] = [
         ({"status": "success", "value": {"content": [words("x")]}}, Outcome.SUCCEEDED, None),
         ({"status": "success", "value": [words("x")]}, Outcome.SUCCEEDED, None),
         ({"Ok": [words("x")]}, Outcome.SUCCEEDED, None),
@@ -45,34 +46,30 @@ def test_a_session_of_published_lines() -> None:
         ({"status": "error", "value": {"content": [words("x")]}}, Outcome.FAILED, "x"),
         ({"Err": "No."}, Outcome.FAILED, "No."),
         ({}, Outcome.RETURNED, "came back without a result"),
-    ],
-)
-def test_the_outcome_of_a_call(result: dict[str, Any], outcome: Outcome, error: str | None) -> None:
-    """The status of the result and the tool's own word decide; nothing else is guessed."""
-    done = {"type": "toolResponse", "id": "c-1", "toolResult": result}
-    [call] = whole(message("assistant", use("shell")), message("user", done)).calls
-    assert (call.outcome, call.error, call.exit_code) == (outcome, error, None)
+    ]
+    for result, outcome, error in cases:
+        with case((result, outcome)):
+            done = {"type": "toolResponse", "id": "c-1", "toolResult": result}
+            [call] = whole(message("assistant", use("shell")), message("user", done)).calls
+            assert (call.outcome, call.error, call.exit_code) == (outcome, error, None)
 
 
-@pytest.mark.parametrize(
-    ("name", "is_error", "code", "expected"),
-    [
+def test_a_command_has_the_exit_code_of_its_structured_content() -> None:
+    """Only a command has one, and it fails no call that the tool calls a success."""
+    cases: list[tuple[str, bool, object, tuple[Outcome, int | None, str | None]]] = [
         ("shell", False, 0, (Outcome.SUCCEEDED, 0, None)),
         ("developer__shell", True, 3, (Outcome.FAILED, 3, "exit 3")),
         ("shell", True, 0, (Outcome.FAILED, 0, "x")),
         ("shell", True, [3], (Outcome.FAILED, None, "x")),
         ("tree", True, 3, (Outcome.FAILED, None, "x")),
-    ],
-)
-def test_a_command_has_the_exit_code_of_its_structured_content(
-    name: str, is_error: bool, code: object, expected: tuple[Outcome, int | None, str | None]
-) -> None:
-    """Only a command has one, and it fails no call that the tool calls a success."""
-    structured = {"stdout": "", "stderr": "x", "exit_code": code}
-    value = {"content": [words("x")], "structuredContent": structured, "isError": is_error}
-    done = {"type": "toolResponse", "id": "c-1", "toolResult": {"status": "success", "value": value}}
-    [call] = whole(message("assistant", use(name)), message("user", done)).calls
-    assert (call.outcome, call.exit_code, call.error) == expected
+    ]
+    for name, is_error, code, expected in cases:
+        with case((name, is_error, code)):
+            structured = {"stdout": "", "stderr": "x", "exit_code": code}
+            value = {"content": [words("x")], "structuredContent": structured, "isError": is_error}
+            done = {"type": "toolResponse", "id": "c-1", "toolResult": {"status": "success", "value": value}}
+            [call] = whole(message("assistant", use(name)), message("user", done)).calls
+            assert (call.outcome, call.exit_code, call.error) == expected
 
 
 def test_an_older_response_has_another_key() -> None:
@@ -107,10 +104,12 @@ def test_a_turn_may_follow_another() -> None:
     assert (found.run.turns, found.outcome, found.text) == (2, "succeeded", "Done.")
 
 
-@pytest.mark.parametrize("cost", [None, True, "1", -1, 1e10])
-def test_what_is_no_cost_is_unknown(cost: object) -> None:
+def test_what_is_no_cost_is_unknown() -> None:
     """A cost is a number of dollars."""
-    assert whole(COMPLETE | {"cost_usd": cost}, is_over=False).run.tokens.cost_usd is None
+    cases: list[object] = [None, True, "1", -1, 1e10]
+    for cost in cases:
+        with case(cost):
+            assert whole(COMPLETE | {"cost_usd": cost}, is_over=False).run.tokens.cost_usd is None
 
 
 def test_counts_may_be_absent() -> None:
@@ -153,9 +152,9 @@ def test_a_question_is_asked(part: dict[str, Any]) -> None:
     assert notes[0].startswith("asks: shell")
 
 
-@pytest.mark.parametrize(
-    ("part", "unknown"),
-    [
+def test_what_is_not_known_is_counted() -> None:
+    """Unknown parts and types are counted."""
+    cases: list[tuple[dict[str, Any], int]] = [
         ({"type": "image", "data": "x"}, 0),
         ({"type": "redactedThinking"}, 0),
         ({"type": "thinking"}, 0),
@@ -166,11 +165,10 @@ def test_a_question_is_asked(part: dict[str, Any]) -> None:
         ({"type": "systemNotification"}, 0),
         ({"type": "weather"}, 1),
         ({"type": []}, 1),
-    ],
-)
-def test_what_is_not_known_is_counted(part: dict[str, Any], unknown: int) -> None:
-    """Unknown parts and types are counted."""
-    assert whole(message("assistant", part)).lines.unknown == unknown
+    ]
+    for part, unknown in cases:
+        with case(part):
+            assert whole(message("assistant", part)).lines.unknown == unknown
 
 
 def test_other_lines() -> None:
@@ -209,6 +207,7 @@ def test_each_line_has_a_role() -> None:
     assert [AGENT.role(each) for each in LINES] == roles
 
 
+@pytest.mark.system
 def test_any_field_may_have_any_type() -> None:
     """No value of any field is an error, and every line is counted."""
     check_wrong_types(AGENT, LINES, "c-1")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
@@ -19,14 +17,15 @@ from agentwatch.events import ToolKind
 from agentwatch.wire.goose import AGENT
 from agentwatch.wire.goose.tools import tool_of
 from tests.builders.formats.goose import ended, message, use, words
+from tests.conftest import case
 
 IMAGE = {"type": "image", "data": "QUI=", "mimeType": "image/png"}
 STREAMS = {"content": [words("x")], "structuredContent": {"stdout": "out", "stderr": "err"}}
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "kind", "action"),
-    [
+def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
+    """The tools of the built-in extension are described; those of another are named with it."""
+    cases: list[tuple[str, dict[str, Any], str, str]] = [
         ("developer__shell", {"command": "ls"}, "execute", "Ran terminal command ls"),
         ("shell", {"command": "ls"}, "execute", "Ran terminal command ls"),
         ("developer__text_editor", {"command": "view", "path": "a"}, "read", "Read file a"),
@@ -39,20 +38,17 @@ STREAMS = {"content": [words("x")], "structuredContent": {"stdout": "out", "stde
         ("github__list", {}, "mcp", "Called MCP tool github list"),
         ("developer__analyze", {"path": "a"}, "other", "Used tool developer__analyze a"),
         ("analyze", {}, "other", "Used tool analyze"),
-    ],
-)
-def test_a_tool_has_a_kind_a_phrase_and_a_target(
-    name: str, arguments: dict[str, Any], kind: str, action: str
-) -> None:
-    """The tools of the built-in extension are described; those of another are named with it."""
-    tool = tool_of(name, arguments)
-    target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
-    assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
+    ]
+    for name, arguments, kind, action in cases:
+        with case((name, arguments, kind)):
+            tool = tool_of(name, arguments)
+            target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
+            assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
 
 
-@pytest.mark.parametrize(
-    ("part", "expected"),
-    [
+def test_the_blocks_of_a_call() -> None:
+    """Changes are diffs, an image has a size, and a failure has its reason."""
+    cases: list[tuple[dict[str, Any], list[Block | str]]] = [
         (use("shell", command="ls"), [FieldsBlock("arguments", {"command": "ls"})]),
         (use("edit", before="a", after="b", path="p"), [ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b"), "p"]),
         (
@@ -71,11 +67,10 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target(
         (ended(value=STREAMS), [OutputBlock("stdout", "out"), OutputBlock("stderr", "err")]),
         (ended("other"), []),
         ({"type": "weather", "id": "c-1"}, []),
-    ],
-)
-def test_the_blocks_of_a_call(part: dict[str, Any], expected: list[Block | str]) -> None:
-    """Changes are diffs, an image has a size, and a failure has its reason."""
-    found = list(AGENT.blocks(message("assistant", part), "c-1"))
-    wanted = [block for block in expected if not isinstance(block, str)]
-    assert found[: len(wanted)] == wanted
-    assert len(found) == len(expected)
+    ]
+    for part, expected in cases:
+        with case(part):
+            found = list(AGENT.blocks(message("assistant", part), "c-1"))
+            wanted = [block for block in expected if not isinstance(block, str)]
+            assert found[: len(wanted)] == wanted
+            assert len(found) == len(expected)

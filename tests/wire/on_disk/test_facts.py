@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import RunInfo
 from agentwatch.wire.on_disk.facts import Facts
+from tests.conftest import case
 
 
 def test_the_branch_is_reported_when_it_changes() -> None:
@@ -20,19 +19,27 @@ def test_the_branch_is_reported_when_it_changes() -> None:
     assert facts.new({"gitBranch": "fix"}) == RunInfo(branch="fix")
 
 
-@pytest.mark.parametrize("branch", ["", None, 7, [], {}, True, "x" * 100_000])
-def test_a_branch_of_any_type_is_no_reason_to_report_the_same_again(branch: object) -> None:
+def test_a_branch_of_any_type_is_no_reason_to_report_the_same_again() -> None:
     """The second line with the same facts reports nothing."""
-    facts, line = Facts(), {"sessionId": "s", "gitBranch": branch}
-    facts.new(line)
-    assert facts.new(line) is None
+    cases: list[object] = ["", None, 7, [], {}, True, "x" * 100_000]
+    for branch in cases:
+        with case(branch):
+            facts, line = Facts(), {"sessionId": "s", "gitBranch": branch}
+            facts.new(line)
+            assert facts.new(line) is None
 
 
-@pytest.mark.parametrize(
-    ("entry", "expected"), [("sdk-cli", True), ("cli", False), ("sdk-ts", False), (None, False), ([], False)]
-)
-def test_a_run_of_another_program_for_one_prompt_is_marked(entry: Any, expected: bool) -> None:
+def test_a_run_of_another_program_for_one_prompt_is_marked() -> None:
     """`claude -p` names its entry point."""
-    found = Facts().new({"sessionId": "s", "entrypoint": entry})
-    assert found is not None
-    assert found.is_one_liner is expected
+    cases: list[tuple[Any, bool]] = [
+        ("sdk-cli", True),
+        ("cli", False),
+        ("sdk-ts", False),
+        (None, False),
+        ([], False),
+    ]
+    for entry, expected in cases:
+        with case(entry):
+            found = Facts().new({"sessionId": "s", "entrypoint": entry})
+            assert found is not None
+            assert found.is_one_liner is expected

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from agentwatch.events import Event, Permission, RunInfo
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line
 from agentwatch.wire.agents import agent_on_disk
 from tests.builders.on_disk import qwen_chat as qwen
 from tests.builders.on_disk import transcript as claude
+from tests.conftest import case
 
 Line = dict[str, Any]
 
@@ -36,7 +37,7 @@ def facts(agent: str, *lines: Line) -> RunInfo:
 def session_of(agent: str, *lines: Line) -> Session:
     """Return the session after lines."""
     session = Session()
-    session.apply(decoded(agent, *lines), Place(0, 1, None))
+    apply_line(session, decoded(agent, *lines), Place(0, 1, None))
     return session
 
 
@@ -60,44 +61,49 @@ def opencode(kind: str, **more: object) -> Line:
     return {"type": kind, "timestamp": 1, "sessionID": "ses_1", **more}
 
 
-TITLES = [
-    pytest.param("claude", beside("custom-title", customTitle="Tidy"), True, id="claude-custom"),
-    pytest.param("claude", beside("ai-title", aiTitle="Tidy"), False, id="claude-ai"),
-    pytest.param(
-        "codex", codex("event_msg", type="thread_name_updated", thread_name="Tidy"), True, id="codex"
+TITLES: list[tuple[str, Line, bool]] = [
+    ("claude", beside("custom-title", customTitle="Tidy"), True),
+    ("claude", beside("ai-title", aiTitle="Tidy"), False),
+    (
+        "codex",
+        codex("event_msg", type="thread_name_updated", thread_name="Tidy"),
+        True,
     ),
-    pytest.param("qwen", qwen.system("custom_title", {"customTitle": "Tidy"}), True, id="qwen"),
-    pytest.param(
+    ("qwen", qwen.system("custom_title", {"customTitle": "Tidy"}), True),
+    (
         "qwen",
         qwen.system("custom_title", {"customTitle": "Tidy", "titleSource": "auto"}),
         False,
-        id="qwen-auto",
     ),
-    pytest.param("copilot", copilot("session.title_changed", title="Tidy"), False, id="copilot"),
-    pytest.param("pi", {"type": "session_info", "id": "2", "parentId": "1", "name": "Tidy"}, True, id="pi"),
-    pytest.param("gemini", {"$set": {"summary": "Tidy"}}, False, id="gemini"),
-    pytest.param("opencode", opencode("session", info={"title": "Tidy"}), False, id="opencode"),
+    ("copilot", copilot("session.title_changed", title="Tidy"), False),
+    ("pi", {"type": "session_info", "id": "2", "parentId": "1", "name": "Tidy"}, True),
+    ("gemini", {"$set": {"summary": "Tidy"}}, False),
+    ("opencode", opencode("session", info={"title": "Tidy"}), False),
 ]
 
 
-@pytest.mark.parametrize(("agent", "line", "is_users"), TITLES)
-def test_a_title_is_read_and_whose_it_is(agent: str, line: Line, is_users: bool) -> None:
+def test_a_title_is_read_and_whose_it_is() -> None:
     """The title of the user is distinguished from the agent's where the lines do so."""
-    found = facts(agent, line)
-    assert (found.title, found.is_users_title) == ("Tidy", is_users)
+    for agent, line, is_users in TITLES:
+        with case((agent, line)):
+            found = facts(agent, line)
+            assert (found.title, found.is_users_title) == ("Tidy", is_users)
 
 
-@pytest.mark.parametrize("value", [None, "", 7, [], {"a": 1}, True])
-@pytest.mark.parametrize(("agent", "line", "_is_users"), TITLES)
-def test_a_title_of_another_type_is_none(agent: str, line: Line, _is_users: bool, value: object) -> None:
+def with_title(part: Any, title: object) -> Any:
+    """Return a line with another title."""
+    if isinstance(part, dict):
+        return {key: with_title(inner, title) for key, inner in part.items()}
+    return title if part == "Tidy" else part
+
+
+def test_a_title_of_another_type_is_none() -> None:
     """It changes nothing."""
-
-    def other(part: Any) -> Any:
-        if isinstance(part, dict):
-            return {key: other(inner) for key, inner in part.items()}
-        return value if part == "Tidy" else part
-
-    assert facts(agent, other(line)).title is None
+    others: list[object] = [None, "", 7, [], {"a": 1}, True]
+    for agent, line, _ in TITLES:
+        for title in others:
+            with case((agent, title)):
+                assert facts(agent, with_title(line, title)).title is None
 
 
 def test_a_subagent_of_copilot_names_no_session() -> None:
@@ -126,21 +132,20 @@ def test_claude_repeats_the_last_prompt(value: object, expected: str | None) -> 
     assert facts("claude", beside("last-prompt", lastPrompt=value)).last_prompt == expected
 
 
-@pytest.mark.parametrize(
-    ("agent", "line"),
-    [
+def test_the_branch_is_read() -> None:
+    """It is that of the working directory."""
+    cases: list[tuple[str, Line]] = [
         ("claude", claude.user("Go", gitBranch="main")),
         ("qwen", qwen.user("Go", gitBranch="main")),
         ("codex", codex("session_meta", id="t", git={"branch": "main"})),
         ("copilot", copilot("session.start", sessionId="s", context={"branch": "main"})),
         ("copilot", copilot("session.context_changed", branch="main")),
         ("copilot", copilot("session.resume", context={"branch": "main", "cwd": "/w"})),
-    ],
-)
-def test_the_branch_is_read(agent: str, line: Line) -> None:
-    """It is that of the working directory."""
-    assert facts(agent, line).branch == "main"
-    assert session_of(agent, line).run.branch == "main"
+    ]
+    for agent, line in cases:
+        with case(agent):
+            assert facts(agent, line).branch == "main"
+            assert session_of(agent, line).run.branch == "main"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from agentwatch.session.entry import Kind
 from agentwatch.wire import Decoder
 from agentwatch.wire.agents import detect
 from tests.builders.lines import event, events, line, session, started
+from tests.conftest import case
 from tests.wire.opencode.lines import (
     SESSION,
     begun,
@@ -31,11 +32,13 @@ def test_the_last_step_ends_the_turn() -> None:
     assert (found.outcome, found.text, found.run.result) == (Outcome.SUCCEEDED, "Hello", None)
 
 
-@pytest.mark.parametrize("reason", ["tool-calls", "unknown", "other", None, 7, [], {}])
-def test_another_reason_leaves_the_turn_open(reason: object) -> None:
+def test_another_reason_leaves_the_turn_open() -> None:
     """After calls the turn continues; of other reasons nothing is known."""
-    assert session(begun(), finished(reason), is_over=False).outcome == Outcome.RUNNING
-    assert session(begun(), finished(reason)).outcome == Outcome.UNFINISHED
+    cases: list[object] = ["tool-calls", "unknown", "other", None, 7, [], {}]
+    for reason in cases:
+        with case(reason):
+            assert session(begun(), finished(reason), is_over=False).outcome == Outcome.RUNNING
+            assert session(begun(), finished(reason)).outcome == Outcome.UNFINISHED
 
 
 @pytest.mark.parametrize("reason", ["length", "content-filter", "error"])
@@ -59,9 +62,9 @@ def test_a_step_after_the_end_begins_another_turn() -> None:
     assert (found.outcome, found.run.turns, len(found.runs)) == (Outcome.RUNNING, 2, 1)
 
 
-@pytest.mark.parametrize(
-    ("error", "outcome", "words"),
-    [
+def test_an_error_ends_the_turn() -> None:
+    """An error may be the first and only line of a session."""
+    cases: list[tuple[object, Outcome, str]] = [
         ({"name": "APIError", "data": {"message": "no such model"}}, Outcome.FAILED, "no such model"),
         ({"name": "MessageAbortedError", "data": {"message": "Aborted"}}, Outcome.CANCELLED, "Aborted"),
         ({"name": "MessageOutputLengthError", "data": {}}, Outcome.FAILED, "MessageOutputLengthError"),
@@ -70,12 +73,11 @@ def test_a_step_after_the_end_begins_another_turn() -> None:
         ("", Outcome.FAILED, "an error without a message"),
         (None, Outcome.FAILED, "an error without a message"),
         ([1], Outcome.FAILED, "an error without a message"),
-    ],
-)
-def test_an_error_ends_the_turn(error: object, outcome: Outcome, words: str) -> None:
-    """An error may be the first and only line of a session."""
-    found = session(streamed("error", error=error))
-    assert (found.outcome, found.run.result, found.run.turns) == (outcome, words, 1)
+    ]
+    for error, outcome, words in cases:
+        with case((error, outcome)):
+            found = session(streamed("error", error=error))
+            assert (found.outcome, found.run.result, found.run.turns) == (outcome, words, 1)
 
 
 def test_another_session_is_another_run() -> None:
@@ -118,10 +120,12 @@ def test_tokens_are_summed_over_the_steps() -> None:
     assert found.context_used == 124
 
 
-@pytest.mark.parametrize("cost", [True, "1", -1, 1e300, {"usd": 1}])
-def test_what_is_no_cost_is_not_counted(cost: object) -> None:
+def test_what_is_no_cost_is_not_counted() -> None:
     """A cost of another type, or beyond reason, stays unknown."""
-    assert session(begun(), finished(cost=cost)).run.tokens.cost_usd is None
+    cases: list[object] = [True, "1", -1, 1e300, {"usd": 1}]
+    for cost in cases:
+        with case(cost):
+            assert session(begun(), finished(cost=cost)).run.tokens.cost_usd is None
 
 
 def test_a_to_do_list_is_the_plan() -> None:
@@ -155,10 +159,12 @@ def test_a_part_without_a_type_has_that_of_its_line() -> None:
     assert (found.text, len(found.calls), found.outcome) == ("Hello", 1, Outcome.SUCCEEDED)
 
 
-@pytest.mark.parametrize("kind", ["weather", "", 7, [], {}, True])
-def test_an_unknown_part_is_counted(kind: object) -> None:
+def test_an_unknown_part_is_counted() -> None:
     """A part of a type that this version does not know is one unknown line."""
-    assert session(begun(), streamed("text", part={"type": kind})).lines.unknown == 1
+    cases: list[object] = ["weather", "", 7, [], {}, True]
+    for kind in cases:
+        with case(kind):
+            assert session(begun(), streamed("text", part={"type": kind})).lines.unknown == 1
 
 
 def test_an_unknown_type_and_state_are_counted() -> None:
@@ -191,9 +197,9 @@ def test_opencode_is_recognised_by_the_spelling_of_its_session() -> None:
         assert detect(fields, is_first=False) is None
 
 
-@pytest.mark.parametrize(
-    ("data", "role"),
-    [
+def test_a_line_has_a_role() -> None:
+    """The lines that begin a run, and those of calls, are found without the lines before them."""
+    cases: list[tuple[bytes, str]] = [
         (begun(), "start"),
         (session_line(), "start"),
         (message(), "start"),
@@ -202,11 +208,10 @@ def test_opencode_is_recognised_by_the_spelling_of_its_session() -> None:
         (stored_call("running"), "call"),
         (used("bash"), "call"),
         (said("x"), "other"),
-    ],
-)
-def test_a_line_has_a_role(data: bytes, role: str) -> None:
-    """The lines that begin a run, and those of calls, are found without the lines before them."""
-    assert Decoder().role(data).value == role
+    ]
+    for data, role in cases:
+        with case(data):
+            assert Decoder().role(data).value == role
 
 
 def test_a_run_of_opencode_may_follow_another_agents() -> None:

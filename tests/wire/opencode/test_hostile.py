@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
+from tests.builders.captures import OURS
 from tests.builders.lines import line
 from tests.builders.payloads import PAYLOADS
-from tests.conftest import SHARED
 from tests.harness.program import watch
 from tests.harness.terminal_oracle import acting, driving
 
-STREAM = SHARED / "agents" / "opencode" / "own-1.18.33-full.jsonl"
+STREAM = OURS.root / "agents/opencode/own-1.18.33-full.jsonl"
 FORMATS = (["log"], ["drift"], ["-p"], ["-p", "--brief"], ["--output-format", "summary"])
 KEPT = ("type", "status", "role", "reason")
 """The fields that decide how a line is read."""
-pytestmark = pytest.mark.skipif(not SHARED.exists(), reason="the recordings of others are not here")
+pytestmark = pytest.mark.slow
 
 
 def hostile(value: Any, payload: str, key: str = "") -> Any:
@@ -30,6 +30,7 @@ def hostile(value: Any, payload: str, key: str = "") -> Any:
     return value + payload if isinstance(value, str) and key not in KEPT else value
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("arguments", FORMATS, ids=" ".join)
 def test_nothing_acts_in_what_is_printed(tmp_path: Path, arguments: list[str]) -> None:
     """With every payload in every string of every line, no output contains a byte that acts."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import Outcome, ToolEnded
 from agentwatch.session import Call
 from agentwatch.wire import Decoder
 from tests.builders.lines import session
+from tests.conftest import case
 from tests.wire.opencode.lines import begun, used
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** Add File: b.py\n+z\n*** Delete File: c.py\n"
@@ -23,9 +22,9 @@ def call(tool: Any, status: str = "completed", **state: Any) -> Call:
     return only
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "kind", "phrase", "target"),
-    [
+def test_a_tool_is_described() -> None:
+    """The kind, the phrase and the target come from the name and the arguments."""
+    cases: list[tuple[Any, dict[str, Any], str, str, Any]] = [
         ("read", {"filePath": "a.py"}, "read", "Read file", "a.py"),
         ("write", {"filePath": "a.py", "content": "x"}, "edit", "Created new file", "a.py"),
         ("edit", {"filePath": "a.py", "oldString": "x"}, "edit", "Edited file", "a.py"),
@@ -48,14 +47,11 @@ def call(tool: Any, status: str = "completed", **state: Any) -> Call:
         ("lsp", {"operation": "hover", "filePath": "a"}, "other", "Used tool", "lsp hover"),
         ("weather_forecast", {"city": "Paris"}, "other", "Used tool", "weather_forecast Paris"),
         (7, {}, "other", "Used tool", ""),
-    ],
-)
-def test_a_tool_is_described(
-    tool: Any, arguments: dict[str, Any], kind: str, phrase: str, target: Any
-) -> None:
-    """The kind, the phrase and the target come from the name and the arguments."""
-    found = call(tool, "error", error="no", input=arguments)
-    assert (found.kind, found.phrase, found.target) == (kind, phrase, target)
+    ]
+    for tool, arguments, kind, phrase, target in cases:
+        with case((tool, arguments, kind)):
+            found = call(tool, "error", error="no", input=arguments)
+            assert (found.kind, found.phrase, found.target) == (kind, phrase, target)
 
 
 def test_a_patch_names_all_its_files() -> None:
@@ -64,9 +60,9 @@ def test_a_patch_names_all_its_files() -> None:
     assert (found.path, found.more_paths) == ("a.py", ("b.py", "c.py"))
 
 
-@pytest.mark.parametrize(
-    ("tool", "state", "note", "added", "removed", "phrase"),
-    [
+def test_a_result_is_summed_up() -> None:
+    """The note, the counts of lines and the phrase come from the metadata of the state."""
+    cases: list[tuple[str, dict[str, Any], Any, Any, Any, str]] = [
         ("read", {"metadata": {"display": {"totalLines": 1}}}, "1 line", None, None, "Read file"),
         (
             "read",
@@ -132,25 +128,22 @@ def test_a_patch_names_all_its_files() -> None:
         ("glob", {"metadata": {"count": 1}}, "1 file", None, None, "Found files"),
         ("list", {"metadata": {"count": "x"}}, None, None, None, "Listed directory"),
         ("todowrite", {}, None, None, None, "Updated to-do list"),
-    ],
-)
-def test_a_result_is_summed_up(
-    tool: str, state: dict[str, Any], note: Any, added: Any, removed: Any, phrase: str
-) -> None:
-    """The note, the counts of lines and the phrase come from the metadata of the state."""
-    found = call(tool, **state)
-    assert (found.note, found.lines_added, found.lines_removed, found.phrase) == (
-        note,
-        added,
-        removed,
-        phrase,
-    )
-    assert found.outcome is Outcome.SUCCEEDED
+    ]
+    for tool, state, note, added, removed, phrase in cases:
+        with case((tool, state, note)):
+            found = call(tool, **state)
+            assert (found.note, found.lines_added, found.lines_removed, found.phrase) == (
+                note,
+                added,
+                removed,
+                phrase,
+            )
+            assert found.outcome is Outcome.SUCCEEDED
 
 
-@pytest.mark.parametrize(
-    ("tool", "status", "state", "outcome", "exit_code", "error"),
-    [
+def test_a_state_has_an_outcome() -> None:
+    """The outcome is what the state, the exit code, or opencode's own remark says; otherwise unknown."""
+    cases: list[tuple[str, str, dict[str, Any], str, Any, Any]] = [
         ("bash", "completed", {"metadata": {"exit": 0}}, "succeeded", 0, None),
         ("bash", "completed", {"metadata": {"exit": 3}}, "failed", 3, "exit 3"),
         ("bash", "completed", {"metadata": {"exit": None}}, "returned", None, "no exit code"),
@@ -182,14 +175,11 @@ def test_a_result_is_summed_up(
             *("cancelled", None, "Tool execution aborted"),
         ),
         ("read", "error", {"error": "x", "metadata": {"interrupted": True}}, "cancelled", None, "x"),
-    ],
-)
-def test_a_state_has_an_outcome(
-    tool: str, status: str, state: dict[str, Any], outcome: str, exit_code: Any, error: Any
-) -> None:
-    """The outcome is what the state, the exit code, or opencode's own remark says; otherwise unknown."""
-    found = call(tool, status, **state)
-    assert (found.outcome, found.exit_code, found.error) == (outcome, exit_code, error)
+    ]
+    for tool, status, state, outcome, exit_code, error in cases:
+        with case((tool, status, state)):
+            found = call(tool, status, **state)
+            assert (found.outcome, found.exit_code, found.error) == (outcome, exit_code, error)
 
 
 def test_a_line_that_is_too_large_says_what_its_head_says() -> None:

@@ -9,6 +9,7 @@ import pytest
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.payloads import Payloads, arguments_in, result_in
 from agentwatch.wire.payloads import payload as payload_module
+from tests.conftest import case
 
 ARGS = {"path": "a.py", "result": "not this", "content": {"input": 1}}
 RESULT = {"content": "54 lines", "args": "not this"}
@@ -19,9 +20,9 @@ def message(*content: dict[str, Any]) -> dict[str, Any]:
     return {"type": "message", "message": {"role": "assistant", "content": list(content)}}
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_the_arguments_of_a_call_are_found() -> None:
+    """They have one of a few names, in an object that names the call, or in a line with one call."""
+    cases: list[Fields] = [
         {"call_id": "c-1", "tool_call": {"readToolCall": {"args": ARGS, "result": RESULT}}},
         message(
             {"type": "tool_use", "id": "c-0", "input": 0}, {"type": "tool_use", "id": "c-1", "input": ARGS}
@@ -34,16 +35,15 @@ def message(*content: dict[str, Any]) -> dict[str, Any]:
         {"params": {"update": {"toolCallId": "c-1", "rawInput": ARGS, "rawOutput": RESULT}}},
         message({"type": "toolRequest", "id": "c-1", "toolCall": {"value": {"arguments": ARGS}}}),
         message({"type": "tool_use", "input": ARGS}),
-    ],
-)
-def test_the_arguments_of_a_call_are_found(line: Fields) -> None:
-    """They have one of a few names, in an object that names the call, or in a line with one call."""
-    assert arguments_in(line, "c-1") == ARGS
+    ]
+    for line in cases:
+        with case(line):
+            assert arguments_in(line, "c-1") == ARGS
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_the_result_of_a_call_is_found() -> None:
+    """It has one of a few names, and no field of the arguments is taken for it."""
+    cases: list[Fields] = [
         {"call_id": "c-1", "tool_call": {"readToolCall": {"args": ARGS, "result": RESULT}}},
         message({"tool_use_id": "c-0", "content": 0}, {"tool_use_id": "c-1", "content": RESULT}),
         {"type": "tool_execution_end", "toolCallId": "c-1", "result": RESULT, "isError": False},
@@ -53,11 +53,10 @@ def test_the_arguments_of_a_call_are_found(line: Fields) -> None:
         {"type": "tool_result", "id": "c-1", "value": RESULT},
         {"params": {"update": {"toolCallId": "c-1", "rawInput": ARGS, "rawOutput": RESULT}}},
         {"type": "tool_result", "tool_id": "c-1", "error": RESULT},
-    ],
-)
-def test_the_result_of_a_call_is_found(line: Fields) -> None:
-    """It has one of a few names, and no field of the arguments is taken for it."""
-    assert result_in(line, "c-1") == RESULT
+    ]
+    for line in cases:
+        with case(line):
+            assert result_in(line, "c-1") == RESULT
 
 
 def test_without_a_known_name_the_object_of_the_call_is_returned() -> None:
@@ -74,11 +73,11 @@ def test_an_empty_value_is_no_result() -> None:
     assert result_in({"id": "c-1", "result": None, "output": ""}, "c-1") == ""
 
 
-def test_a_line_of_many_values_is_searched_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number of values that are visited is limited, so a hostile line costs no more than a large one."""
-    monkeypatch.setattr(payload_module, "_MOST_VALUES", 10)
-    line = {"x": [[] for _ in range(20)], "y": {"z": {"args": ARGS}}}
-    assert arguments_in(line, "c-1") == line
+def test_a_line_of_many_values_is_searched_in_part() -> None:
+    """The first 100,000 values are visited, so a hostile line costs no more than a large one."""
+    few, many = ({"x": [[]] * count, "y": {"z": {"args": ARGS}}} for count in (99_000, 100_000))
+    assert arguments_in(few, "c-1") == ARGS
+    assert arguments_in(many, "c-1") == many
 
 
 def test_the_payloads_of_many_calls_are_found_in_one_line() -> None:

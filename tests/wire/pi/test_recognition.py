@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.pi import AGENT, SESSION
 from tests.builders.agents.decoded import lines_of, session_of
-from tests.conftest import SHARED
+from tests.builders.captures import Captures
+from tests.conftest import case
 from tests.wire.pi.lines import HEADER, agent_end, assistant, end, ended, entry, started, text, update, user
 
-SAMPLES = {
-    **dict.fromkeys(sorted((SHARED / "agents/pi").glob("*.jsonl")), "pi"),
-    **dict.fromkeys(sorted((SHARED / "disk/pi-session").rglob("*.jsonl")), "pi-session"),
-}
 EVENTS = [
     *({"type": "agent_start"}, {"type": "agent_settled"}, agent_end(), update("text_start")),
     *(started("c", "ls"), ended("c", "ls"), end(assistant())),
@@ -33,10 +27,11 @@ def test_the_header_decides_nothing() -> None:
         assert (seen.format, seen.run.session_id, seen.run.cwd, seen.lines.unknown) == (name, "s-1", "/w", 0)
 
 
-@pytest.mark.parametrize("line", EVENTS, ids=lambda line: line["type"])
-def test_a_line_of_the_stream_is_recognised(line: dict[str, Any]) -> None:
+def test_a_line_of_the_stream_is_recognised() -> None:
     """Each type that only the stream has, with the key that it always has."""
-    assert detect(line) is AGENT
+    for line in EVENTS:
+        with case(line):
+            assert detect(line) is AGENT
 
 
 def test_an_entry_of_a_file_is_recognised() -> None:
@@ -48,9 +43,9 @@ def test_an_entry_of_a_file_is_recognised() -> None:
     assert (AGENT.traits.has_result, SESSION.traits.has_result) == (True, False)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_line_that_others_may_write_is_not_recognised() -> None:
+    """A line of the same type without Pi's own keys is another agent's."""
+    cases: list[dict[str, Any]] = [
         {"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": []}},
         *({"type": "agent_end"}, {"type": "tool_execution_start"}, {"type": ["agent_start"]}, {"type": None}),
         *({"type": "message", "message": {"role": "user"}}, {"type": "session", "timestamp": "x", "id": 1}),
@@ -59,21 +54,21 @@ def test_an_entry_of_a_file_is_recognised() -> None:
             {"type": "label", "timestamp": "x"},
             {"type": "message", "timestamp": "x", "message": {"role": []}},
         ),
-    ],
-    ids=str,
-)
-def test_a_line_that_others_may_write_is_not_recognised(line: dict[str, Any]) -> None:
-    """A line of the same type without Pi's own keys is another agent's."""
-    assert detect(line) not in (AGENT, SESSION)
+    ]
+    for line in cases:
+        with case(line):
+            assert detect(line) not in (AGENT, SESSION)
 
 
-@pytest.mark.parametrize("cut", [0, 1, 3, 8])
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
-def test_a_sample_is_recognised_without_its_first_lines(path: Path, cut: int) -> None:
+def test_a_sample_is_recognised_without_its_first_lines(captures: Captures) -> None:
     """With its first lines cut off, a sample is of its own format, or of none."""
-    rest = lines_of(path)[cut:]
-    found = session_of(None, *rest).format
-    assert found == (SAMPLES[path] if rest else None)
+    streams = captures.find("agents/pi/*.jsonl")
+    for path in [*streams, *captures.find("disk/pi-session/**/*.jsonl")]:
+        lines = lines_of(path)
+        for cut in (0, 1, 3, 8):
+            with case(f"{captures.name(path)}, {cut}"):
+                expected = "pi" if path in streams else "pi-session"
+                assert session_of(None, *lines[cut:]).format == (expected if lines[cut:] else None)
 
 
 def test_a_line_has_its_role() -> None:

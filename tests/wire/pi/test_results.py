@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.events import Outcome
 from agentwatch.wire.pi import AGENT
 from agentwatch.wire.pi.results import Result, read_result
 from agentwatch.wire.pi.tools import tool_named
 from agentwatch.wire.tool import Facts
 from tests.builders.agents.decoded import session_of
+from tests.conftest import case
 from tests.wire.pi.lines import HEADER, ended, result, started
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "found"),
-    [
+def test_a_failure_has_its_reason() -> None:
+    """Interruptions and refusals are distinguished by Pi's own words."""
+    cases: list[tuple[str, str, Result]] = [
         ("bash", "x\n\nCommand exited with code 3", Result(Outcome.FAILED, "exit 3", 3)),
         ("bash", "Command exited with code -1\n", Result(Outcome.FAILED, "exit -1", -1)),
         (
@@ -37,11 +36,10 @@ from tests.wire.pi.lines import HEADER, ended, result, started
         ("grep", "Operation aborted", Result(Outcome.CANCELLED, "Operation aborted")),
         ("edit", "Tool execution was blocked", Result(Outcome.REJECTED, "Tool execution was blocked")),
         ("edit", "", Result(Outcome.FAILED, "the tool failed")),
-    ],
-)
-def test_a_failure_has_its_reason(name: str, words: str, found: Result) -> None:
-    """Interruptions and refusals are distinguished by Pi's own words."""
-    assert read_result(tool_named(name), result(words), is_error=True) == found
+    ]
+    for name, words, found in cases:
+        with case((name, words)):
+            assert read_result(tool_named(name), result(words), is_error=True) == found
 
 
 def test_a_result_without_a_flag_only_returned() -> None:
@@ -51,9 +49,9 @@ def test_a_result_without_a_flag_only_returned() -> None:
         assert (found.outcome, found.exit_code) == (Outcome.RETURNED, None)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "details", "facts"),
-    [
+def test_a_success_has_its_facts() -> None:
+    """Lines are counted if the whole file was read; Pi's remark on lines that it left out is not a line."""
+    cases: list[tuple[str, Any, dict[str, Any], Facts]] = [
         ("read", [{"type": "text", "text": "a\nb\n"}], {}, Facts("2 lines")),
         ("read", [{"type": "text", "text": "a\nb"}], {}, Facts("2 lines")),
         ("read", [{"type": "text", "text": "a\n\n[9 more lines in file]"}], {}, Facts()),
@@ -63,12 +61,11 @@ def test_a_result_without_a_flag_only_returned() -> None:
         ("ls", [{"type": "text", "text": "a\nb\n"}], {}, Facts()),
         ("edit", [], {"diff": " 1 a\n-2 b\n+2 c\n+3 d"}, Facts(lines_added=2, lines_removed=1)),
         ("edit", [], {"diff": 7}, Facts()),
-    ],
-)
-def test_a_success_has_its_facts(name: str, content: Any, details: dict[str, Any], facts: Facts) -> None:
-    """Lines are counted if the whole file was read; Pi's remark on lines that it left out is not a line."""
-    found = read_result(tool_named(name), {"content": content, "details": details}, is_error=False)
-    assert found == Result(Outcome.SUCCEEDED, facts=facts)
+    ]
+    for name, content, details, facts in cases:
+        with case((name, content, details)):
+            found = read_result(tool_named(name), {"content": content, "details": details}, is_error=False)
+            assert found == Result(Outcome.SUCCEEDED, facts=facts)
 
 
 def test_a_written_file_has_the_lines_of_its_arguments() -> None:
@@ -106,25 +103,22 @@ def test_the_written_lines_of_few_open_calls_are_kept() -> None:
     assert [seen.calls[number].note for number in (0, 299, 300)] == [None, "1 line", None]
 
 
-@pytest.mark.parametrize(
-    ("name", "code", "is_error", "outcome", "error"),
-    [
+def test_newer_versions_give_the_exit_code() -> None:
+    """The exit code of a command is read from the structured content, also if the command succeeded."""
+    cases: list[tuple[str, object, bool, tuple[Outcome, int | None], str | None]] = [
         ("bash", 0, False, (Outcome.SUCCEEDED, 0), None),
         ("bash", 7, True, (Outcome.FAILED, 7), "exit 7"),
         ("bash", 0, True, (Outcome.FAILED, 0), "x"),
         ("bash", [7], False, (Outcome.SUCCEEDED, None), None),
         ("read", 7, False, (Outcome.SUCCEEDED, None), None),
-    ],
-)
-def test_newer_versions_give_the_exit_code(
-    name: str, code: object, is_error: bool, outcome: tuple[Outcome, int | None], error: str | None
-) -> None:
-    """The exit code of a command is read from the structured content, also if the command succeeded."""
-    given = {**result("x"), "structuredContent": {"output": "x", "exit_code": code}}
-    found = read_result(tool_named(name), given, is_error)
-    assert ((found.outcome, found.exit_code), found.error) == (outcome, error)
-    of_fork = {**result("x"), "details": {"status": "completed", "exitCode": code}}
-    assert read_result(tool_named("exec" if name == "bash" else name), of_fork, is_error) == found
+    ]
+    for name, code, is_error, outcome, error in cases:
+        with case((name, code, is_error)):
+            given = {**result("x"), "structuredContent": {"output": "x", "exit_code": code}}
+            found = read_result(tool_named(name), given, is_error)
+            assert ((found.outcome, found.exit_code), found.error) == (outcome, error)
+            of_fork = {**result("x"), "details": {"status": "completed", "exitCode": code}}
+            assert read_result(tool_named("exec" if name == "bash" else name), of_fork, is_error) == found
 
 
 def test_a_command_that_exited_with_another_code_than_0_failed() -> None:

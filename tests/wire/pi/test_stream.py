@@ -24,6 +24,7 @@ from agentwatch.events import (
 )
 from agentwatch.wire.pi import AGENT
 from tests.builders.agents.decoded import events_of, ids_in, session_of
+from tests.conftest import case
 from tests.wire.pi.lines import (
     HEADER,
     agent_end,
@@ -82,6 +83,7 @@ def test_only_the_delta_of_an_update_is_read() -> None:
     assert events_of(AGENT, {**line, "message": Snapshot()})[0] == Text(Channel.ANSWER, "x")
 
 
+@pytest.mark.costs
 def test_growing_snapshots_cost_time_by_their_bytes() -> None:
     """A stream of four times the bytes, because twice the deltas repeat twice the text, takes four times as
     long, and not sixteen times."""
@@ -119,22 +121,21 @@ def test_a_call_has_its_arguments_its_output_and_its_exit_code() -> None:
     assert (seen.target, seen.outcome, seen.exit_code, seen.error) == ("make", "failed", 3, "exit 3")
 
 
-@pytest.mark.parametrize(
-    ("stop", "outcome", "why"),
-    [
+def test_the_last_message_decides_how_a_turn_ends() -> None:
+    """The process of Pi exits with 0 even if the model has failed."""
+    cases: list[tuple[str, Outcome, str | None]] = [
         ("stop", Outcome.SUCCEEDED, None),
         ("toolUse", Outcome.SUCCEEDED, None),
         ("error", Outcome.FAILED, "the model's request failed"),
         ("length", Outcome.FAILED, "the model's answer was cut at its length limit"),
         ("aborted", Outcome.CANCELLED, None),
-    ],
-)
-def test_the_last_message_decides_how_a_turn_ends(stop: str, outcome: Outcome, why: str | None) -> None:
-    """The process of Pi exits with 0 even if the model has failed."""
-    ended_turn = events_of(AGENT, HEADER, START, end(assistant(stop=stop)), agent_end())[-1]
-    assert ended_turn == TurnEnded(outcome, why)
-    alone = events_of(AGENT, START, agent_end(assistant(stop=stop, errorMessage="why")))[-1]
-    assert alone == TurnEnded(outcome, "why" if stop not in ("stop", "toolUse") else None)
+    ]
+    for stop, outcome, why in cases:
+        with case((stop, outcome)):
+            ended_turn = events_of(AGENT, HEADER, START, end(assistant(stop=stop)), agent_end())[-1]
+            assert ended_turn == TurnEnded(outcome, why)
+            alone = events_of(AGENT, START, agent_end(assistant(stop=stop, errorMessage="why")))[-1]
+            assert alone == TurnEnded(outcome, "why" if stop not in ("stop", "toolUse") else None)
 
 
 def test_a_turn_that_is_tried_again_is_one_turn() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from agentwatch.analysis.block_text import block_text
 from agentwatch.events import Notice, Outcome
-from agentwatch.plugins import group
 from agentwatch.session import Kind, Session
 from agentwatch.wire import Agent, Decoder, LineRole, plugins
 from agentwatch.wire.agents import agent_named, detect
@@ -215,10 +214,31 @@ def test_unreadable_metadata_is_reported(installed: Installer, monkeypatch: pyte
     def fails(group: str) -> None:
         raise ValueError(group)
 
-    monkeypatch.setattr(group, "entry_points", fails)
+    installed()
+    monkeypatch.setattr("importlib.metadata.entry_points", fails)
     assert plugins.plugin_names() == []
     assert plugins.problems == ["format plugin all: ValueError: agentwatch.agents"]
     assert plugins.problem_of("tern") == "format plugin tern: failed"
+
+
+def test_metadata_is_read_only_if_a_package_may_have_plugins(
+    installed: Installer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The metadata is read if a package names the group, or may do so in a zip file."""
+    asked: list[str] = []
+
+    def found(group: str) -> list[object]:
+        asked.append(group)
+        return []
+
+    monkeypatch.setattr("importlib.metadata.entry_points", found)
+    assert plugins.plugin_names() == []
+    assert asked == []
+    (tmp_path / "packages.zip").touch()
+    monkeypatch.syspath_prepend(str(tmp_path / "packages.zip"))
+    forget()
+    assert plugins.plugin_names() == []
+    assert asked == ["agentwatch.agents"]
 
 
 def test_plugins_can_be_turned_off(installed: Installer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
@@ -22,6 +20,7 @@ from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolSta
 from agentwatch.wire.qwen_chat import AGENT
 from agentwatch.wire.qwen_chat.calls import Calls
 from tests.builders.on_disk.qwen_chat import call, decoded, line, returned, telemetry
+from tests.conftest import case
 
 DIFF = "Index: a.txt\n--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n"
 
@@ -32,9 +31,9 @@ def end_of(*lines: dict[str, Any]) -> ToolEnded:
     return end
 
 
-@pytest.mark.parametrize(
-    ("about", "response", "outcome", "error"),
-    [
+def test_the_outcome_is_the_agents_word() -> None:
+    """The status decides; a refusal and an interruption are found by the words of the error."""
+    cases: list[tuple[dict[str, Any], object, Outcome, str | None]] = [
         ({}, None, Outcome.SUCCEEDED, None),
         ({"status": "error"}, {"error": "no such file"}, Outcome.FAILED, "no such file"),
         ({"status": "error", "resultDisplay": {"exitCode": 3}}, {"error": "long"}, Outcome.FAILED, "exit 3"),
@@ -61,14 +60,11 @@ def end_of(*lines: dict[str, Any]) -> ToolEnded:
         ({"status": None}, None, Outcome.RETURNED, None),
         ({"status": None}, {"error": "no"}, Outcome.FAILED, "no"),
         ({"status": "odd"}, None, Outcome.RETURNED, "unknown status odd"),
-    ],
-)
-def test_the_outcome_is_the_agents_word(
-    about: dict[str, Any], response: object, outcome: Outcome, error: str | None
-) -> None:
-    """The status decides; a refusal and an interruption are found by the words of the error."""
-    end = end_of(call("c"), returned("c", response=response, **about))
-    assert (end.outcome, end.error) == (outcome, error)
+    ]
+    for about, response, outcome, error in cases:
+        with case((about, response, outcome)):
+            end = end_of(call("c"), returned("c", response=response, **about))
+            assert (end.outcome, end.error) == (outcome, error)
 
 
 def test_the_exit_code_is_that_of_the_displayed_result() -> None:
@@ -79,9 +75,9 @@ def test_the_exit_code_is_that_of_the_displayed_result() -> None:
     assert end_of(call("c"), returned("c")).exit_code is None
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "exit_code"),
-    [
+def test_the_text_of_a_failed_command_ends_with_its_exit_code() -> None:
+    """Versions whose displayed result has none write it after the output."""
+    cases: list[tuple[str, str, int | None]] = [
         ("Command: x\nOutput: Exit Code: 7\nError: (none)\nExit Code: 1", "run_shell_command", 1),
         (
             "Exit Code: 2\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 4",
@@ -92,16 +88,13 @@ def test_the_exit_code_is_that_of_the_displayed_result() -> None:
         ("Exit Code: 7\nnot at its end", "run_shell_command", None),
         ("Signal: 9", "run_shell_command", None),
         ("Exit Code: 1", "read_file", None),
-    ],
-)
-def test_the_text_of_a_failed_command_ends_with_its_exit_code(
-    text: str, name: str, exit_code: int | None
-) -> None:
-    """Versions whose displayed result has none write it after the output."""
-    end = end_of(call("c", name), returned("c", response={"error": text}, status="error"))
-    assert (end.outcome, end.exit_code) == (Outcome.FAILED, exit_code)
-    assert end.error == (text if exit_code is None else f"exit {exit_code}")
-    assert end_of(call("c", name), returned("c", response={"error": text})).exit_code is None
+    ]
+    for text, name, exit_code in cases:
+        with case((text, name)):
+            end = end_of(call("c", name), returned("c", response={"error": text}, status="error"))
+            assert (end.outcome, end.exit_code) == (Outcome.FAILED, exit_code)
+            assert end.error == (text if exit_code is None else f"exit {exit_code}")
+            assert end_of(call("c", name), returned("c", response={"error": text})).exit_code is None
 
 
 def test_a_response_of_another_id_ends_the_call_that_its_line_names() -> None:
@@ -155,9 +148,9 @@ def test_only_the_newest_open_calls_are_kept() -> None:
     assert calls.ended({"id": "x" * 5000}, {}, None).tool == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("made", "expected"),
-    [
+def test_a_line_has_the_blocks_of_its_call() -> None:
+    """Changes are diffs, commands have output, and each line shows only the call that is asked for."""
+    cases: list[tuple[dict[str, Any], list[Block]]] = [
         (call("c"), [FieldsBlock("arguments", {"command": "ls"})]),
         (call("c", command="a\nb"), [TextBlock("command", "a\nb")]),
         (call("other"), []),
@@ -185,11 +178,10 @@ def test_only_the_newest_open_calls_are_kept() -> None:
             returned("c", response={"error": "long"}, resultDisplay={"output": "short"}),
             [OutputBlock("stdout", "short")],
         ),
-    ],
-)
-def test_a_line_has_the_blocks_of_its_call(made: dict[str, Any], expected: list[Block]) -> None:
-    """Changes are diffs, commands have output, and each line shows only the call that is asked for."""
-    assert list(AGENT.blocks(made, "c")) == expected
+    ]
+    for made, expected in cases:
+        with case(made):
+            assert list(AGENT.blocks(made, "c")) == expected
 
 
 def test_an_image_is_named_with_its_size() -> None:

@@ -40,6 +40,7 @@ from tests.builders.on_disk.qwen_chat import (
     telemetry,
     user,
 )
+from tests.conftest import case
 
 OK = TurnEnded(Outcome.SUCCEEDED)
 HOOK = {"text": "<qwen:user-prompt-submit-context>\nx\n</qwen:user-prompt-submit-context>"}
@@ -139,9 +140,9 @@ def test_the_tokens_of_each_request_are_added() -> None:
     assert session_of(user("Go"), one, one).run.tokens == Tokens(2000, 800, 40, None, 1000, 8000)
 
 
-@pytest.mark.parametrize(
-    ("made", "expected"),
-    [
+def test_a_line_beside_the_messages_is_read() -> None:
+    """Compactions, commands and notifications are reported; unknown lines are counted."""
+    cases: list[tuple[dict[str, Any], list[Event]]] = [
         (
             system("chat_compression", {"info": {"originalTokenCount": 9000, "newTokenCount": 700}}),
             [Compaction(True, None, 9000, 700, AT_MS)],
@@ -157,11 +158,10 @@ def test_the_tokens_of_each_request_are_added() -> None:
         (system(["x"]), [Unknown("type system/an array")]),
         (line("weather"), [Unknown("type weather")]),
         ({"type": ["x"]}, [Unknown("type an array")]),
-    ],
-)
-def test_a_line_beside_the_messages_is_read(made: dict[str, Any], expected: list[Event]) -> None:
-    """Compactions, commands and notifications are reported; unknown lines are counted."""
-    assert decoded(made) == expected
+    ]
+    for made, expected in cases:
+        with case(made):
+            assert decoded(made) == expected
 
 
 def test_the_facts_of_the_run_follow_the_lines() -> None:
@@ -194,9 +194,9 @@ def test_a_to_do_list_is_a_plan() -> None:
     assert [event.entries[0].text for event in written if isinstance(event, Plan)] == ["A"]
 
 
-@pytest.mark.parametrize(
-    ("made", "role", "is_own"),
-    [
+def test_a_line_is_recognised_by_its_parts() -> None:
+    """The envelope is Claude's; the messages have Gemini's parts."""
+    cases: list[tuple[dict[str, Any], LineRole, bool]] = [
         (user("Go"), LineRole.START, True),
         (said("A"), LineRole.OTHER, True),
         (call("c"), LineRole.CALL, True),
@@ -206,10 +206,9 @@ def test_a_to_do_list_is_a_plan() -> None:
         ({"type": "user", "uuid": "u", "sessionId": "s", "message": {"content": "x"}}, LineRole.START, False),
         ({"type": "user", "uuid": "u", "message": {"parts": []}}, LineRole.START, False),
         ({"type": ["user"], "uuid": "u", "sessionId": "s"}, LineRole.OTHER, False),
-    ],
-)
-def test_a_line_is_recognised_by_its_parts(made: dict[str, Any], role: LineRole, is_own: bool) -> None:
-    """The envelope is Claude's; the messages have Gemini's parts."""
-    assert (AGENT.role(made), AGENT.recognises(made)) == (role, is_own)
-    assert AGENT.time_of is not None
-    assert AGENT.time_of({"timestamp": AT}) == AT_MS
+    ]
+    for made, role, is_own in cases:
+        with case((made, role)):
+            assert (AGENT.role(made), AGENT.recognises(made)) == (role, is_own)
+            assert AGENT.time_of is not None
+            assert AGENT.time_of({"timestamp": AT}) == AT_MS

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from agentwatch.actions import change_size, outcome_note
-from agentwatch.analysis.verdicts import Verdict
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.lines.format import SIGNS
 from agentwatch.session import Call
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.verdicts import Verdict
 
 MOST_SUMMED_UP = 200
 """Rows that fold more calls than this show no totals: summing them on each draw would cost O(calls)."""

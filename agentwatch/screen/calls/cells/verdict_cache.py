@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from agentwatch.analysis.verdicts import Verdict
 from agentwatch.events import ToolKind
 from agentwatch.feed import Feed
 from agentwatch.session import Call
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.verdicts import Verdict
 
 _SLICE_SECONDS = 0.004
 _MOST_KEPT = 4096

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.analysis.block_text import block_text, bounded
-from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.blocks import (
     Block,
     ChangeBlock,
@@ -113,8 +112,11 @@ class DecodedCall:
         if self._leads and isinstance(self._leads[-1].block, PlanBlock):
             yield Section([SafeText("")])  # or the facts, which have a sign too, read like one more entry
         yield Signed([facts(call)], "muted")
-        if (found := call_verdict(self._feed, call)) is not None:
-            yield Section([verdict_words(found)], "failed" if found.is_red else "muted")
+        if is_shell:
+            from agentwatch.analysis.verdict_history.calls import call_verdict
+
+            if (found := call_verdict(self._feed, call)) is not None:
+                yield Section([verdict_words(found)], "failed" if found.is_red else "muted")
         if is_shell and call.ended is not None and call.exit_code is None and not self._has_exit_codes:
             yield Section([SafeText("exit code: not reported by this agent")], "muted")
         if call.parent is not None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agentwatch.actions import change_size, target
 from agentwatch.analysis.silence import limit_ms
 from agentwatch.analysis.status import brief_clock
-from agentwatch.analysis.verdicts import Verdict
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.detail.sections import Section
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, clock, cut_middle, time_of_day
 from agentwatch.session import Call
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.verdicts import Verdict
 
 _TOOL_COLUMNS = 24
 _LEAST_TARGET_COLUMNS = 8

@@ -14,7 +14,7 @@ from agentwatch.machine.row import Row
 from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, first_lines, now_ms
 from agentwatch.recording.alarms import Alarm
 from agentwatch.recording.times import SavedTimes
-from agentwatch.session import Place, Session
+from agentwatch.session import Place, Session, apply_line, forget_texts
 from agentwatch.tripwires import Hit, Tripwire, Tripwires
 from agentwatch.tripwires.cooldown import Announcement, Cooldown
 from agentwatch.wire import Decoder
@@ -86,7 +86,7 @@ class JoinedSession:
         self._before = self._bytes_before()
         hits = filter(self._is_new, self._tripwires.update(at_ms))
         announced = [self._cooldown.add(self._alarm(hit, at_ms)) for hit in hits]
-        self._feed.session.forget_texts()
+        forget_texts(self._feed.session)
         return [*filter(None, announced), *self._cooldown.due(at_ms)]
 
     def has_more(self) -> bool:
@@ -102,12 +102,12 @@ class JoinedSession:
         """Return the state at an offset: the format and the working directory, as the head shows them."""
         session, decoder = Session(), Decoder(agent)
         if agent is not None:
-            session.apply([FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
+            apply_line(session, [FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
         for line in filter(bytes.strip, first_lines(self._fd, min(_HEAD_BYTES, end))):
             events = decoder.decode(line)
             for each in (*decoder.take_redecoded(), events):
                 kept = [event for event in each if isinstance(event, _ABOUT_RUN)]
-                session.apply(kept, Place(0, len(line), None), 0)
+                apply_line(session, kept, Place(0, len(line), None), 0)
             if any(isinstance(event, _BEGINS_WORK) for event in events):
                 break
         if session.runs:

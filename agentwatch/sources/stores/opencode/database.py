@@ -22,18 +22,20 @@ from agentwatch.sources.stores.opencode.rows import (
     as_text,
     as_time,
 )
-from agentwatch.sources.stores.sqlite_file import as_os_error, log_of, opened
+from agentwatch.sources.stores.sqlite_file import log_of, queried, stored_columns
 
 if TYPE_CHECKING:
     import sqlite3
 
-_TABLES = ("session", "message", "part")
-"""The tables that are read. Others hold the user's credentials."""
-_NEEDED = ("id", "parent_id", "directory", "version", "time_created", "time_updated")
+_COLUMNS = {
+    "session": ("id", "parent_id", "directory", "version", "time_created", "time_updated"),
+    "message": ("id", "session_id", "time_created", "time_updated", "data"),
+    "part": ("id", "session_id", "message_id", "time_created", "time_updated", "data"),
+}
+"""The tables that are read, with the columns that each must have. Others hold the user's credentials."""
 _OPTIONAL = ("title", "agent", "model", "revert")
 """Columns of `session` that older versions lack."""
 _MOST_SESSIONS = 10_000
-_TRIES = 3
 _FRESH_NS = 100_000_000
 """Files that were written less than 100 ms before a reading are read again: the clock of a file system may
 advance only every 10 ms, and another write in that time would not be noticed."""
@@ -67,13 +69,9 @@ class Database:
         Raises:
             OSError: The database cannot be read: it is locked, damaged, or not opencode's.
         """
-        import sqlite3
-
         signature, now_ns = self._signature(), time.time_ns()
-        try:
-            rows = self._read()
-        except sqlite3.Error as error:
-            raise as_os_error(error, self._path) from None
+        rows, updated = queried(self._path, _COLUMNS.keys(), self._rows)
+        self._updated |= updated
         self._seen = signature
         self._is_fresh = any(abs(now_ns - each[2]) < _FRESH_NS for each in signature)
         return rows
@@ -88,16 +86,6 @@ class Database:
                 continue
             found.append((status.st_ino, status.st_size, status.st_mtime_ns))
         return tuple(found)
-
-    def _read(self) -> Rows:
-        for _ in range(_TRIES):
-            before = self._signature()
-            with opened(self._path, _TABLES) as (connection, is_frozen):
-                rows = self._rows(connection)
-            if not is_frozen or before == self._signature():
-                self._updated |= rows[1]
-                return rows[0]
-        raise OSError(errno.EBUSY, "it changes while it is read", str(self._path))
 
     def _rows(self, connection: sqlite3.Connection) -> tuple[Rows, dict[str, int]]:
         connection.execute("BEGIN")
@@ -118,13 +106,10 @@ class Database:
 
     def _sessions(self, connection: sqlite3.Connection) -> list[SessionRow]:
         """Return the session that is shown, and its subagents' sessions, each after its parent."""
-        kinds = dict(
-            connection.execute("SELECT name, type FROM sqlite_master WHERE name IN (?, ?, ?)", _TABLES)
-        )
-        columns = {row[1] for row in connection.execute("PRAGMA table_info(session)")}
-        if kinds != dict.fromkeys(_TABLES, "table") or not columns.issuperset(_NEEDED):
+        columns = {table: stored_columns(connection, table) for table in _COLUMNS}
+        if any(not columns[table].issuperset(needed) for table, needed in _COLUMNS.items()):
             raise OSError(errno.EINVAL, "it has no sessions that this version can read", str(self._path))
-        chosen = [*_NEEDED, *(name for name in _OPTIONAL if name in columns)]
+        chosen = [*_COLUMNS["session"], *(name for name in _OPTIONAL if name in columns["session"])]
         select = f"SELECT {', '.join(chosen)} FROM session "  # noqa: S608 - the names are constants
         if self._session_id is None:
             where = "WHERE parent_id IS NULL ORDER BY time_updated DESC, id LIMIT 1"
@@ -148,7 +133,6 @@ class Database:
         return sessions
 
 
-_KINDS = "SELECT name, type FROM sqlite_master WHERE name IN (?, ?, ?)"
 _MESSAGES = (
     "SELECT id, time_updated FROM message WHERE session_id = ?",
     "SELECT id, time_updated, time_created, data, session_id FROM message WHERE id = ?",

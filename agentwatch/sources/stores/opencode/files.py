@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentwatch.recording import open_regular
+from agentwatch.recording.store import is_foreign_id, within
 from agentwatch.sources.stores.opencode.rows import (
     MessageRow,
     Object,
@@ -62,18 +63,19 @@ class Storage:
         messages: list[MessageRow] = []
         for session in sessions:
             messages += (
-                MessageRow(as_text(data.get("id")) or path.stem, session.id, _created(data), data)
-                for path, data in self._changed(self._folder / "message" / session.id)
+                MessageRow(row_id, session.id, _created(data), data)
+                for path, data in self._changed("message", session.id)
+                if is_foreign_id(row_id := _id_of(data, path))
             )
         self._messages |= {row.id: row.session_id for row in messages}
         parts = [
-            PartRow(as_text(data.get("id")) or path.stem, message_id, session_id, None, data)
+            PartRow(_id_of(data, path), message_id, session_id, None, data)
             for message_id, session_id in self._messages.items()
-            for path, data in self._changed(self._folder / "part" / message_id)
+            for path, data in self._changed("part", message_id)
         ]
         parts += (
-            PartRow(as_text(data.get("id")) or path.stem, message_id, self._messages[message_id], None, data)
-            for path, data in self._changed(self._folder / "part")
+            PartRow(_id_of(data, path), message_id, self._messages[message_id], None, data)
+            for path, data in self._changed("part")
             if (message_id := as_text(data.get("messageID")) or "") in self._messages
         )
         for row in messages:
@@ -83,11 +85,17 @@ class Storage:
 
     def _sessions(self) -> list[SessionRow]:
         """Return the session that is shown, and its subagents' sessions, each after its parent."""
-        for project in _folders(self._folder / "session"):
-            self._session_files |= {str(path): data for path, data in self._changed(project)}
-        rows = {row.id: row for row in map(_session, self._session_files.values())}
+        for entry in _entries(within(self._folder, "session")):
+            if entry.is_dir(follow_symlinks=False):
+                self._session_files |= {
+                    str(path): data for path, data in self._changed("session", entry.name)
+                }
+        known = [
+            data for data in self._session_files.values() if is_foreign_id(as_text(data.get("id")) or "")
+        ]
+        rows = {row.id: row for row in map(_session, known)}
         if self._session_id is None:
-            mains = [data for data in self._session_files.values() if as_text(data.get("parentID")) is None]
+            mains = [data for data in known if as_text(data.get("parentID")) is None]
             self._session_id = as_text(max(mains, key=_updated).get("id")) if mains else None
         root = None if self._session_id is None else rows.get(self._session_id)
         if root is None:
@@ -97,19 +105,22 @@ class Storage:
         for row in rows.values():
             if row.parent_id is not None:
                 children.setdefault(row.parent_id, []).append(row)
-        found, known = [root], {root.id}
+        found, ids = [root], {root.id}
         for row in found:  # it grows while it is read
-            new = [child for child in children.get(row.id, []) if child.id not in known]
-            known |= {child.id for child in new}
+            new = [child for child in children.get(row.id, []) if child.id not in ids]
+            ids |= {child.id for child in new}
             found += new[: _MOST_SESSIONS - len(found)]
         return found
 
-    def _changed(self, folder: Path) -> Iterator[tuple[Path, Object]]:
+    def _changed(self, *names: str) -> Iterator[tuple[Path, Object]]:
         """Yield the JSON files of a folder that are new or were changed, and their contents.
 
         A file that is being written is no JSON object. It is read again when it has changed.
+
+        Args:
+            names: The names of the folder and those above it, below the folder `storage`.
         """
-        for entry in sorted(_entries(folder), key=lambda entry: entry.name):
+        for entry in sorted(_entries(within(self._folder, *names)), key=lambda entry: entry.name):
             try:
                 if not entry.name.endswith(".json") or not entry.is_file(follow_symlinks=False):
                     continue
@@ -117,7 +128,7 @@ class Storage:
                 stamp = status.st_size, status.st_mtime_ns
                 if self._seen.get(entry.path) == stamp or status.st_size > _MOST_BYTES:
                     continue
-                data = as_object(_content(entry.path))
+                data = as_object(content(Path(entry.path)))
             except FileNotFoundError:
                 continue
             if data:
@@ -125,9 +136,9 @@ class Storage:
                 yield Path(entry.path), data
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(folder: Path | None) -> list[os.DirEntry[str]]:
     """Return the entries of a folder that is not a link; none if it does not exist."""
-    if folder.is_symlink():
+    if folder is None or folder.is_symlink():
         return []
     try:
         with os.scandir(folder) as entries:
@@ -136,13 +147,22 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _folders(folder: Path) -> list[Path]:
-    return [Path(entry.path) for entry in _entries(folder) if entry.is_dir(follow_symlinks=False)]
+def content(path: Path, *, follow_links: bool = False) -> bytes:
+    """Return the beginning of a regular file.
 
+    Args:
+        path: The file.
+        follow_links: Whether the path may be a link: the user has named it.
 
-def _content(path: str) -> bytes:
-    with open(open_regular(Path(path)), "rb") as file:
+    Raises:
+        OSError: It cannot be read, or is not a regular file.
+    """
+    with open(open_regular(path, follow_links=follow_links), "rb") as file:
         return file.read(_MOST_BYTES)
+
+
+def _id_of(data: Object, path: Path) -> str:
+    return as_text(data.get("id")) or path.stem
 
 
 def _created(data: Object) -> int | None:

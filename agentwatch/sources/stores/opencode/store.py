@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from agentwatch.sources.stores.opencode.database import Database
-from agentwatch.sources.stores.opencode.files import Storage
+from agentwatch.sources.stores.opencode.files import Storage, content
 from agentwatch.sources.stores.opencode.lines import SessionLines
 from agentwatch.sources.stores.opencode.rows import Reader, as_object, as_text
 from agentwatch.sources.stores.store import Store
@@ -75,5 +75,5 @@ def storage_at(folder: Path, session: Path | str | None) -> Store:
         OSError: The file cannot be read.
     """
     if isinstance(session, Path):
-        session = as_text(as_object(session.read_bytes()).get("id")) or session.stem
+        session = as_text(as_object(content(session, follow_links=True)).get("id")) or session.stem
     return SessionStore(Storage(folder, session))

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.engine.nats.client.message import Delivery, delivery_in, headers_in
+from tests.conftest import case
 
 ACK = b"$JS.ACK.AW.name.1.42.7.1770000000000000000.9"
 
 
-@pytest.mark.parametrize(
-    ("block", "headers"),
-    [
-        (b"", {}),
-        (b"NATS/1.0\r\n\r\n", {}),
-        (b"NATS/1.0 404\r\n\r\n", {"Status": "404", "Description": ""}),
-        (b"NATS/1.0 409 Consumer Deleted\r\n\r\n", {"Status": "409", "Description": "Consumer Deleted"}),
-        (b"NATS/1.0\r\nA: b\r\nA:c\r\n D : e:f \r\nno colon\r\n\r\n", {"A": "c", "D": "e:f"}),
-        (b"NATS/1.0 100 Idle\r\nA: b\r\n\r\n", {"Status": "100", "Description": "Idle", "A": "b"}),
-        (b"NATS/1.0\r\n\xff: \xfe\r\n\r\n", {"\ufffd": "\ufffd"}),
-        (b"NATS/2.0\r\nA: b\r\n\r\n", {}),
-    ],
-)
-def test_headers(block: bytes, headers: dict[str, str]) -> None:
+HEADERS: list[tuple[bytes, dict[str, str]]] = [
+    (b"", {}),
+    (b"NATS/1.0\r\n\r\n", {}),
+    (b"NATS/1.0 404\r\n\r\n", {"Status": "404", "Description": ""}),
+    (b"NATS/1.0 409 Consumer Deleted\r\n\r\n", {"Status": "409", "Description": "Consumer Deleted"}),
+    (b"NATS/1.0\r\nA: b\r\nA:c\r\n D : e:f \r\nno colon\r\n\r\n", {"A": "c", "D": "e:f"}),
+    (b"NATS/1.0 100 Idle\r\nA: b\r\n\r\n", {"Status": "100", "Description": "Idle", "A": "b"}),
+    (b"NATS/1.0\r\n\xff: \xfe\r\n\r\n", {"\ufffd": "\ufffd"}),
+    (b"NATS/2.0\r\nA: b\r\n\r\n", {}),
+]
+
+
+def test_headers() -> None:
     """Malformed lines are left out, and bytes that are no UTF-8 are replaced."""
-    assert headers_in(block) == headers
+    for block, headers in HEADERS:
+        with case(repr(block)):
+            assert headers_in(block) == headers
 
 
 def test_a_status_is_in_the_first_line_alone() -> None:
@@ -50,23 +51,21 @@ def test_headers_cut_at_each_byte() -> None:
         assert "12345".startswith(found.get("Aw-Offset", ""))
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
+def test_the_place_of_a_message() -> None:
+    """Sequence, time and pending messages are read with and without domain and account."""
+    for reply in (
         ACK,
         b"$JS.ACK.hub.ABCDEF.AW.name.1.42.7.1770000000000000000.9",
         b"$JS.ACK._.ABCDEF.AW.name.1.42.7.1770000000000000000.9.token",
         b"$JS.ACK._.ABCDEF.AW.name.1.42.7.1770000000000000000.9.token.more",
-    ],
-)
-def test_the_place_of_a_message(reply: bytes) -> None:
-    """Sequence, time and pending messages are read with and without domain and account."""
-    assert delivery_in(reply) == Delivery(42, 1770000000000000000, 9)
+    ):
+        with case(repr(reply)):
+            assert delivery_in(reply) == Delivery(42, 1770000000000000000, 9)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
+def test_what_is_no_place() -> None:
+    """Other reply subjects are those of no delivered message."""
+    for reply in (
         b"",
         b"_INBOX.x",
         b"$JS.ACK",
@@ -78,11 +77,9 @@ def test_the_place_of_a_message(reply: bytes) -> None:
         ACK.replace(b"42", b"\xd9\xa3"),
         ACK.replace(b"42", b"4" * 5000),
         b"$JS.ACK." + b"." * 100_000,
-    ],
-)
-def test_what_is_no_place(reply: bytes) -> None:
-    """Other reply subjects are those of no delivered message."""
-    assert delivery_in(reply) is None
+    ):
+        with case(f"{reply[:80]!r}"):
+            assert delivery_in(reply) is None
 
 
 @given(st.binary(max_size=100))

@@ -6,17 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.captures import OURS
 from tests.builders.exports.attacks import ATTACKS, MIXED, attacked, run_with
-from tests.builders.formats.samples import OF_A_FORMAT
-from tests.conftest import RECORDINGS, Saver
+from tests.builders.formats.samples import of_a_format
+from tests.conftest import RECORDINGS, Saver, case
 from tests.exports.html.browser.conftest import Opener
 from tests.exports.html.browser.inert import check_inert, check_still_there
 from tests.harness.browser.page import Page
 
 MOST_CALLS = 8
-OF_EACH = {name: data for _, data, name in sorted(OF_A_FORMAT, key=lambda each: -min(len(each[1]), 60_000))}
-"""A short sample of each format."""
 COUNT = "Number(document.getElementById('calls').getAttribute('aria-rowcount'))"
+
+
+def of_each() -> dict[str, bytes]:
+    """Return a short sample of each format."""
+    found = sorted(of_a_format(OURS), key=lambda each: -len(each[1]))
+    return {name: data for _, data, name in found}
 
 
 def tour(page: Page) -> None:
@@ -36,22 +41,47 @@ def tour(page: Page) -> None:
     check_inert(page)
 
 
-@pytest.mark.parametrize("path", sorted(RECORDINGS.glob("*.ndjson")), ids=lambda path: path.stem)
-def test_every_recording_is_shown(opened: Opener, path: Path) -> None:
+@pytest.mark.slow
+def test_a_recording_is_shown(opened: Opener) -> None:
+    """The page of the demo does not complain, asks for nothing and has no element of the agent."""
+    tour(opened(RECORDINGS / "demo.ndjson"))
+
+
+@pytest.mark.system
+def test_every_recording_is_shown(opened: Opener) -> None:
     """No page complains, asks for anything or has an element of the agent, whatever is opened in it."""
-    tour(opened(path))
+    paths = sorted(RECORDINGS.glob("*.ndjson"))
+    assert paths
+    for path in paths:
+        with case(path):
+            tour(opened(path))
 
 
-@pytest.mark.parametrize("name", OF_EACH)
-def test_every_format_is_shown(opened: Opener, recording: Saver, name: str) -> None:
+@pytest.mark.system
+def test_every_format_is_shown(opened: Opener, recording: Saver) -> None:
     """The same holds for the page of each agent."""
-    tour(opened(recording(OF_EACH[name])))
+    for name, data in of_each().items():
+        with case(name):
+            tour(opened(recording(data)))
 
 
-@pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)
-def test_a_text_in_every_field_does_nothing(opened: Opener, recording: Saver, text: str) -> None:
+@pytest.mark.system
+def test_all_texts_in_every_field_do_nothing(opened: Opener, recording: Saver) -> None:
+    """All hostile texts in each field of a session are shown as text, with scripts and without."""
+    check_attack(opened, recording(*run_with(MIXED)))
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("part", range(4))
+def test_a_text_in_every_field_does_nothing(opened: Opener, recording: Saver, part: int) -> None:
     """A hostile text in any field of a session is shown as text, with scripts and without."""
-    path = recording(*run_with(text))
+    for name, text in [*ATTACKS.items()][part::4]:
+        with case(name):
+            check_attack(opened, recording(*run_with(text)))
+
+
+def check_attack(opened: Opener, path: Path) -> None:
+    """Check that the page of a recording with hostile texts shows them, and does nothing."""
     page = opened(path)
     assert page.evaluate(COUNT) >= 6
     tour(page)
@@ -61,9 +91,11 @@ def test_a_text_in_every_field_does_nothing(opened: Opener, recording: Saver, te
     check_still_there(page)
 
 
-@pytest.mark.parametrize("name", OF_EACH)
-def test_hostile_lines_of_every_format_do_nothing(opened: Opener, recording: Saver, name: str) -> None:
+@pytest.mark.system
+def test_hostile_lines_of_every_format_do_nothing(opened: Opener, recording: Saver) -> None:
     """All texts at once, in each field of a recording of each agent, do nothing."""
-    page = opened(recording(*attacked(OF_EACH[name], MIXED)))
-    tour(page)
-    check_still_there(page)
+    for name, data in of_each().items():
+        with case(name):
+            page = opened(recording(*attacked(data, MIXED)))
+            tour(page)
+            check_still_there(page)

@@ -15,6 +15,8 @@ from tests.exports.html.browser.conftest import Opener
 from tests.exports.html.browser.inert import check_inert
 from tests.harness.browser.page import Node, Page
 
+pytestmark = pytest.mark.system
+
 DEMO = RECORDINGS / "demo.ndjson"
 TITLE = "test_nearest_low_just_past in tests/test_nearest.py fails"
 FILLED = "!document.querySelector('[aria-busy]')"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.exports.html.content.call_body import CallBody
 from agentwatch.exports.html.content.nodes import texts
 from tests.builders.claude_lines import written
 from tests.builders.exports.opened import RAW, opened
 from tests.builders.lines import completed, init, started, user
 from tests.builders.on_disk import cursor_transcript as cursor
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 
 DEMO = RECORDINGS / "demo.ndjson"
 
@@ -28,20 +26,21 @@ def kinds(nodes: list[Any]) -> list[str]:
     return [f"{node[0]}.{node[1].split(' ')[0]}" if node[1] else node[0] for node in nodes]
 
 
-@pytest.mark.parametrize(
-    ("number", "expected"),
-    [
-        (1, ["pre.plain", "p.facts", "details.more"]),
-        (3, ["div.lines", "p.facts", "details.more"]),
-        (6, ["pre.command", "pre.output", "p.facts", "details.more"]),
-        (7, ["ul.plan", "p.facts", "details.more"]),
-        (8, ["div.diff", "p.facts", "details.more"]),
-        (9, ["pre.error", "p.facts", "details.more"]),
-    ],
-)
-def test_what_happened_comes_first(number: int, expected: list[str]) -> None:
+CALLS: list[tuple[int, list[str]]] = [
+    (1, ["pre.plain", "p.facts", "details.more"]),
+    (3, ["div.lines", "p.facts", "details.more"]),
+    (6, ["pre.command", "pre.output", "p.facts", "details.more"]),
+    (7, ["ul.plan", "p.facts", "details.more"]),
+    (8, ["div.diff", "p.facts", "details.more"]),
+    (9, ["pre.error", "p.facts", "details.more"]),
+]
+
+
+def test_what_happened_comes_first() -> None:
     """Each call begins with its output, its diff, its list or its error."""
-    assert kinds(body_of(number)) == expected
+    for number, expected in CALLS:
+        with case(number):
+            assert kinds(body_of(number)) == expected
 
 
 def test_the_facts_are_those_of_the_screen() -> None:

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from agentwatch.exports.html import sources
 from agentwatch.exports.html.content.languages import _FAMILIES, coloured, family_named, family_of_file
+from tests.conftest import case
+
+FAMILIES: list[tuple[str | None, str]] = [
+    ("src/app.py", "python"),
+    ("C:\\src\\App.TS", "curly"),
+    ("Dockerfile", "settings"),
+    ("notes.md", ""),
+    ("a.py/readme", ""),
+    ("x" * 10_000, ""),
+    ("", ""),
+    (None, ""),
+]
 
 
-@pytest.mark.parametrize(
-    ("path", "family"),
-    [
-        ("src/app.py", "python"),
-        ("C:\\src\\App.TS", "curly"),
-        ("Dockerfile", "settings"),
-        ("notes.md", ""),
-        ("a.py/readme", ""),
-        ("x" * 10_000, ""),
-        ("", ""),
-        (None, ""),
-    ],
-)
-def test_the_name_of_a_file_determines_its_family(path: str | None, family: str) -> None:
+def test_the_name_of_a_file_determines_its_family() -> None:
     """The suffix counts, or the whole name of a file that has none."""
-    assert family_of_file(path) == family
+    for path, family in FAMILIES:
+        with case(path):
+            assert family_of_file(path) == family
 
 
 def test_an_unknown_language_adds_no_class() -> None:

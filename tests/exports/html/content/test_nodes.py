@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agentwatch.exports.html.content.nodes import element, escaped, link, markup, text, texts
 from agentwatch.safe_text import safe_text
+from tests.conftest import case
 
 
 class _Texts(HTMLParser):
@@ -52,44 +53,47 @@ def test_the_first_number_of_a_list_is_kept() -> None:
     assert markup([element("ol", "3", element("li", "", "c"))]) == '<ol start="3"><li>c</li></ol>'
 
 
-@pytest.mark.parametrize(
-    "address", ["https://example.org/a?b=1&c=%20", "http://localhost:8000/", "HTTPS://X.Y"]
-)
-def test_a_link_shows_its_address(address: str) -> None:
+ADDRESSES: list[str] = ["https://example.org/a?b=1&c=%20", "http://localhost:8000/", "HTTPS://X.Y"]
+
+
+def test_a_link_shows_its_address() -> None:
     """A link of the web leads to its address, which follows its text unless it is its text."""
-    named = markup([link(address, text("here"))])
-    shown = escaped(address)
-    opening = f'<a href="{shown}" rel="noreferrer noopener" target="_blank">'
-    assert named == f'<span>{opening}here</a><span class="address"> ({shown})</span></span>'
-    assert markup([link(address, text(address))]) == f"{opening}{shown}</a>"
+    for address in ADDRESSES:
+        with case(address):
+            named = markup([link(address, text("here"))])
+            shown = escaped(address)
+            opening = f'<a href="{shown}" rel="noreferrer noopener" target="_blank">'
+            assert named == f'<span>{opening}here</a><span class="address"> ({shown})</span></span>'
+            assert markup([link(address, text(address))]) == f"{opening}{shown}</a>"
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "javascript:alert(1)",
-        " javascript:alert(1)",
-        "java\nscript:alert(1)",
-        "https:alert(1)",
-        "data:text/html,x",
-        "file:///etc/passwd",
-        "//example.org/",
-        "../../secret",
-        "mailto:a@example.org",
-        "https://example.org/\u202egnp.exe\x00",
-        "https://",
-        "https://a b",
-        "https://x" + "y" * 3000,
-    ],
-)
-def test_another_address_is_text(address: str) -> None:
+OTHER: list[str] = [
+    "javascript:alert(1)",
+    " javascript:alert(1)",
+    "java\nscript:alert(1)",
+    "https:alert(1)",
+    "data:text/html,x",
+    "file:///etc/passwd",
+    "//example.org/",
+    "../../secret",
+    "mailto:a@example.org",
+    "https://example.org/\u202egnp.exe\x00",
+    "https://",
+    "https://a b",
+    "https://x" + "y" * 3000,
+]
+
+
+def test_another_address_is_text() -> None:
     """An address that is not of the web, or that hides what it is, does not become a link."""
-    shown = markup([link(address, text("here"))])
-    assert "<a" not in shown or "\u202e" not in shown
-    assert "javascript:" not in shown.split("<a", 1)[-1].split(">", 1)[0]
-    if "example.org/\u202e" not in address:
-        assert "<a" not in shown
-        assert "here" in shown
+    for address in OTHER:
+        with case(address):
+            shown = markup([link(address, text("here"))])
+            assert "<a" not in shown or "\u202e" not in shown
+            assert "javascript:" not in shown.split("<a", 1)[-1].split(">", 1)[0]
+            if "example.org/\u202e" not in address:
+                assert "<a" not in shown
+                assert "here" in shown
 
 
 def test_texts_are_those_of_all_elements() -> None:

@@ -36,6 +36,8 @@ class Impostor:
         self._listener = socket.create_server((host, 0))
         self.received = b""
         self.connections = 0
+        self.closed = 0
+        """How many connections their clients have closed."""
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
@@ -73,6 +75,7 @@ class Impostor:
                             words = line.split(b" ")
                             if words[0] in {b"PUB", b"HPUB"}:
                                 client.sendall(_message(words[2], self._answer or b""))
+                    self.closed += not data
 
 
 def _message(subject: bytes, data: bytes) -> bytes:

@@ -23,6 +23,7 @@ from agentwatch.events import (
     UsageScope,
 )
 from agentwatch.machine.digest import Digest, Turn
+from tests.conftest import case
 from tests.machine.digest.made_events import after, ended, said, started
 
 
@@ -99,19 +100,18 @@ def test_the_duration_of_a_turn_is_no_second_end() -> None:
     assert digest.turn_ms == 1000
 
 
-@pytest.mark.parametrize(
-    ("events", "reason"),
-    [
+def test_the_reason_of_a_failure_is_the_result_or_the_last_error() -> None:
+    """A turn that ended well has none."""
+    cases: list[tuple[list[Event], str]] = [
         ([TurnEnded(Outcome.FAILED, " overloaded\nsorry ")], "overloaded\nsorry"),
         ([Notice("no login", is_error=True), Notice("x"), TurnEnded(Outcome.FAILED)], "no login"),
         ([TurnEnded(Outcome.CANCELLED)], ""),
         ([TurnEnded(Outcome.FAILED, "bad"), Prompt("Go"), TurnEnded(Outcome.SUCCEEDED)], ""),
         ([Notice("old", is_error=True), TurnStarted(), TurnEnded(Outcome.FAILED)], ""),
-    ],
-)
-def test_the_reason_of_a_failure_is_the_result_or_the_last_error(events: list[Event], reason: str) -> None:
-    """A turn that ended well has none."""
-    assert after(Prompt("Go"), *events).reason == reason
+    ]
+    for events, reason in cases:
+        with case(events):
+            assert after(Prompt("Go"), *events).reason == reason
 
 
 def test_a_new_run_begins_without_the_state_of_the_last_one() -> None:

@@ -13,11 +13,12 @@ from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.calls.cells.targets import cut_apart, file_names
 from tests.builders.lines import PROPERTY
 from tests.builders.screen.made_calls import made
+from tests.conftest import case
 
 
-@pytest.mark.parametrize(
-    ("command", "target"),
-    [
+def test_a_leading_cd_is_left_out() -> None:
+    """`cd DIR &&` at the beginning is left out, as often as it occurs, but not if nothing follows."""
+    for command, target in (
         ("cd /a/b && make", "make"),
         ("cd a; make", "make"),
         ('cd "a b" && cd c\\ d && make && ls', "make && ls"),
@@ -27,11 +28,9 @@ from tests.builders.screen.made_calls import made
         ("cd $(pwd) && make", "make"),
         ("cdr a && make", "cdr a && make"),
         ("make && cd a && b", "make && cd a && b"),
-    ],
-)
-def test_a_leading_cd_is_left_out(command: str, target: str) -> None:
-    """`cd DIR &&` at the beginning is left out, as often as it occurs, but not if nothing follows."""
-    assert shown_target(made("shell", command)) == target
+    ):
+        with case(f"{command}, {target}"):
+            assert shown_target(made("shell", command)) == target
 
 
 def test_only_commands_lose_a_cd() -> None:
@@ -39,22 +38,22 @@ def test_only_commands_lose_a_cd() -> None:
     assert shown_target(made("read", "cd a && b")) == "cd a && b"
 
 
-@pytest.mark.parametrize(
-    "command", ["cd " + "\\" * 3000, "cd a && " * 3000, "cd " + "a" * 9000, 'cd "' * 2000]
-)
-def test_a_long_command_costs_little(command: str) -> None:
+@pytest.mark.costs
+def test_a_long_command_costs_little() -> None:
     """A hostile command is read in under 2 ms."""
-    spent = []
-    for _ in range(10):
-        began = time.thread_time()
-        shown_target(made("shell", command))
-        spent.append(time.thread_time() - began)
-    assert min(spent) < 0.002
+    for command in ("cd " + "\\" * 3000, "cd a && " * 3000, "cd " + "a" * 9000, 'cd "' * 2000):
+        with case(ascii(command[:60])):
+            spent = []
+            for _ in range(10):
+                began = time.thread_time()
+                shown_target(made("shell", command))
+                spent.append(time.thread_time() - began)
+            assert min(spent) < 0.002
 
 
-@pytest.mark.parametrize(
-    ("text", "near", "width", "is_path", "shown"),
-    [
+def test_a_cut_shows_what_differs() -> None:
+    """A cut that would hide what differs from a near target cuts out what they share instead."""
+    for text, near, width, is_path, shown in (
         ("short", ["shirt"], 9, False, "short"),
         ("make the whole thing", ["make all"], 9, False, "make the…"),
         ("pytest tests/unit/test_a.py", ["pytest tests/unit/test_b.py"], 20, False, "pytest …test_a.py"),
@@ -64,11 +63,11 @@ def test_a_long_command_costs_little(command: str) -> None:
         ("a/one/c/d/e.py", ["a/two/c/d/e.py"], 12, True, "…/one/…/e.py"),
         ("a/one/c/d/e.py", ["a/two/c/d/f.py"], 12, True, "a/…/d/e.py"),
         ("a/b/c/name_one_of_many.py", ["a/b/c/name_two_of_many.py"], 12, True, "…/name_one_…"),
-    ],
-)
-def test_a_cut_shows_what_differs(text: str, near: list[str], width: int, is_path: bool, shown: str) -> None:
-    """A cut that would hide what differs from a near target cuts out what they share instead."""
-    assert cut_apart(SafeText(text), [SafeText(each) for each in near], width, is_path=is_path) == shown
+    ):
+        with case(f"{text}, {width}, {is_path}"):
+            assert (
+                cut_apart(SafeText(text), [SafeText(each) for each in near], width, is_path=is_path) == shown
+            )
 
 
 _WORDS = st.lists(st.sampled_from(["pytest", "tests", "unit", "日本", "x" * 30, "a"]), max_size=9)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from agentwatch.events import Outcome
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.session import Call, Place
+from tests.conftest import case
 
 WIDTH = 10
 
@@ -48,9 +47,9 @@ def test_bars_show_when_the_calls_ran() -> None:
     assert bars(calls) == ["█████", "     █████", "██████████", "  ▐████▌"]
 
 
-@pytest.mark.parametrize(
-    ("begin", "end", "bar"),
-    [
+def test_bars_are_drawn_in_eighths() -> None:
+    """A bar ends in eighths of a column and begins in eighths, halves or whole ones; the shortest shows."""
+    for begin, end, bar in (
         (0, 1000, "█"),
         (0, 125, "▏"),
         (0, 500, "▌"),
@@ -62,11 +61,9 @@ def test_bars_show_when_the_calls_ran() -> None:
         (375, 2000, "▐█"),
         (9999, 10_000, "         ▕"),
         (3000, 3000, "   ▏"),
-    ],
-)
-def test_bars_are_drawn_in_eighths(begin: int, end: int, bar: str) -> None:
-    """A bar ends in eighths of a column and begins in eighths, halves or whole ones; the shortest shows."""
-    assert bars([call(begin, end), call(0, 10_000)])[0] == bar
+    ):
+        with case(f"{begin}, {end}, {bar}"):
+            assert bars([call(begin, end), call(0, 10_000)])[0] == bar
 
 
 def test_a_row_of_several_calls_shows_each() -> None:
@@ -133,10 +130,11 @@ def test_unknown_times_are_not_drawn() -> None:
     assert bars([unfinished, call(0, 10_000)])[0] == "     ▏"
 
 
-@pytest.mark.parametrize(("begin", "end"), [(10**15, 0), (-(10**15), 10**15), (0, -5), (5, 5)])
-def test_times_out_of_order_are_drawn(begin: int, end: int) -> None:
+def test_times_out_of_order_are_drawn() -> None:
     """Whatever times a clock gave, a bar is as wide as the strip."""
-    broken = call(begin, end)
-    strip = strip_of([broken])
-    for now_ms in (None, 0):
-        assert len(strip.bar([broken], WIDTH, strip.scales([broken], now_ms), now_ms)) == WIDTH
+    for begin, end in ((10**15, 0), (-(10**15), 10**15), (0, -5), (5, 5)):
+        with case(f"{begin}, {end}"):
+            broken = call(begin, end)
+            strip = strip_of([broken])
+            for now_ms in (None, 0):
+                assert len(strip.bar([broken], WIDTH, strip.scales([broken], now_ms), now_ms)) == WIDTH

@@ -9,6 +9,8 @@ from tests.builders.screen.call_detail import shown
 from tests.builders.screen.lines import CWD, ended, init, result, shell, started
 from tests.conftest import Saver
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("keys", "words", "text"),
@@ -27,6 +29,7 @@ async def test_y_copies_the_output_and_names_it(recording: Saver, keys: str, wor
         assert text in stage.app.clipboard
 
 
+@pytest.mark.system
 async def test_y_copies_the_chosen_branch(recording: Saver) -> None:
     """`y` copies the value of the selected branch of a tree."""
     call = started("c", "mcp", {"args": {"filter": {"state": ["open"]}}})
@@ -135,6 +138,7 @@ async def test_fields_nested_too_deeply_to_compare_are_shown(recording: Saver) -
         assert lines_of(detail)[-1].endswith("more fields")
 
 
+@pytest.mark.system
 async def test_y_copies_the_error_of_a_call_without_output(recording: Saver) -> None:
     """`y` copies the reason of a failure if there is no output, and the whole detail if there is neither."""
     fail = ended("e", "edit", {"path": f"{CWD}/x.py"}, {"error": {"error": "It occurs\ntwice."}})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentwatch.blocks import Block, TextBlock
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
@@ -10,6 +12,8 @@ from agentwatch.session import Place
 from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver
+
+pytestmark = pytest.mark.slow
 
 LONG = "line\n" * 60
 
@@ -40,6 +44,7 @@ async def test_the_outcome_is_named_once(recording: Saver) -> None:
         await stage.until(lambda: "✗ exit 2 · 1.5 s ─" not in stage.text(), "one outcome")
 
 
+@pytest.mark.system
 async def test_without_a_border_the_first_row_names_the_call(recording: Saver) -> None:
     """On a narrow screen the detail begins with the call, and its outcome if that is out of view."""
     calls = shell(1, 2, "out") + shell(2, 2, LONG)
@@ -50,6 +55,7 @@ async def test_without_a_border_the_first_row_names_the_call(recording: Saver) -
         await stage.until(lambda: viewport(stage.pane("detail"))[0] == "#1 shell", "the call alone")
 
 
+@pytest.mark.system
 async def test_the_title_names_a_failure_that_stays(recording: Saver) -> None:
     """While later calls arrive, the detail of a failed call stays, and its title names it."""
     path = recording(init() + shell(1, 1, "broken"))
@@ -63,6 +69,7 @@ async def test_the_title_names_a_failure_that_stays(recording: Saver) -> None:
         await stage.shows("3 Detail · #3 shell")
 
 
+@pytest.mark.system
 async def test_the_tab_of_the_detail_is_short(recording: Saver) -> None:
     """When the detail is maximized, its tab does not name the call, which the first row does."""
     async with opened(recording(init() + shell(1) + result()), (120, 40)) as stage:
@@ -74,6 +81,7 @@ async def test_the_tab_of_the_detail_is_short(recording: Saver) -> None:
         assert viewport(stage.pane("detail"))[0] == "$ echo 1"
 
 
+@pytest.mark.system
 async def test_the_first_row_is_one_row_at_any_width(recording: Saver) -> None:
     """Without a border, the row that names the call is cut where it does not fit."""
     edit = ended("a", "edit", {"path": f"{CWD}/src/{'long/' * 20}x.py"}, {"success": {"linesAdded": 3}})

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.builders.screen.app import lines_of
 from tests.builders.screen.call_detail import shown
 from tests.builders.screen.lines import ended, init
 from tests.conftest import Saver
+
+pytestmark = pytest.mark.slow
 
 
 async def test_the_steps_of_a_subagent_are_as_in_the_transcript(recording: Saver) -> None:

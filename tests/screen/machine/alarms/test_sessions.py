@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from agentwatch.tripwires import tripwire
 from tests.builders.home.home_app import row
 from tests.builders.lines import completed, init, result, started
 from tests.builders.machine.app import descriptors
+from tests.conftest import case
+from tests.harness.processes import until
 
 REMOVE = "rm -rf /tmp/x"
 FAILURE = {"failure": {"command": "x", "exitCode": 1}}
@@ -64,14 +66,22 @@ class Home:
         return [f"{hit.key[1]} {hit.announcement.alarm.call}" for hit in self.hits]
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    """Return a list with one session that works, that removed files before."""
-    made = Home(tmp_path, "program:rm")
+@contextmanager
+def listed(folder: Path) -> Iterator[Home]:
+    """List one session that works, that removed files before."""
+    folder.mkdir(exist_ok=True)
+    made = Home(folder, "program:rm")
     made.append(init(), shell("a"), ended("a"), shell("b"))
     made.put()
     yield made
     made.alarms.close()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """Return a list with one session that works, that removed files before."""
+    with listed(tmp_path) as made:
+        yield made
 
 
 def test_a_call_after_the_list_was_opened_hits_a_rule(home: Home) -> None:
@@ -126,18 +136,16 @@ def test_a_rule_about_the_run_counts_from_the_opening_of_the_list(tmp_path: Path
     home.alarms.close()
 
 
-@pytest.mark.parametrize(("rule", "is_hit"), [("elapsed>1ms", True), ("elapsed>1h", False)])
-def test_time_counts_from_the_opening_of_the_list(tmp_path: Path, rule: str, is_hit: bool) -> None:
+def test_time_counts_from_the_opening_of_the_list(tmp_path: Path) -> None:
     """When the run began is not read."""
-    home = Home(tmp_path, rule)
-    home.append(init(), shell("a"))
-    home.put()
-    hits = home.step()
-    bound = time.monotonic() + 10
-    while is_hit and not hits and time.monotonic() < bound:
-        hits = home.step()
-    assert hits == ["one None"] * is_hit
-    home.alarms.close()
+    for rule, is_hit in (("elapsed>1ms", True), ("elapsed>1h", False)):
+        with case(rule):
+            home = Home(tmp_path, rule)
+            home.append(init(), shell("a"))
+            home.put()
+            hits = until(home.step, what="the hit") if is_hit else home.step()
+            assert hits == ["one None"] * is_hit
+            home.alarms.close()
 
 
 def test_repeated_hits_wait(home: Home) -> None:
@@ -147,21 +155,22 @@ def test_repeated_hits_wait(home: Home) -> None:
     assert home.step() == ["one 1"]
 
 
-@pytest.mark.parametrize("is_replaced", [False, True])
-def test_a_changed_file_is_joined_again(home: Home, is_replaced: bool) -> None:
+def test_a_changed_file_is_joined_again(tmp_path: Path) -> None:
     """What a truncated or replaced file contains is old; what comes then is judged."""
-    home.step()
     data = init() + shell("x") + ended("x") + shell("y")
-    if is_replaced:
-        other = home.path("other")
-        other.write_bytes(data * 3)
-        other.replace(home.path())
-    else:
-        home.path().write_bytes(data[:-200])
-    assert home.step() == []
-    assert home.step() == []
-    home.append(b"\n", shell("z"))
-    assert home.step() == ["one 1"]
+    for change in ("truncated", "replaced"):
+        with case(change), listed(tmp_path / change) as home:
+            home.step()
+            if change == "replaced":
+                other = home.path("other")
+                other.write_bytes(data * 3)
+                other.replace(home.path())
+            else:
+                home.path().write_bytes(data[:-200])
+            assert home.step() == []
+            assert home.step() == []
+            home.append(b"\n", shell("z"))
+            assert home.step() == ["one 1"]
 
 
 def test_a_rewritten_file_that_is_longer_is_joined_again(home: Home) -> None:
@@ -210,22 +219,21 @@ def test_the_last_lines_of_a_session_that_has_ended_are_judged(home: Home) -> No
     assert not any(name.endswith("one.ndjson") for name in descriptors())
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_other_sessions_are_not_opened(tmp_path: Path) -> None:
+    """Neither those that have ended, nor those of other machines, nor those in stores."""
+    others: tuple[dict[str, Any], ...] = (
         {"state": State.SUCCEEDED},
         {"state": State.UNKNOWN},
         {"host": "b"},
         {"address": "ssh://b/1"},
         {"path": Path("/x.db/ses_1")},
         {"can_open": False},
-    ],
-)
-def test_other_sessions_are_not_opened(home: Home, fields: dict[str, Any]) -> None:
-    """Neither those that have ended, nor those of other machines, nor those in stores."""
-    home.put(**fields)
-    home.step()
-    assert not any(name.endswith("one.ndjson") for name in descriptors())
+    )
+    for number, fields in enumerate(others):
+        with case(fields), listed(tmp_path / str(number)) as home:
+            home.put(**fields)
+            home.step()
+            assert not any(name.endswith("one.ndjson") for name in descriptors())
 
 
 def test_a_pipe_with_the_name_of_a_session_is_not_opened(home: Home) -> None:
@@ -235,9 +243,9 @@ def test_a_pipe_with_the_name_of_a_session_is_not_opened(home: Home) -> None:
     assert home.step() == []
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    [
+def test_hostile_lines_do_not_end_the_judging(tmp_path: Path) -> None:
+    """Neither in the head of the file nor behind it."""
+    hostile_lines = (
         b"\xff\xfe\n",
         b"[" * 5000 + b"\n",
         b"{}\n",
@@ -245,15 +253,14 @@ def test_a_pipe_with_the_name_of_a_session_is_not_opened(home: Home) -> None:
         b'{"type":"tool_call"}\n',
         b'{"type":[],"session_id":{},"tool_call":7,"subtype":"started"}\n',
         b'{"a":"\\ud800"}\n',
-    ],
-)
-def test_hostile_lines_do_not_end_the_judging(home: Home, hostile: bytes) -> None:
-    """Neither in the head of the file nor behind it."""
-    home.append(hostile, init(), name="odd")
-    home.put("odd")
-    home.step()
-    home.append(hostile, hostile, shell("a"), name="odd")
-    assert home.step() == ["odd 1"]
+    )
+    for number, hostile in enumerate(hostile_lines):
+        with case(hostile[:60]), listed(tmp_path / str(number)) as home:
+            home.append(hostile, init(), name="odd")
+            home.put("odd")
+            home.step()
+            home.append(hostile, hostile, shell("a"), name="odd")
+            assert home.step() == ["odd 1"]
 
 
 def test_without_rules_nothing_watches() -> None:

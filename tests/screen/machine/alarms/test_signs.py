@@ -13,6 +13,8 @@ from tests.builders.home.home_app import row
 from tests.builders.lines import init, started
 from tests.builders.machine.app import HomeStage, at_home, descriptors
 
+pytestmark = pytest.mark.slow
+
 REMOVE = "rm -rf /tmp/x"
 MARK = "▲ removes"
 
@@ -54,10 +56,10 @@ async def hit(stage: HomeStage, session: Row) -> str:
     ("action", "rings", "notes"),
     [
         ("bell", True, False),
-        ("note", False, True),
-        ("log", False, False),
-        ("pause", True, True),
         ("stop", True, True),
+        pytest.param("note", False, True, marks=pytest.mark.system),
+        pytest.param("log", False, False, marks=pytest.mark.system),
+        pytest.param("pause", True, True, marks=pytest.mark.system),
     ],
 )
 async def test_each_action_in_the_list(session: Row, action: str, rings: bool, notes: bool) -> None:
@@ -71,6 +73,7 @@ async def test_each_action_in_the_list(session: Row, action: str, rings: bool, n
         assert ("hasnotstarted" in shown) == (action in ("pause", "stop"))
 
 
+@pytest.mark.system
 async def test_a_silenced_session_shows_the_hit_and_does_not_ring(session: Row) -> None:
     """`r` silences its alarms as well."""
     async with at_home([session], config=with_rule("bell")) as stage:
@@ -78,6 +81,7 @@ async def test_a_silenced_session_shows_the_hit_and_does_not_ring(session: Row) 
         assert await hit(stage, session) == ""
 
 
+@pytest.mark.system
 async def test_the_mark_vanishes_when_the_session_is_opened(session: Row) -> None:
     """The user has looked at it then; the file that was judged is closed with the list."""
     async with at_home([session], config=with_rule("log")) as stage:

@@ -24,7 +24,9 @@ from tests.builders.moment.slow_digest import decoded, session_at
 from tests.builders.screen.app import eventually, lines_of, viewport
 from tests.builders.screen.lines import BEGAN_MS, CWD, append, ended, init, result, started
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
-from tests.conftest import Saver
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
 
 UPPER = "src/mill/grinding/coarse/stones_of_the_upper_mill.py"
 
@@ -149,6 +151,7 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         ]
 
 
+@pytest.mark.system
 async def test_an_item_whose_words_change_stays_selected(recording: Saver) -> None:
     """The selection stays with what a line is about, even if another line has the same call."""
     path = recording(BEFORE, shell(2, "make all", 2))
@@ -189,6 +192,7 @@ async def test_files_that_come_and_go_are_named(recording: Saver) -> None:
         assert rows[first + 1 : first + 3] == ["old.py deleted", "new.py created"]
 
 
+@pytest.mark.system
 async def test_lines_are_wrapped_again(recording: Saver) -> None:
     """When the terminal becomes narrower, the lines are wrapped for it."""
     async with opened(recording(BEFORE, *SINCE)) as (app, pilot):
@@ -197,6 +201,7 @@ async def test_lines_are_wrapped_again(recording: Saver) -> None:
         assert app.rows()[:2] == ["21 events, 10 calls, 3", "failed, 1 rejected"]
 
 
+@pytest.mark.system
 async def test_enter_opens_the_call_of_a_line(recording: Saver) -> None:
     """The cursor moves among the lines about calls, and enter dismisses the screen with the call."""
     path = recording(BEFORE, *SINCE)
@@ -215,6 +220,7 @@ async def test_p_plays_it(recording: Saver) -> None:
         assert app.given == [Play(len(BEFORE), 16, None, 27)]
 
 
+@pytest.mark.system
 async def test_silences_that_must_be_cut_are_named(recording: Saver) -> None:
     """If the highest speed does not suffice, the line says to what silences are cut."""
     async with opened(recording(BEFORE, *SINCE), seconds=600) as (app, pilot):
@@ -235,6 +241,7 @@ async def test_without_times_nothing_is_played(recording: Saver) -> None:
         assert not app.given
 
 
+@pytest.mark.system
 async def test_long_lists_are_cut(recording: Saver) -> None:
     """A list has at most as many lines as can be read; a last line has the number of the others."""
     reads = [read(number, f"f{number}") for number in range(2, 25)]
@@ -244,17 +251,20 @@ async def test_long_lists_are_cut(recording: Saver) -> None:
         assert rows[first + 20 : first + 22] == ["f5", "and 3 more"]
 
 
-@pytest.mark.parametrize("size", [(160, 50), (80, 24), (40, 12), (20, 6)])
-async def test_it_fits(recording: Saver, size: tuple[int, int]) -> None:
+@pytest.mark.system
+async def test_it_fits(recording: Saver) -> None:
     """At every size each row fits, the first line is wrapped, and a path is cut in the middle."""
-    async with opened(recording(BEFORE, *SINCE), size) as (app, _):
-        width = app.view.scrollable_content_region.width
-        assert all(len(row) < width for row in lines_of(app.view))
-        assert " ".join(app.rows()).startswith("21 events, 10 calls, 3 failed, 1 rejected")
-        path = next(row for row in app.rows() if row.endswith("mill.py +1"))
-        assert (path == f"{UPPER} +1") == (size[0] > 70)
+    for size in ((160, 50), (80, 24), (40, 12), (20, 6)):
+        with case(size):
+            async with opened(recording(BEFORE, *SINCE), size) as (app, _):
+                width = app.view.scrollable_content_region.width
+                assert all(len(row) < width for row in lines_of(app.view))
+                assert " ".join(app.rows()).startswith("21 events, 10 calls, 3 failed, 1 rejected")
+                path = next(row for row in app.rows() if row.endswith("mill.py +1"))
+                assert (path == f"{UPPER} +1") == (size[0] > 70)
 
 
+@pytest.mark.system
 async def test_all_rows_can_be_reached(recording: Saver) -> None:
     """In a short terminal the rows before and after the calls are reached by the same keys."""
     async with opened(recording(BEFORE, *SINCE), (40, 8)) as (app, pilot):
@@ -267,6 +277,7 @@ async def test_all_rows_can_be_reached(recording: Saver) -> None:
         assert viewport(app.view)[0].startswith("21 events")
 
 
+@pytest.mark.system
 async def test_a_digest_without_calls(recording: Saver) -> None:
     """Without calls nothing is selected, and enter keeps the screen open."""
     async with opened(recording(BEFORE)) as (app, pilot):
@@ -276,6 +287,7 @@ async def test_a_digest_without_calls(recording: Saver) -> None:
         assert not app.given
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("key", ["escape", "q", "D"])
 async def test_its_keys_close_the_screen(recording: Saver, key: str) -> None:
     """Esc, `q` and `D` close the screen."""

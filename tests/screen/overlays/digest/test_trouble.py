@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.overlays.digest.screen import DigestScreen
@@ -10,6 +12,8 @@ from tests.builders.screen.app import eventually
 from tests.builders.screen.screen_alone import at_rest
 from tests.conftest import Saver
 from tests.screen.overlays.digest.test_screen import BEFORE, DigestApp, edit, mark_after, shell
+
+pytestmark = pytest.mark.slow
 
 
 async def test_trouble_is_one_line_an_episode(recording: Saver) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.builders.screen.app import eventually
 from tests.builders.screen.goto_box import ROWS, box, end_of, type_in
 from tests.builders.screen.marked import marks_of
 
+pytestmark = pytest.mark.slow
 
+
+@pytest.mark.system
 async def test_the_bookmark_of_the_moment_is_selected(path: Path) -> None:
     """Right after `b`, the box opens with the new bookmark selected: ctrl+r names it."""
     async with box(path, end_of(1)) as (app, pilot):
@@ -24,6 +29,7 @@ async def test_the_bookmark_of_the_moment_is_selected(path: Path) -> None:
         assert app.given == [end_of(1)]
 
 
+@pytest.mark.system
 async def test_any_moment_gets_a_name(path: Path) -> None:
     """A marker that is selected, a moment that is typed, or else the present one, becomes a bookmark."""
     async with box(path, end_of(3)) as (app, pilot):
@@ -42,6 +48,7 @@ async def test_any_moment_gets_a_name(path: Path) -> None:
         assert app.typed == "> echo 2"
 
 
+@pytest.mark.system
 async def test_esc_keeps_the_name(path: Path) -> None:
     """Esc ends naming without a change, and leaves the box only when pressed again."""
     async with box(path, end_of(1)) as (app, pilot):
@@ -62,6 +69,7 @@ async def test_a_bookmark_is_deleted(path: Path) -> None:
         assert len(app.marks.bookmarks) == 0
 
 
+@pytest.mark.system
 async def test_another_viewers_bookmarks_appear(path: Path) -> None:
     """What another viewer sets or removes is listed, and the selected row stays selected."""
     async with box(path) as (app, pilot):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -13,28 +17,38 @@ from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.opencode import store
 from agentwatch.sources.stores.opencode.database import Database
 from agentwatch.sources.stores.opencode.rows import Rows
+from tests.conftest import case
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, printed
 
 
-@pytest.mark.parametrize(
-    "trick",
-    [
+@contextmanager
+def new_database(folder: Path) -> Iterator[OpencodeDatabase]:
+    """Yield an empty database in a folder of its own, which opencode has open."""
+    with TemporaryDirectory(dir=folder) as parent:
+        database = OpencodeDatabase(Path(parent) / "opencode.db")
+        yield database
+        database.close()
+
+
+@pytest.mark.system
+def test_a_database_with_other_tables_is_refused(tmp_path: Path) -> None:
+    """A view in the place of a table, a missing table and a missing column end in one line."""
+    for trick in (
         "DROP TABLE part; CREATE VIEW part AS SELECT id, id session_id, value data FROM credential",
         "DROP TABLE part",
         "ALTER TABLE message DROP COLUMN data",
+        "ALTER TABLE message DROP COLUMN data; ALTER TABLE message ADD COLUMN data AS (zeroblob(900000000))",
         "ALTER TABLE session DROP COLUMN version",
         "DROP TABLE session",
-    ],
-)
-def test_a_database_with_other_tables_is_refused(database: OpencodeDatabase, trick: str) -> None:
-    """A view in the place of a table, a missing table and a missing column end in one line."""
-    database.session()
-    database.prompt("Build it")
-    database.connection.executescript(trick)
-    done = printed(database.path, "--print")
-    assert (done.returncode, done.stdout) == (2, "")
-    said = "it has no sessions that this version can read"
-    assert done.stderr == f"agentwatch: cannot open {database.path}: {said}\n"
+    ):
+        with case(trick), new_database(tmp_path) as database:
+            database.session()
+            database.prompt("Build it")
+            database.connection.executescript(trick)
+            done = printed(database.path, "--print")
+            assert (done.returncode, done.stdout) == (2, "")
+            said = "it has no sessions that this version can read"
+            assert done.stderr == f"agentwatch: cannot open {database.path}: {said}\n"
 
 
 def test_an_older_database_lacks_columns_that_are_not_needed(database: OpencodeDatabase) -> None:
@@ -49,17 +63,19 @@ def test_an_older_database_lacks_columns_that_are_not_needed(database: OpencodeD
     assert line["info"]["model"] is None
 
 
+@pytest.mark.slow
 def test_a_locked_database_is_one_line(tmp_path: Path) -> None:
     """A database without a log that another program writes cannot be read; it is not waited for."""
     database = OpencodeDatabase(tmp_path / "opencode.db", is_wal=False)
     database.session()
-    database.connection.execute("BEGIN EXCLUSIVE")
+    database.begin_writing()
     done = printed(database.path, "--print")
     database.close()
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"agentwatch: cannot open {database.path}: it is locked by another program\n"
+    assert done.stderr == f"agentwatch: cannot open {database.path}: it is being written by another program\n"
 
 
+@pytest.mark.slow
 def test_a_damaged_database_is_one_line(tmp_path: Path) -> None:
     """A database whose pages are overwritten is reported, without a traceback."""
     path = tmp_path / "opencode.db"
@@ -69,17 +85,22 @@ def test_a_damaged_database_is_one_line(tmp_path: Path) -> None:
     assert done.stderr == f"agentwatch: cannot open {path}: the database is damaged\n"
 
 
-@pytest.mark.parametrize("name", ["opencode.db", "opencode.db/ses_gone"])
-def test_a_session_that_is_not_there_is_one_line(tmp_path: Path, name: str) -> None:
+@pytest.mark.system
+def test_a_session_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     """A database without the session, or without any, says so."""
     database = OpencodeDatabase(tmp_path / "opencode.db")
     database.close()
-    done = printed(tmp_path / name, "--print")
-    assert done.returncode == 2
-    said = "it has no session ses_gone" if "gone" in name else "it has no session"
-    assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
+    for path, said in (
+        (database.path, "it has no session"),
+        (database.path / "ses_gone", "it has no session ses_gone"),
+    ):
+        with case(path.name):
+            done = printed(path, "--print")
+            assert done.returncode == 2
+            assert done.stderr == f"agentwatch: cannot open {path}: {said}\n"
 
 
+@pytest.mark.system
 def test_a_log_that_cannot_be_opened_is_one_line(tmp_path: Path) -> None:
     """What SQLite itself reports is passed on."""
     database = OpencodeDatabase(tmp_path / "opencode.db")
@@ -121,28 +142,33 @@ def test_a_python_without_sqlite_is_one_line(tmp_path: Path, monkeypatch: pytest
         lines(tmp_path / "opencode.db")
 
 
-@pytest.mark.parametrize("value", ["", "[]", "{", "null", '{"a":NaN}', "[" * 3000, '{"type":"\\ud800"}'])
-@pytest.mark.parametrize("table", ["message", "part"])
-def test_data_of_any_form_is_read(database: OpencodeDatabase, table: str, value: str) -> None:
-    """A row whose data is no object, or cannot be parsed, ends nothing."""
-    database.session()
-    database.prompt("Build it")
-    database.connection.execute(f"UPDATE {table} SET data = ?", (value,))
-    assert lines(database.path)[0]["type"] == "session"
+def test_data_of_any_form_is_read(tmp_path: Path) -> None:
+    """A row whose data is not an object, or cannot be parsed, ends nothing."""
+    values = ("", "[]", "{", "null", '{"a":NaN}', "[" * 3000, '{"type":"\\ud800"}')
+    for table, value in product(("message", "part"), values):
+        with case(f"{table}: {value:.80}"), new_database(tmp_path) as database:
+            database.session()
+            database.prompt("Build it")
+            database.connection.execute(f"UPDATE {table} SET data = ?", (value,))
+            assert lines(database.path)[0]["type"] == "session"
 
 
-@pytest.mark.parametrize("value", [None, b"\xff", 1.5, -1, 10**18, "x", ""])
-@pytest.mark.parametrize(
-    "column",
-    [
+@pytest.mark.system
+def test_a_column_of_any_type_is_read(tmp_path: Path) -> None:
+    """SQLite checks no types: a column with a value of any type, or with none, ends nothing."""
+    columns = (
         *("session.parent_id", "session.directory", "session.model", "session.time_created"),
         *("message.id", "message.time_created", "message.time_updated", "message.data"),
         *("part.id", "part.message_id", "part.time_created", "part.time_updated", "part.data"),
-    ],
-)
-def test_a_column_of_any_type_is_read(database: OpencodeDatabase, column: str, value: object) -> None:
-    """SQLite checks no types: a column with a value of any type, or with none, ends nothing."""
-    table, name = column.split(".")
+    )
+    for column, value in product(columns, (None, b"\xff", 1.5, -1, 10**18, "x", "")):
+        with case(f"{column}: {value!r}"), new_database(tmp_path) as database:
+            table, _, name = column.partition(".")
+            check_column(database, table, name, value)
+
+
+def check_column(database: OpencodeDatabase, table: str, name: str, value: object) -> None:
+    """Check that a session is read in which a column has this value, in tables without types."""
     database.connection.executescript(
         "".join(
             f"ALTER TABLE {each} RENAME TO old; CREATE TABLE {each} AS SELECT * FROM old; DROP TABLE old;"
@@ -156,6 +182,8 @@ def test_a_column_of_any_type_is_read(database: OpencodeDatabase, column: str, v
     assert found[0]["type"] == "session"
     if name in {"time_created", "time_updated"}:
         assert [line["type"] for line in found] == ["session", "message", "part"]
-    feed = Feed(saved_source(database.path / SESSION).reader)
+    source = saved_source(database.path / SESSION)
+    feed = Feed(source.reader)
     feed.advance()
     assert feed.session.lines.malformed == 0
+    os.close(source.reader.fd)

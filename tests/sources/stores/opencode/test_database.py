@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ from agentwatch.feed import Feed
 from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.known import store_for
 from agentwatch.sources.stores.opencode import store as store_module
+from tests.conftest import case
+from tests.harness.processes import until
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, opened, printed
 
 
@@ -38,11 +39,7 @@ def followed() -> Iterator[Callable[[Path], Feed]]:
 
 def wait_for(feed: Feed, condition: Callable[[], object]) -> None:
     """Advance a feed until a condition holds."""
-    until = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < until
-        feed.advance()
-        time.sleep(0.01)
+    until(lambda: (feed.advance(), condition())[1])
 
 
 def test_a_path_names_the_newest_main_session_or_one_of_them(database: OpencodeDatabase) -> None:
@@ -197,17 +194,19 @@ def test_no_other_table_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert allowed == [False]
 
 
-@pytest.mark.parametrize("command", ["log", "replay", "drift"])
-def test_each_command_opens_a_database(database: OpencodeDatabase, command: str) -> None:
+@pytest.mark.system
+def test_each_command_opens_a_database(database: OpencodeDatabase) -> None:
     """A database can be given wherever a recording can."""
     database.session()
     database.prompt("Build it")
     database.message("msg_2", "assistant")
     database.call("prt_2", "msg_2", "completed", output="x", metadata={"exit": 0})
-    options = ["--print", "--speed", "1000"] if command == "replay" else []
-    done = printed(database.path, command, *options)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert ("make" in done.stdout) is (command != "drift")
+    for command in ("log", "replay", "drift"):
+        options = ["--print", "--speed", "1000"] if command == "replay" else []
+        with case(command):
+            done = printed(database.path, command, *options)
+            assert (done.returncode, done.stderr) == (0, "")
+            assert ("make" in done.stdout) is (command != "drift")
 
 
 def test_a_failure_lasts_until_the_next_reading(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from agentwatch.sources.stores.known import store_for
-from agentwatch.sources.stores.opencode import files as files_module
 from agentwatch.sources.stores.store import Store
+from tests.conftest import case
 from tests.sources.stores.opencode.written_database import opened, printed
 
 
@@ -117,31 +117,52 @@ def test_no_link_is_followed(storage: Path, tmp_path: Path) -> None:
     assert kinds(opened(storage)) == [*WHOLE, "message"]
 
 
-def test_other_files_are_not_read(storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file with another name, and one that is too large, is no part of the session."""
-    (storage / "part" / "msg_2" / "prt_5.tmp").write_text("{}")
-    (storage / "part" / "msg_2" / "prt_6.json").mkdir()
-    monkeypatch.setattr(files_module, "_MOST_BYTES", 300)
-    write(storage, "part/msg_2/prt_8", id="prt_8", type="text", text="x" * 300)
+def test_an_id_leads_to_no_other_folder(storage: Path, tmp_path: Path) -> None:
+    """An id is a part of a path: one that is no plain name is no session and no message."""
+    for number, name in enumerate(
+        ("../../private", "..", "a/../../../private", "/", "x\0", "\ud83d", "a b", "é")
+    ):
+        with case(name):
+            write(tmp_path / "private", "private", id="prt_s", type="text", text="secret", role="user")
+            write(storage, f"message/ses_1/msg_9{number}", id=name, role="user", time={"created": 30})
+            write(storage, f"session/p/ses_9{number}", id=name, time={"created": 5, "updated": 99})
+            assert kinds(opened(storage)) == WHOLE
+    write(storage, "message/ses_1/..", role="user", time={"created": 30})
     assert kinds(opened(storage)) == WHOLE
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
+def test_a_folder_of_messages_that_is_a_link_is_not_read(storage: Path, tmp_path: Path) -> None:
+    """The folder of all messages may be the link that leads out."""
+    os.rename(storage / "part", tmp_path / "part")
+    os.symlink(tmp_path / "part", storage / "part")
+    assert kinds(opened(storage)) == ["session", "message", "message"]
+
+
+def test_other_files_are_not_read(storage: Path) -> None:
+    """A file with another name, and one that is too large, is no part of the session."""
+    (storage / "part" / "msg_2" / "prt_5.tmp").write_text("{}")
+    (storage / "part" / "msg_2" / "prt_6.json").mkdir()
+    large = write(storage, "part/msg_2/prt_8", id="prt_8", type="text", text="x")
+    with large.open("ab") as file:
+        file.write(b" " * ((64 << 20) + 1))
+    assert kinds(opened(storage)) == WHOLE
+
+
+@pytest.mark.system
+def test_what_is_not_there_is_one_line(tmp_path: Path) -> None:
+    """A folder without the session, and another folder, are reported."""
+    for folder in ("storage/session/p", "storage/message", "other"):
+        (tmp_path / folder).mkdir(parents=True)
+    for name, said in (
         ("storage/ses_gone", "it has no session ses_gone"),
         ("storage", "it has no session"),
         ("other", "it is a folder"),
         ("other/x.json", "no such file or directory"),
-    ],
-)
-def test_what_is_not_there_is_one_line(tmp_path: Path, name: str, said: str) -> None:
-    """A folder without the session, and another folder, are reported."""
-    for folder in ("storage/session/p", "storage/message", "other"):
-        (tmp_path / folder).mkdir(parents=True)
-    done = printed(tmp_path / name, "--print")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
+    ):
+        with case(name):
+            done = printed(tmp_path / name, "--print")
+            assert (done.returncode, done.stdout) == (2, "")
+            assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
 
 
 def test_a_json_file_elsewhere_is_no_session(tmp_path: Path) -> None:

@@ -76,6 +76,12 @@ class OpencodeDatabase:
         self.message(message_id, "user", session_id)
         self.part(f"prt_{message_id}", message_id, "text", session_id, text=text)
 
+    def begin_writing(self) -> None:
+        """Begin a transaction, whose first page may be in the file; only without a write-ahead log."""
+        self.connection.execute("PRAGMA synchronous = off")  # the journal counts at once
+        self.connection.execute("BEGIN EXCLUSIVE")
+        self.session("ses_written")
+
     def close(self) -> None:
         """Close the database, which removes its log."""
         self.connection.close()

@@ -1,0 +1,82 @@
+"""Prints lines and JSON on stdout until its reader closes the pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from agentwatch.cli.ci_runner import in_runner, json_without_commands
+from agentwatch.cli.messages import printable, say
+from agentwatch.faults import INCOMPLETE_RECORDING
+from agentwatch.outputs.writing import write_all
+
+BROKEN_PIPE = 141
+"""The exit code if the reader of stdout has closed the pipe."""
+
+
+class PrintingFailed(Exception):
+    """Writing to stdout failed, for another reason than that its reader has closed the pipe."""
+
+
+def print_lines(lines: Iterable[str]) -> int:
+    """Print lines until the reader of stdout closes the pipe, and return the exit code."""
+    return _printed(lambda: _write_lines(lines))
+
+
+def print_json(pieces: Iterable[bytes]) -> int:
+    """Print a line of JSON that is given in pieces, and return the exit code."""
+    return _printed(lambda: write_json(pieces))
+
+
+def _printed(print_all: Callable[[], object]) -> int:
+    try:
+        print_all()
+    except BrokenPipeError:
+        return BROKEN_PIPE
+    except PrintingFailed as fault:
+        say(f"cannot print: {fault}")
+        return INCOMPLETE_RECORDING
+    return 0
+
+
+def _write_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        write_line(line)
+
+
+def write_line(line: str, sink_fd: int = 1) -> None:
+    """Write a line of text, made safe.
+
+    Raises:
+        BrokenPipeError: Nobody reads stdout any more.
+        PrintingFailed: The line cannot be written.
+    """
+    write(f"{printable(line)}\n".encode(), sink_fd)
+
+
+def write_json(pieces: Iterable[bytes]) -> None:
+    """Write a line of JSON that is given in pieces, without commands to a CI runner that runs this program.
+
+    Raises:
+        BrokenPipeError: Nobody reads stdout any more.
+        PrintingFailed: The line cannot be written.
+    """
+    if in_runner():
+        pieces = (json_without_commands(b"".join(pieces)),)
+    for piece in pieces:
+        write(piece)
+    write(b"\n")
+
+
+def write(data: bytes, sink_fd: int = 1) -> None:
+    """Write bytes as they are.
+
+    Raises:
+        BrokenPipeError: Nobody reads stdout any more.
+        PrintingFailed: The bytes cannot be written.
+    """
+    try:
+        write_all(sink_fd, data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise PrintingFailed(error.strerror) from error

@@ -1,0 +1,136 @@
+"""The types of the dictionary that `summary` returns, for type checkers and editors. None means unknown."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class CallSummary(TypedDict):
+    """A call in a `Summary`.
+
+    Example:
+        >>> import agentwatch
+        >>> call: agentwatch.CallSummary = agentwatch.summary("recordings/plain.ndjson")["calls"][0]
+        >>> call["tool"], call["target"], call["duration_ms"]
+        ('read', 'lantern/settings.py', 610)
+    """
+
+    number: int
+    call_id: str
+    agent: str | None
+    """The call_id of the call whose subagent made this one; None for the main agent."""
+    tool: str
+    kind: str
+    target: str | None
+    action: str
+    outcome: str
+    error: str | None
+    exit_code: int | None
+    lines_added: int | None
+    lines_removed: int | None
+    started_ms: int | None
+    """Milliseconds since the epoch, by the agent's clock, as is `ended_ms`."""
+    ended_ms: int | None
+    duration_ms: int | None
+
+
+class TokenSummary(TypedDict):
+    """The token counts and the cost in a `Summary`."""
+
+    input: int | None
+    cached: int | None
+    output: int | None
+    cost_usd: float | None
+    context_used: int | None
+    context_size: int | None
+
+
+class LineSummary(TypedDict):
+    """The counts of lines in a `Summary`."""
+
+    total: int
+    events: int
+    malformed: int
+    unknown: int
+    repaired: int
+    oversize: int
+
+
+class OrphanSummary(TypedDict):
+    """The counts of calls without a start or without an end in a `Summary`."""
+
+    completed_without_started: int
+    never_completed: int
+
+
+class IntegritySummary(TypedDict):
+    """Whether the parts of a recording agree, in a `Summary`."""
+
+    holds: bool
+    line: str
+    difference_at: int | None
+    """Where the streamed text and the result differ, in characters; None if they do not."""
+
+
+class CommandSummary(TypedDict):
+    """The last verdict of a command that tests, lints or builds, in a `Summary`."""
+
+    command: str
+    call: int
+    tool: str
+    of_tests: bool
+    verdict: str
+    source: str | None
+    words: str | None
+    passed: int | None
+    failed: int | None
+    errors: int | None
+    skipped: int | None
+    changed_by: int | None
+    """The number of the call that changed a file after the verdict."""
+
+
+class VerdictSummary(TypedDict):
+    """The state of the tests in a `Summary`."""
+
+    state: str
+    commands: list[CommandSummary]
+    complete: bool
+
+
+class Summary(TypedDict):
+    """What `--output-format summary` prints.
+
+    Example:
+        >>> import agentwatch
+        >>> def failed(found: agentwatch.Summary) -> list[int]:
+        ...     return [call["number"] for call in found["calls"] if call["outcome"] == "failed"]
+        >>> failed(agentwatch.summary("recordings/failures.ndjson"))
+        [1, 2, 3, 4, 5, 6]
+    """
+
+    format: str | None
+    session_id: str | None
+    model: str | None
+    cwd: str | None
+    permission_mode: str | None
+    api_key_source: str | None
+    outcome: str | None
+    prompt: str | None
+    text: str
+    result: str | None
+    text_matches_result: bool | None
+    duration_ms: int | None
+    duration_api_ms: int | None
+    request_id: str | None
+    usage: dict[str, Any] | None
+    """The agent's own object."""
+    runs: int
+    turns: int
+    tokens: TokenSummary
+    calls: list[CallSummary]
+    calls_by_outcome: dict[str, int]
+    lines: LineSummary
+    orphans: OrphanSummary
+    integrity: IntegritySummary
+    tests: VerdictSummary | None

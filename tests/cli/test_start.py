@@ -1,0 +1,83 @@
+"""Ctrl+c ends the program with 130 and without a traceback, from its first module to its exit."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import case
+from tests.harness.program import PLAIN, environment
+
+INTERRUPTED = """
+import gc, os, signal, sys
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == moment:
+            interrupt()
+
+moment = sys.argv.pop(1)
+sys.meta_path.insert(0, Finder())
+if moment == "the end":
+    gc.freeze = interrupt
+from agentwatch.cli.start import main
+main()
+"""
+"""Runs the command line, and sends itself SIGINT when a module is imported, or when the command has ended."""
+
+
+def interrupted(moment: str, *words: str | Path) -> tuple[int, bytes]:
+    """Return the exit code and the stderr of a command that is interrupted at a moment."""
+    argv = [sys.executable, "-c", INTERRUPTED, moment, *map(str, words)]
+    done = subprocess.run(argv, env=environment(), capture_output=True, check=False, timeout=30)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.slow
+def test_an_interrupted_start_is_silent() -> None:
+    """While the command line is loaded, and after a command has ended, nothing is printed."""
+    status = "agentwatch.cli.status.quick"
+    moments = ("agentwatch.cli.app", "click", "agentwatch.cli.messages", "the end")
+    cases = [(status, "status"), *((moment, "drift", PLAIN) for moment in moments)]
+    for moment, *words in cases:
+        with case(moment):
+            assert interrupted(str(moment), *words) == (130, b"")
+
+
+@pytest.mark.slow
+def test_an_interrupted_command_ends_with_130(tmp_path: Path) -> None:
+    """While a command runs, ctrl+c ends it with 130, and no file is left."""
+    output = tmp_path / "b"
+    cases: tuple[tuple[str | Path, ...], ...] = (
+        ("agentwatch.exports.clipping", "clip", f"{PLAIN}#1", "-o", output),
+        ("agentwatch.redaction.recording", "redact", PLAIN, "-o", output),
+        ("agentwatch.exports.markdown", "export", PLAIN, "--to", "markdown", "-o", output),
+        ("agentwatch.comparing", "compare", PLAIN, PLAIN, "-o", output),
+        ("agentwatch.checking.starter", "check", "--init", PLAIN, "-o", output),
+    )
+    for module, *words in cases:
+        with case(words[0]):
+            assert interrupted(str(module), *words) == (128 + signal.SIGINT, b"\n")
+            assert not output.exists()
+
+
+@pytest.mark.slow
+def test_an_ignored_interrupt_stays_ignored() -> None:
+    """A command that was started without SIGINT, as by `nohup` or behind `&`, runs to its end."""
+    argv = [sys.executable, "-c", INTERRUPTED, "click", "drift", str(PLAIN)]
+    done = subprocess.run(
+        argv,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=30,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
