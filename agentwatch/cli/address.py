@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked, Moment
 
 STDIN = Path("-")
-_SCHEMES = ("nats://", "ssh://")
+HERE = "."
+"""This machine, in a list of machines."""
+SSH = "ssh://"
+ENGINE = "nats://"
+_SCHEMES = (ENGINE, SSH)
 """What an address on another machine begins with."""
 _MOST_SPLITS = 32
 """The number of `#` and `@`, from the end on, at which an address may be split."""
@@ -112,6 +116,19 @@ def named_file(words: str) -> tuple[str, str | None] | None:
 def is_elsewhere(words: str) -> bool:
     """Return whether words are an address on another machine: of an engine, a host, or a session there."""
     return words.startswith(_SCHEMES)
+
+
+def is_source(words: str) -> bool:
+    """Return whether words name a machine or an engine: `.`, `nats://HOST`, `ssh://HOST`.
+
+    A file with the literal name wins, and what has words behind the host's `/` is a session.
+    """
+    if words == HERE:
+        return True
+    scheme = next((scheme for scheme in _SCHEMES if words.startswith(scheme)), None)
+    if scheme is None or os.path.exists(words):
+        return False
+    return not words.removeprefix(scheme).partition("/")[2]
 
 
 def session_and_moment(words: str) -> tuple[str, Moment | None]:

@@ -12,23 +12,18 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from agentwatch.cli.address import STDIN, check_part, is_elsewhere, parse_address, session_and_moment
+from agentwatch.cli.address import HERE, STDIN, check_part, is_elsewhere, parse_address, session_and_moment
 from agentwatch.cli.front import watch
-from agentwatch.cli.machines.login import log_in
-from agentwatch.cli.machines.sources import HERE, check_sources, several
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
-from agentwatch.cli.ship import publishing
-from agentwatch.cli.terminal import claimed_terminal
-from agentwatch.cli.tripwires.given import check_unwatched, with_rules
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.safe_text import cut, safe_line
-from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Moment
+    from agentwatch.screen.terminal.signals import HeldSignals
     from agentwatch.shipping.publication import Publication
     from agentwatch.sources.agent import AgentSource
 
@@ -70,6 +65,8 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
     Raises:
         Fault: A word names no machine, no screen is drawn, or an option is about one session.
     """
+    from agentwatch.cli.machines.sources import check_sources
+
     check_sources(words)
     if options.prints():
         shown = cut(safe_line(" ".join(words)), _SHOWN_COLUMNS)
@@ -87,7 +84,7 @@ def watch_address(words: str, options: Options) -> int:
         Fault: The address names no moment, or it names one that cannot be shown.
     """
     if is_elsewhere(words) and not os.path.exists(words):
-        check_unwatched(words, options)
+        _check_unwatched(words, options)
         from agentwatch.cli.elsewhere.watching import watch_elsewhere
 
         session, moment = session_and_moment(words)
@@ -130,7 +127,7 @@ def watch_file(path: Path, options: Options) -> int:
         raise cannot_open(path, error) from None
     if stream_fd is not None:
         return _watch_pipe(stream_fd, options)
-    check_unwatched(path, options)
+    _check_unwatched(path, options)
     if options.record or options.tee:
         raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
     if (asked := options.asked()) is not None:
@@ -169,7 +166,10 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
     Raises:
         Fault: A file cannot be created, or the agent cannot start.
     """
-    options = with_rules(options, is_started=True)
+    from agentwatch.cli.ship import publishing
+    from agentwatch.screen.terminal.signals import HeldSignals
+
+    options = _with_rules(options, is_started=True)
     held = HeldSignals()
     source: AgentSource | None = None
     try:
@@ -227,9 +227,12 @@ def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: boo
 
 
 def _watch_pipe(source_fd: int, options: Options) -> int:
-    options = with_rules(options, is_started=False)
-    held = HeldSignals()
+    options = _with_rules(options, is_started=False)
+    held: HeldSignals | None = None
     if not options.prints():
+        from agentwatch.screen.terminal.signals import HeldSignals
+
+        held = HeldSignals()
         held.hold()
     source = pipe_source(source_fd, options.keep_options(by_default=not options.prints()))
     try:
@@ -238,6 +241,36 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
         source.stop()
         source.finish()
         raise
+
+
+def _with_rules(options: Options, *, is_started: bool) -> Options:
+    """Return the options with the rules that watch the session, which are read before anything starts.
+
+    The language of rules is imported only if there are rules.
+
+    Args:
+        options: The options of the command line.
+        is_started: Whether agentwatch starts the agent, so that rules can pause and stop it.
+
+    Raises:
+        Fault: A rule cannot be read, or its action cannot be done here.
+    """
+    if not (options.on or options.config.on):
+        return options
+    from agentwatch.cli.tripwires.watching import tripwires_of
+
+    return options._replace(tripwires=tripwires_of(options, is_started=is_started))
+
+
+def _check_unwatched(address: object, options: Options) -> None:
+    """Check that `--on` is not used with an address.
+
+    Raises:
+        Fault: It is.
+    """
+    if options.on:
+        hint = "--on works only with run and with stdin; agentwatch check judges recordings"
+        raise Fault(f"{address} is a recording; {hint}", USAGE)
 
 
 def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
@@ -254,6 +287,10 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
     """
     if given := [name for name, value in _of_one_session(options) if value]:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
+    from agentwatch.cli.machines.sources import log_in, several
+    from agentwatch.cli.terminal import claimed_terminal
+    from agentwatch.screen.terminal.signals import HeldSignals
+
     log_in(words)
     listed = (
         None if set(words) == {HERE} else several(words, options.config.machines, os.environ, Path.home())

@@ -208,7 +208,7 @@ def _age_ms(path: Path, words: str) -> int:
     Raises:
         Fault: The words are no age.
     """
-    from agentwatch.cli.parameters.ages import AGE_HINT, age_ms
+    from agentwatch.cli.parameters import AGE_HINT, age_ms
 
     if (found := age_ms(words)) is None:
         raise _fault(path, f"[sessions] keep: {_shown(repr(words))} is no age; {AGE_HINT}")

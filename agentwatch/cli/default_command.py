@@ -17,20 +17,35 @@ if TYPE_CHECKING:
 
 _BROKEN_PIPE = 141
 _INCOMPLETE = "agentwatch.incomplete"
-LATER = {
-    "check": ("check.options", "check"),
-    "compare": ("compare.options", "compare"),
-    "completion": ("completion.command", "completion"),
-    "export": ("export.options", "export"),
-    "clip": ("export.options", "clip"),
-    "doctor": ("doctor.command", "doctor"),
-    "sessions": ("sessions.options", "sessions"),
-    "stats": ("stats.options", "stats"),
-    "engine": ("engine.options", "engine"),
-    "host-rows": ("sessions.host", "host_rows"),
-    "host-pieces": ("sessions.host", "host_pieces"),
+SUBCOMMANDS = {
+    "check": ("check.options", "check", "Check recordings by rules: exit 1 if one is broken, else 0."),
+    "clip": ("export.options", "clip", "Write a part of a session as a new recording, redacted."),
+    "compare": ("compare.options", "compare", "Show where two runs differ, or several runs a side."),
+    "completion": ("completion.command", "completion", "Print the completion script of a shell."),
+    "demo": ("subcommands", "demo", "Replay a bundled session; needs no agent and no network."),
+    "doctor": ("doctor.command", "doctor", "Print versions, folders and agents for a bug report."),
+    "drift": ("subcommands", "drift", "List all of a recording that this version does not know."),
+    "engine": ("engine.options", "engine", "Set up and check the NATS server to which machines publish."),
+    "export": ("export.options", "export", "Write a session as a file for others, redacted."),
+    "hooks": ("subcommands", "hooks", "Let Codex, Gemini CLI or Cursor say what they do, by hooks."),
+    "host-pieces": ("sessions.host", "host_pieces", ""),
+    "host-rows": ("sessions.host", "host_rows", ""),
+    "log": ("subcommands", "log", "Print the action log of a recording, as written live."),
+    "redact": ("subcommands", "redact", "Write the same recording without secrets and personal data."),
+    "replay": ("subcommands", "replay", "Replay a recording with its original timing."),
+    "run": ("subcommands", "run", "Start an agent and watch it; exit with the agent's exit code."),
+    "sessions": (
+        "sessions.options",
+        "sessions",
+        "List the sessions on this machine or on others, newest first.",
+    ),
+    "ship": ("ship.options", "ship", "Copy saved sessions to an engine, and follow those that run."),
+    "show": ("subcommands", "show", "Print one call (FILE#12), or the state at a time (FILE@+95s)."),
+    "stats": ("stats.options", "stats", "Print statistics over all sessions on this machine."),
+    "status": ("subcommands", "status", "Print one line of counts for tmux and shell prompts."),
 }
-"""The commands that are imported when they are asked for: the module and the name of each."""
+"""The commands that are imported when they are asked for: the module and the name of each, and its line in
+`--help`, which takes half as long if it imports none of them. A hidden command has no line."""
 
 
 class HelpfulCommand(click.Command):
@@ -50,24 +65,28 @@ class DefaultCommand(HelpfulCommand, click.Group):
     command_class = HelpfulCommand
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; most are imported when they are asked for."""
-        if cmd_name in LATER and cmd_name not in self.commands:
+        """Return a command; all but `watch` are imported when they are asked for."""
+        if cmd_name in SUBCOMMANDS and cmd_name not in self.commands:
             from importlib import import_module
 
-            module, name = LATER[cmd_name]
+            module, name, _ = SUBCOMMANDS[cmd_name]
             self.add_command(getattr(import_module(f"agentwatch.cli.{module}"), name), cmd_name)
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted({*super().list_commands(ctx), *LATER})
+        return sorted({*super().list_commands(ctx), *SUBCOMMANDS})
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `watch` before arguments that name no command."""
         if ctx.resilient_parsing and not args:
             return super().parse_args(ctx, args)  # the first word is being completed
         first = args[0] if args else None
-        if first not in self.commands and first not in LATER and first not in ("--help", "-h", "--version"):
+        if (
+            first not in self.commands
+            and first not in SUBCOMMANDS
+            and first not in ("--help", "-h", "--version")
+        ):
             if first is not None and not ctx.resilient_parsing:
                 self._check_for_a_slip(ctx, first)
             args = ["watch", *args]
@@ -111,6 +130,14 @@ class DefaultCommand(HelpfulCommand, click.Group):
         """Show the options of `watch`, which the program accepts without a command."""
         self.commands["watch"].format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, none of which is imported for it."""
+        named = [(name, words) for name, (_, _, words) in SUBCOMMANDS.items() if words]
+        width = formatter.width - 6 - max(len(name) for name, _ in named)  # as click has it
+        rows = [(name, click.Command(name, help=words).get_short_help_str(width)) for name, words in named]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 def note_incomplete() -> None:

@@ -16,12 +16,12 @@ from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session import calls_by_outcome
 from agentwatch.sources.source import Source
 
 if TYPE_CHECKING:
     from agentwatch.feed.playhead import Replay
+    from agentwatch.screen.terminal.signals import HeldSignals
 
 
 def watch(
@@ -38,12 +38,16 @@ def watch(
         replay: How to replay the recording; None to show lines as they arrive.
         held: The signals that were held before the source was opened; None if none were.
     """
+    if held is None and not options.prints():
+        from agentwatch.screen.terminal.signals import HeldSignals
+
+        held = HeldSignals()
     feed = _feed(source, options, replay)
-    held = held or HeldSignals()
     try:
         return _show_or_print(source, feed, options, held, replay)
     except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording continues
-        held.release()
+        if held is not None:
+            held.release()
         _end_rules(source)
         _report_internal_error(error, source)
         reported = repr(error)
@@ -98,11 +102,12 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
 
 
 def _show_or_print(
-    source: Source, feed: Feed, options: Options, held: HeldSignals, replay: Replay | None
+    source: Source, feed: Feed, options: Options, held: HeldSignals | None, replay: Replay | None
 ) -> int:
     if options.prints():
         code = print_session(source, feed, options.printed_format(), brief=options.brief)
         return _check_integrity(feed, code) if options.strict else code
+    assert held is not None  # as whenever a screen is drawn
     if options.tee:
         return _show_and_tee(source, feed, options, held)
     return _show(source, feed, options, held, replay)

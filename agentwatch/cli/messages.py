@@ -1,22 +1,26 @@
 """Printed lines and messages, made safe in one place; and the traceback of an internal error.
 
-A message may contain the name of a file, a command or an option, and each of these may contain anything.
+A message may contain the name of a file, a command or an option, and each of these may contain anything. A
+continuous-integration runner must not execute printed text as a command: GitHub executes `##[command]`
+anywhere in a line and `::command::` at its beginning, Azure `##vso[`, TeamCity `##teamcity[`. GitLab's
+sections need an escape character, which safe text does not contain.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agentwatch.cli.ci_runner import in_runner, without_commands
 from agentwatch.safe_text import SafeText, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.recording import SessionFiles
 
+_RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI")
 _YES = frozenset({"y", "yes"})
 _MOST_REASON = 400
 _MOST_NUMBER = 1 << 64
@@ -89,3 +93,24 @@ def _write_crash(error: BaseException, files: SessionFiles | None) -> str:
     except OSError:
         return "the traceback could not be written"
     return f"traceback: {path}"
+
+
+def in_runner() -> bool:
+    """Return whether a runner reads the output."""
+    return any(os.environ.get(name) for name in _RUNNERS)
+
+
+def without_commands(line: str) -> str:
+    """Return a line whose runner commands are disabled by a visible backslash: `#\\#[error]`."""
+    line = re.sub("#(?=#)", "#\\\\", line)
+    return f"\\{line}" if line.lstrip().startswith("::") else line
+
+
+def json_without_commands(line: bytes) -> bytes:
+    """Return a line of JSON with the same values, in which a runner finds no command."""
+    return line.replace(b"##", b"#\\u0023")
+
+
+def xml_without_commands(document: bytes) -> bytes:
+    """Return an XML document with the same values, in which a runner finds no command."""
+    return re.sub(rb"(?m)^([ \t]*)::", b"\\1&#58;:", document.replace(b"##", b"#&#35;"))

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 from agentwatch.actions import action, brief_action
 from agentwatch.agent_facts import LATE_EXIT_MS
-from agentwatch.cli.ci_runner import in_runner, without_commands
-from agentwatch.cli.messages import say
+from agentwatch.cli.messages import in_runner, say, without_commands
 from agentwatch.cli.stdout import BROKEN_PIPE, PrintingFailed, write, write_json, write_line
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE

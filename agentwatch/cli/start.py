@@ -5,6 +5,7 @@ there would print a traceback, or be lost in the middle of an import.
 """
 
 import _signal  # type: ignore[import-not-found]  # built in; `signal` takes 3 ms to import
+import gc
 import os
 import sys
 
@@ -15,6 +16,7 @@ _INTERRUPTED = 128 + _signal.SIGINT
 
 def main() -> None:
     """Run the program and exit."""
+    gc.set_threshold(200_000, 20, 1000)  # many objects, no cycles: with 50,000, 3 % more CPU
     is_interruptible = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler  # nohup ignores it
     if is_interruptible:
         _signal.signal(_signal.SIGINT, _end)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from agentwatch.cli.ci_runner import in_runner, json_without_commands
-from agentwatch.cli.messages import printable, say
+from agentwatch.cli.messages import in_runner, json_without_commands, printable, say
 from agentwatch.faults import INCOMPLETE_RECORDING
 from agentwatch.outputs.writing import write_all
 

@@ -1,4 +1,4 @@
-"""Ctrl+c ends the program with 130 and without a traceback, from its first module to its exit."""
+"""Ctrl+c ends the program with 130 and no traceback, from its first module on; `--help` imports few."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from agentwatch.cli.app import agentwatch as program
+from agentwatch.cli.default_command import SUBCOMMANDS
 from tests.conftest import case
 from tests.harness.program import PLAIN, environment
 
@@ -81,3 +84,15 @@ def test_an_ignored_interrupt_stays_ignored() -> None:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_line_of_a_command_is_what_its_own_help_begins_with() -> None:
+    """`--help` imports no other command, and shows the first paragraph of each; hidden ones have no line."""
+    context = click.Context(program)
+    for name, (_, _, words) in SUBCOMMANDS.items():
+        with case(name):
+            command = program.get_command(context, name)
+            assert command is not None
+            assert command.name == name
+            assert command.hidden is (words == "")
+            assert command.hidden or (command.help or "").partition("\n\n")[0] == words

@@ -13,9 +13,8 @@ from agentwatch.checking.rule_file import read_rules
 from agentwatch.checking.rules import Rule, by_options, merged
 from agentwatch.cli.address import Address, parse_address
 from agentwatch.cli.check.reading import check
-from agentwatch.cli.ci_runner import in_runner, xml_without_commands
 from agentwatch.cli.export.progress import ShownProgress
-from agentwatch.cli.messages import printable, say
+from agentwatch.cli.messages import in_runner, printable, say, xml_without_commands
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, Fault
 from agentwatch.rules import RuleError

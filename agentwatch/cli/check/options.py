@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import forced, together
-from agentwatch.cli.parameters.addresses import AddressType
-from agentwatch.cli.parameters.ages import since
-from agentwatch.cli.parameters.format import reading
+from agentwatch.cli.parameters import ADDRESS, PATH, forced, reading, since, together
 
 _FORMATS = ("text", "json", "junit", "github")
 _rules = together(
@@ -19,7 +15,7 @@ _rules = together(
         "--rules",
         "files",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=PATH,
         metavar="FILE",
         help="Read rules from a TOML file.",
     ),
@@ -62,7 +58,7 @@ _starting = together(
     click.option(
         "-o",
         "output",
-        type=click.Path(path_type=Path),
+        type=PATH,
         metavar="FILE",
         help="With --init: write FILE; default: stdout.",
     ),
@@ -71,7 +67,7 @@ _starting = together(
 
 
 @click.command(cls=HelpfulCommand)
-@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...", type=AddressType())
+@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...", type=ADDRESS)
 @_rules
 @_printing
 @click.option(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import forced
-from agentwatch.cli.parameters.addresses import AddressType
-from agentwatch.cli.parameters.format import reading
+from agentwatch.cli.parameters import ADDRESS, PATH, forced, reading
 
 FORMATS = ("text", "json", "markdown", "html")
 _WITH = "--with"
@@ -46,7 +43,7 @@ def repeated(args: list[str]) -> list[str]:
 
 
 @click.command(cls=_CompareCommand)
-@click.argument("addresses", metavar="A B", type=AddressType(), nargs=-1, required=True)
+@click.argument("addresses", metavar="A B", type=ADDRESS, nargs=-1, required=True)
 @click.option(
     _WITH, "others", multiple=True, metavar="B…", help="Several runs a side: compare A1 A2 --with B1 B2."
 )
@@ -54,9 +51,7 @@ def repeated(args: list[str]) -> list[str]:
 @click.option("-p", "--print", "printing", is_flag=True, help="Print instead of opening the screen.")
 @click.option("--output-format", type=click.Choice(FORMATS), help="Format of the report (default: text).")
 @click.option("--json", "as_json", is_flag=True, help="Same as --output-format json.")
-@click.option(
-    "-o", "output", type=click.Path(path_type=Path), metavar="FILE", help="Write FILE; - is stdout."
-)
+@click.option("-o", "output", type=PATH, metavar="FILE", help="Write FILE; - is stdout.")
 @forced
 @click.option("--raw", "is_raw", is_flag=True, help="markdown, html: leave secrets and personal data in.")
 @click.option("--no-color", is_flag=True, help="Use no colours on the screen (same as NO_COLOR).")

@@ -10,7 +10,7 @@ from agentwatch.byte_size import byte_size
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.default_command import note_incomplete
 from agentwatch.cli.export.progress import ShownProgress
-from agentwatch.cli.machines.login import log_in
+from agentwatch.cli.machines.sources import log_in
 from agentwatch.cli.messages import printable, say
 from agentwatch.engine.engine import named
 from agentwatch.faults import USAGE, Fault

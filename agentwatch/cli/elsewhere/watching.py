@@ -9,7 +9,7 @@ from agentwatch.cli.address import check_part
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.elsewhere.fetching import report, wait_for
 from agentwatch.cli.front import watch
-from agentwatch.cli.machines.login import log_in
+from agentwatch.cli.machines.sources import log_in
 from agentwatch.cli.options import Options
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault
 from agentwatch.remote.opening import open_copy, source_of

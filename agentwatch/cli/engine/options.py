@@ -7,9 +7,7 @@ from pathlib import Path
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import together
-from agentwatch.cli.parameters.ages import age
-from agentwatch.cli.parameters.sizes import size
+from agentwatch.cli.parameters import PATH, age, size, together
 
 
 class _HelpfulGroup(HelpfulCommand, click.Group):
@@ -22,13 +20,13 @@ _login = together(
     click.argument("address", type=str),
     click.option(
         "--credentials",
-        type=click.Path(path_type=Path),
+        type=PATH,
         metavar="FILE",
         help="Log in with what FILE contains; only you may be able to read it.",
     ),
     click.option(
         "--ca",
-        type=click.Path(path_type=Path),
+        type=PATH,
         metavar="FILE",
         help="Trust the authority whose certificate is in FILE.",
     ),

@@ -8,10 +8,7 @@ from typing import Any
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import forced, together
-from agentwatch.cli.parameters.addresses import AddressType
-from agentwatch.cli.parameters.format import reading
-from agentwatch.cli.parameters.pacing import as_moment
+from agentwatch.cli.parameters import ADDRESS, PATH, as_moment, forced, reading, together
 
 _WORDS = "14:03:07, +95s, -10s, #12, 50% or a bookmark's name"
 
@@ -92,7 +89,7 @@ class _ExporterOption(click.Option):
 
 
 @click.command(cls=HelpfulCommand)
-@click.argument("address", type=AddressType())
+@click.argument("address", type=ADDRESS)
 @click.option(
     "--to",
     "exporter",
@@ -103,9 +100,7 @@ class _ExporterOption(click.Option):
     shell_complete=_complete_exporter,
     help="html, markdown, atif, asciicast or otlp.",
 )
-@click.option(
-    "-o", "output", type=click.Path(path_type=Path), metavar="FILE", help="Write FILE; - is stdout."
-)
+@click.option("-o", "output", type=PATH, metavar="FILE", help="Write FILE; - is stdout.")
 @forced
 @cutting
 @_of_formats
@@ -135,12 +130,12 @@ def export(address: str, **given: Any) -> int:
 
 
 @click.command(cls=HelpfulCommand)
-@click.argument("part", metavar="ADDRESS#3..#5", type=AddressType())
+@click.argument("part", metavar="ADDRESS#3..#5", type=ADDRESS)
 @click.option(
     "-o",
     "output",
     required=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Write FILE and its times; - is stdout.",
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentwatch.cli.machines.sources import HERE, SSH
+from agentwatch.cli.address import HERE, SSH
 from agentwatch.config import EngineSettings, Machines
 from agentwatch.engine.address import is_engine, parse_engine
 from agentwatch.engine.names import is_publisher

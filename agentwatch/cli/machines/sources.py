@@ -6,10 +6,11 @@ Nothing of another machine is imported unless one is named.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentwatch.cli.address import HERE, SSH, is_source
 from agentwatch.config import Machines
 from agentwatch.faults import USAGE, Fault
 from agentwatch.safe_text import cut, safe_line
@@ -17,24 +18,7 @@ from agentwatch.safe_text import cut, safe_line
 if TYPE_CHECKING:
     from agentwatch.remote.fleet.several import Elsewhere, Several
 
-HERE = "."
-"""This machine, in a list of machines."""
-SSH = "ssh://"
-ENGINE = "nats://"
 _SHOWN_COLUMNS = 60
-
-
-def is_source(words: str) -> bool:
-    """Return whether words name a machine or an engine: `.`, `nats://HOST`, `ssh://HOST`.
-
-    A file with the literal name wins, and what has words behind the host's `/` is a session.
-    """
-    if words == HERE:
-        return True
-    scheme = next((scheme for scheme in (ENGINE, SSH) if words.startswith(scheme)), None)
-    if scheme is None or os.path.exists(words):
-        return False
-    return not words.removeprefix(scheme).partition("/")[2]
 
 
 def check_sources(words: Sequence[str]) -> None:
@@ -105,3 +89,21 @@ def _add_engine(
     login, _ = login_of(words, machines.engines, environ)
     if (address := str(login.address)) not in elsewhere:
         elsewhere[address] = EngineFleet(words.rstrip("/"), login)
+
+
+def log_in(words: Iterable[str]) -> None:
+    """Let ssh ask on the terminal for what a login needs, before there is a screen.
+
+    Without a terminal nothing is asked, so nothing is connected.
+
+    Args:
+        words: Addresses of any kind.
+
+    Raises:
+        Fault: One of them begins like the address of a host, and is not one.
+    """
+    hosts = [each.rstrip("/") for each in words if each.startswith(SSH)]
+    if hosts and os.isatty(0) and os.isatty(2):
+        from agentwatch.remote.ssh.connection import connect
+
+        connect(hosts, asks=True)

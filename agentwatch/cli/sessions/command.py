@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from agentwatch.byte_size import byte_size
-from agentwatch.cli.machines.login import log_in
-from agentwatch.cli.machines.sources import HERE, check_sources, several
+from agentwatch.cli.address import HERE
+from agentwatch.cli.machines.sources import check_sources, log_in, several
 from agentwatch.cli.messages import say
 from agentwatch.cli.sessions.table import WIDTH, table
 from agentwatch.cli.sessions.wanted import Wanted, chosen

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import together
-from agentwatch.cli.parameters.ages import age, since
+from agentwatch.cli.parameters import age, since, together
 
 if TYPE_CHECKING:
     from agentwatch.cli.sessions.wanted import Wanted

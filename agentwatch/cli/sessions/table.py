@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from agentwatch.cli.machines.sources import ENGINE
+from agentwatch.cli.address import ENGINE
 from agentwatch.machine.row import Row
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.home.cells import wide_row

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import together
+from agentwatch.cli.parameters import PATH, together
 
-_PATH = click.Path(path_type=Path)
 _ENGINE = "ENGINE"
 WAIT_SECONDS = 10.0
 
 _logging_in = together(
     click.option("--publish-as", metavar="NAME", help="Publish as NAME (default: the user, or the host)."),
-    click.option("--publish-ca", type=_PATH, metavar="FILE", help="Trust the certificates in FILE."),
+    click.option("--publish-ca", type=PATH, metavar="FILE", help="Trust the certificates in FILE."),
     click.option("--publish-plaintext", is_flag=True, help="Allow a connection without TLS."),
-    click.option("--credentials", type=_PATH, metavar="FILE", help="Log in with the credentials in FILE."),
+    click.option("--credentials", type=PATH, metavar="FILE", help="Log in with the credentials in FILE."),
 )
 publishing = together(
     click.option(

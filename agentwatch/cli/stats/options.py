@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters.ages import since
+from agentwatch.cli.parameters import since
 
 
 @click.command(cls=HelpfulCommand)

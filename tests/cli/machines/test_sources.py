@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.machines.sources import check_sources, is_source, several
+from agentwatch.cli.address import is_source
+from agentwatch.cli.machines.sources import check_sources, several
 from agentwatch.config import EngineSettings, Machines
 from agentwatch.faults import USAGE, Fault
 from tests.conftest import case

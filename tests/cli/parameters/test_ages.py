@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from agentwatch.cli.parameters.ages import age_ms, time_ms
+from agentwatch.cli.parameters import age_ms, time_ms
 from tests.conftest import case
 
 NOW_MS = 1_795_000_000_000

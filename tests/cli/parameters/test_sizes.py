@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.cli.parameters.sizes import byte_count
+from agentwatch.cli.parameters import byte_count
 from tests.conftest import case
 
 

@@ -16,7 +16,7 @@ import pytest
 from agentwatch.actions import action, brief_action, outcome_note
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
-from agentwatch.cli.ci_runner import json_without_commands, without_commands
+from agentwatch.cli.messages import json_without_commands, without_commands
 from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report

@@ -1,0 +1,245 @@
+"""The options and types of arguments that several commands have: addresses, formats, moments, ages, sizes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from agentwatch.analysis.moments import Moment
+
+Callback = Callable[[click.Context, click.Parameter, str | None], int | None]
+
+_MOST_OFFERED = 100
+_NAME_COLUMNS = 44
+"""The columns beside the names of the options, on a terminal of 80 columns."""
+_UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_MOST_DIGITS = 6
+"""A million weeks; more would only overflow."""
+AGE_HINT = "an age is 90s, 30m, 2h, 30d or 4w"
+_SIZE = r"([0-9]{1,12})(?:\.([0-9]{1,3}))?([kKMGT]?)(i?)[bB]?"
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a decorator that adds several options to a command."""
+
+    def apply(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+class AddressType(click.Path):
+    """A path, or the id of a session; the words are checked when the session is opened."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=str)
+
+    def shell_complete(
+        self, _ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete files; if no file begins with the words, the ids of sessions of any agent."""
+        from glob import escape
+
+        from click.shell_completion import CompletionItem
+
+        files = CompletionItem(incomplete, type="file")
+        path = Path(incomplete or ".")
+        if not incomplete or "/" in incomplete or any(path.parent.glob(f"{escape(path.name)}*")):
+            return [files]
+        from agentwatch.machine.places.session_ids import SessionIds
+
+        # click's script for bash drops the words that precede a file entry, so the file entry comes first.
+        return [files, *map(CompletionItem, SessionIds().beginning_with(incomplete)[:_MOST_OFFERED])]
+
+
+PATH = click.Path(path_type=Path)
+ADDRESS = AddressType()
+
+
+def _format_names() -> list[str]:
+    from agentwatch.wire.agents import FORMATS  # only for help, and when a name is given or completed
+    from agentwatch.wire.plugins.group import GROUP
+
+    return [*dict.fromkeys((*FORMATS, *GROUP.names()))]
+
+
+def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    if name is None:
+        return None
+    from agentwatch.wire.agents import agent_named
+
+    if agent_named(name) is not None:
+        return name
+    if name not in _format_names():
+        raise click.UsageError(f"--format: {name!r} is not one of: {', '.join(_format_names())}")
+    from agentwatch.wire.plugins import problem_of, problems
+
+    reason = problem_of(name)
+    problems.clear()  # the error is reported here
+    raise click.UsageError(reason)
+
+
+def _complete_format(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in _format_names() if name.startswith(incomplete)]
+
+
+class _FormatOption(click.Option):
+    """The option `--format`, whose help names all formats."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from textwrap import wrap  # click breaks names at their hyphens
+
+        names = wrap(", ".join(_format_names()), _NAME_COLUMNS, break_on_hyphens=False)
+        self.help = "\n".join(("Read the stream as NAME instead of detecting its format.", "", "\b", *names))
+        return super().get_help_record(ctx)
+
+
+reading = click.option(
+    "--format",
+    cls=_FormatOption,
+    metavar="NAME",
+    callback=_known_format,
+    shell_complete=_complete_format,
+)
+printing = together(
+    click.option("-p", "--print", "printing", is_flag=True, help="Print instead of opening the screen."),
+    click.option(
+        "--output-format",
+        type=click.Choice(("text", "json", "stream-json", "final", "summary")),
+        help="Format of --print (default: text). `final`: only the answer after the last call.",
+    ),
+    click.option("--brief", is_flag=True, help="With text: print only the action phrase."),
+    click.option("--strict", is_flag=True, help="With --print: exit 1 if an integrity check fails."),
+)
+keeping = together(
+    click.option("--log", type=PATH, metavar="FILE", help="Write the action log to FILE."),
+    click.option("--no-log", is_flag=True, help="Write no action log."),
+    click.option("--record", type=PATH, metavar="FILE", help="Write the recording to FILE."),
+    click.option("--no-record", is_flag=True, help="Keep no recording."),
+)
+colour = click.option("--no-color", is_flag=True, help="Print no colour codes (same as NO_COLOR).")
+
+
+def on(actions: str) -> Callable[[Any], Any]:
+    """Return the decorator that adds `--on` to a command.
+
+    Args:
+        actions: The actions that the command has, for the help.
+    """
+    return click.option(
+        "--on",
+        nargs=2,
+        multiple=True,
+        metavar="RULE ACTION",
+        help=f"When RULE is hit: {actions}. An alarm, not a sandbox: the call may already run.",
+    )
+
+
+def forced(command: Any) -> Any:
+    """Add `--force` to a command that writes a file."""
+    return click.option("--force", "is_forced", is_flag=True, help="Replace FILE if it exists.")(command)
+
+
+def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -> Moment | None:
+    """Return the moment that the words of an option name.
+
+    Raises:
+        UsageError: The words name no moment.
+    """
+    if words is None:
+        return None
+    from agentwatch.analysis.moments import Problem, parse
+
+    if isinstance(moment := parse(words), Problem):
+        raise click.UsageError(f"{option.opts[0]}: {moment.words}")
+    return moment
+
+
+def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
+    """Return the callback of an option whose words stand for a number.
+
+    Args:
+        parse: Returns the number; None if the words stand for none.
+        complaint: What follows the wrong words in the error: `is no age; an age is 30m or 2h`.
+    """
+
+    def value(_ctx: click.Context, option: click.Parameter, words: str | None) -> int | None:
+        if words is None:
+            return None
+        found = parse(words)
+        if found is None:
+            raise click.UsageError(f"{option.opts[0]}: {words!r} {complaint}")
+        return found
+
+    return value
+
+
+def age_ms(words: str) -> int | None:
+    """Return an age in milliseconds; None if the words are no age.
+
+    Example:
+        >>> age_ms("2h")
+        7200000
+    """
+    number, unit = words[:-1], words[-1:]
+    if unit not in _UNITS_MS or not (number.isascii() and number.isdecimal()) or len(number) > _MOST_DIGITS:
+        return None
+    return int(number) * _UNITS_MS[unit]
+
+
+def time_ms(words: str, now_ms: int) -> int | None:
+    """Return a time in milliseconds since the epoch; None if the words are neither an age nor a date.
+
+    Args:
+        words: An age, or a date of ISO 8601 with or without a time of day, which is a local one.
+        now_ms: The present time.
+    """
+    if (age := age_ms(words)) is not None:
+        return now_ms - age
+    from datetime import datetime
+
+    try:
+        return int(datetime.fromisoformat(words).timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def byte_count(words: str) -> int | None:
+    """Return a size in bytes; None if the words are no size.
+
+    Example:
+        >>> byte_count("1.5GB"), byte_count("2GiB"), byte_count("much")
+        (1500000000, 2147483648, None)
+    """
+    import re
+
+    found = re.fullmatch(_SIZE, words)
+    if found is None:
+        return None
+    whole, part, unit, binary = found.groups()
+    if binary and not unit:
+        return None
+    scale: int = (1024 if binary else 1000) ** _POWERS[unit.upper()]
+    return int(whole) * scale + int((part or "0").ljust(3, "0")) * scale // 1000
+
+
+age = number_in(age_ms, f"is no age; {AGE_HINT}")
+"""The callback of an option that is an age, in milliseconds."""
+since = number_in(
+    lambda words: time_ms(words, time.time_ns() // 10**6),
+    f"is neither an age nor a date; {AGE_HINT}, a date is 2026-11-20",
+)
+"""The callback of an option that is a time, in milliseconds since the epoch."""
+size = number_in(byte_count, "is no size; a size is 500MB, 50GB or 2GiB")
+"""The callback of an option that is a size, in bytes."""

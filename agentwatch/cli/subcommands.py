@@ -1,0 +1,180 @@
+"""The commands other than `watch`, with their options; each is imported when it is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agentwatch.cli.app import options_of
+from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.parameters import (
+    ADDRESS,
+    PATH,
+    as_moment,
+    colour,
+    forced,
+    keeping,
+    on,
+    printing,
+    reading,
+    together,
+)
+from agentwatch.cli.ship.options import publishing
+from agentwatch.faults import USAGE
+from agentwatch.machine.status.counts import UnknownFieldError, known_fields
+
+_address = click.argument("address", type=ADDRESS)
+_pacing = together(
+    click.option(
+        "--speed", type=click.FloatRange(0.05, 1000), default=1.0, help="Speed factor (default: 1)."
+    ),
+    click.option(
+        "--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Shorten silences to SECONDS."
+    ),
+    click.option(
+        "--from",
+        "moment",
+        callback=as_moment,
+        metavar="MOMENT",
+        help="Start at 14:03:07, +95s, -10s, #12, 50% or a bookmark's name.",
+    ),
+    click.option("--until", callback=as_moment, metavar="MOMENT", help="End at a moment, in the same words."),
+    click.option("--loop", is_flag=True, help="On the screen: start over at the end."),
+    click.option(
+        "--pause-on",
+        type=click.Choice(("failure", "bookmark")),
+        help="On the screen: pause at each failed call or bookmark.",
+    ),
+)
+
+
+@click.command(cls=HelpfulCommand)
+@printing
+@reading
+@keeping
+@on("bell, note, log, pause or stop")
+@click.option("--direct", is_flag=True, help="Let the agent write the recording itself, without a relay.")
+@publishing
+@colour
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(command: tuple[str, ...], **given: Any) -> int:
+    """Start an agent and watch it; exit with the agent's exit code."""
+    from agentwatch.cli.commands import watch_agent
+    from agentwatch.cli.ship.publishing import publication_of, taken
+
+    asked, options = taken(given), options_of(given)
+    return watch_agent(command, options, publication_of(asked, options))
+
+
+@click.command(cls=HelpfulCommand)
+@_address
+@_pacing
+@printing
+@reading
+@click.option("--log", type=PATH, metavar="FILE", help="Write the action log to FILE.")
+@colour
+def replay(address: str, **given: Any) -> int:
+    """Replay a recording with its original timing."""
+    from agentwatch.cli.address import parse_address
+    from agentwatch.cli.commands import replay_file
+
+    given_address, options = parse_address(address), options_of(given)
+    if None not in (options.moment, given_address.moment):
+        raise click.UsageError("--from excludes an ADDRESS of a moment, which is where the replay starts")
+    options = options._replace(moment=options.moment or given_address.moment)
+    return replay_file(given_address.path, options, given_address.session)
+
+
+@click.command(cls=HelpfulCommand)
+@_pacing
+@printing
+@colour
+def demo(**given: Any) -> int:
+    """Replay a bundled session; needs no agent and no network."""
+    from agentwatch.cli.commands import replay_file
+    from agentwatch.resources import resource
+
+    return replay_file(resource("recordings") / "demo.ndjson", options_of(given), is_bundled=True)
+
+
+@click.command(cls=HelpfulCommand)
+@_address
+@reading
+@click.option("--addresses", is_flag=True, help="Print the number of each call: FILE#12 is its address.")
+def log(address: str, addresses: bool, **given: Any) -> int:
+    """Print the action log of a recording, as written live."""
+    from agentwatch.cli.address import opened, whole
+    from agentwatch.cli.options import Options
+    from agentwatch.cli.show.log import print_log
+    from agentwatch.feed import Feed
+    from agentwatch.recording.alarms import alarms_of
+
+    path = whole(address, "log")
+    feed = Feed(opened(path), agent=Options(**given).agent())
+    return print_log(feed, alarms_of(path), addresses=addresses)
+
+
+@click.command(cls=HelpfulCommand)
+@_address
+@reading
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def show(address: str, as_json: bool, **given: Any) -> int:
+    """Print one call (FILE#12), or the state at a time (FILE@+95s)."""
+    from agentwatch.cli.address import parse_address
+    from agentwatch.cli.options import Options
+    from agentwatch.cli.show.command import show
+
+    return show(parse_address(address), Options(**given).agent(), as_json=as_json)
+
+
+@click.command(cls=HelpfulCommand)
+@_address
+@reading
+def drift(address: str, **given: Any) -> int:
+    """List all of a recording that this version does not know."""
+    from agentwatch.cli.address import opened, whole
+    from agentwatch.cli.options import Options
+    from agentwatch.cli.stdout import print_lines
+    from agentwatch.outputs.unknown_fields import report
+
+    found = report(opened(whole(address, "drift")), Options(**given).agent())
+    return print_lines(found.lines()) or (0 if found.is_known else USAGE)
+
+
+@click.command(cls=HelpfulCommand)
+@click.option("--format", "template", metavar="TEMPLATE", help=f"Replace fields: {known_fields()}.")
+def status(template: str | None) -> int:
+    """Print one line of counts for tmux and shell prompts."""
+    from agentwatch.cli.status.quick import status_line
+    from agentwatch.cli.stdout import print_lines
+
+    try:
+        return print_lines([status_line(template)])
+    except UnknownFieldError as error:
+        raise click.UsageError(f"--format: {error}") from None
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("action", type=click.Choice(("status", "install", "remove")))
+@click.argument("agent", type=click.Choice(("codex", "gemini", "cursor")), required=False)
+@click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
+def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
+    """Let Codex, Gemini CLI or Cursor say what they do, by hooks."""
+    from agentwatch.cli.hooks.command import run_hooks
+
+    return run_hooks(action, agent, is_confirmed=is_confirmed)
+
+
+@click.command(cls=HelpfulCommand)
+@_address
+@click.option(
+    "-o", "output", type=PATH, required=True, metavar="FILE", help="Write FILE and its times; - is stdout."
+)
+@forced
+def redact(address: str, output: Path, *, is_forced: bool) -> int:
+    """Write the same recording without secrets and personal data."""
+    from agentwatch.cli.export.redact import run_redact
+
+    return run_redact(address, output, is_forced=is_forced)
