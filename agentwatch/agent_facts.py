@@ -1,7 +1,5 @@
 """Facts about the process of an agent, which `sources` observes and `analysis` interprets."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 LATE_EXIT_MS = 30_000

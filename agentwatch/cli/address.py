@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.faults import USAGE, Fault
 from agentwatch.recording import ArrivalTimes, LineReader
-from agentwatch.wire import Agent
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked, Moment
+    from agentwatch.wire import Agent
 
 STDIN = Path("-")
 HERE = "."

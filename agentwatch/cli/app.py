@@ -86,7 +86,7 @@ def options_of(given: dict[str, Any]) -> Options:
         return options
     from agentwatch.cli.config_file import read_config
 
-    return options._replace(config=read_config())  # before a file is created or an agent started
+    return options._replace(settings=read_config())  # before a file is created or an agent started
 
 
 def main() -> None:

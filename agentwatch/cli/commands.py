@@ -255,7 +255,7 @@ def _with_rules(options: Options, *, is_started: bool) -> Options:
     Raises:
         Fault: A rule cannot be read, or its action cannot be done here.
     """
-    if not (options.on or options.config.on):
+    if not (options.on or (options.settings is not None and options.settings.on)):
         return options
     from agentwatch.cli.tripwires.watching import tripwires_of
 

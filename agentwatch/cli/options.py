@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agentwatch.cli.terminal import has_terminal
-from agentwatch.config import Config
 from agentwatch.sources.open import KeepOptions
-from agentwatch.wire import Agent
-from agentwatch.wire.agents import agent_named
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked, Moment
+    from agentwatch.config import Config
     from agentwatch.tripwires import Tripwire
+    from agentwatch.wire import Agent
 
 
 class Options(NamedTuple):
@@ -44,8 +43,17 @@ class Options(NamedTuple):
     """Rules that watch the session, each with its action, as the user has written them."""
     tripwires: "tuple[Tripwire, ...]" = ()
     """These rules and those of the settings, read for the session that is watched."""
-    config: Config = Config()
-    """The user's settings; the defaults if no screen is drawn."""
+    settings: "Config | None" = None
+    """The user's settings; None if no screen is drawn."""
+
+    @property
+    def config(self) -> "Config":
+        """The user's settings; the defaults if no screen is drawn."""
+        if self.settings is not None:
+            return self.settings
+        from agentwatch.config import Config
+
+        return Config()
 
     def asked(self) -> "Asked | None":
         """Return what is asked of the moment; None if nothing is."""
@@ -69,9 +77,13 @@ class Options(NamedTuple):
         """Return the output format; for `--tee` without a terminal, the one that copies the bytes."""
         return self.output_format or ("stream-json" if self.tee else "text")
 
-    def agent(self) -> Agent | None:
+    def agent(self) -> "Agent | None":
         """Return the agent whose format the stream is read as; None to detect it."""
-        return None if self.format is None else agent_named(self.format)
+        if self.format is None:
+            return None
+        from agentwatch.wire.agents import agent_named
+
+        return agent_named(self.format)
 
     def keep_options(self, by_default: bool) -> KeepOptions:
         """Return which files of a session are kept.

@@ -1,7 +1,5 @@
 """Decodes the lines of a recording, and joins lines that a raw line end inside a string has split."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol

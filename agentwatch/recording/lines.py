@@ -1,7 +1,5 @@
 """Reads the lines of a recording that may still be growing, at the reader's own pace."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO

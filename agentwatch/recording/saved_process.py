@@ -5,8 +5,6 @@ the agent runs, and remain null if the monitor was killed or has left the agent 
 the session a name, the key `name` has it; the file of a session without a process has that key alone.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

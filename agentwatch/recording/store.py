@@ -3,8 +3,6 @@
 A file is always new, only the user may read it, and no link is followed.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -20,7 +20,7 @@ from textual.screen import Screen
 from agentwatch.agent_facts import NO_FACTS
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.silence import is_stalled
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay

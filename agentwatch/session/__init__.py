@@ -15,11 +15,10 @@ from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.call_store import CallOrder
 from agentwatch.session.entry import Entry, Kind
 from agentwatch.session.line_counts import LineCounts, OddLine
-from agentwatch.session.outcome_counts import calls_by_outcome
 from agentwatch.session.rhythm import Phase, Rhythm, usually_under
 from agentwatch.session.runs import Run
-from agentwatch.session.session import Session
-from agentwatch.session.turns.turn_result import TurnResult
+from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.session.turns import TurnResult
 
 __all__ = [
     "Call",

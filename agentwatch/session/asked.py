@@ -1,7 +1,5 @@
 """The permissions that the agent asks for and that nobody has answered yet."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agentwatch.events import Permission

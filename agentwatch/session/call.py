@@ -1,7 +1,5 @@
 """A tool call: its start and its end, joined by call_id."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

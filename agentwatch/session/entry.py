@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from agentwatch.session.call import Call
 from agentwatch.session.storage.growing_text import Content
-from agentwatch.session.turns.turn_result import TurnResult
+from agentwatch.session.turns import TurnResult
 
 
 class Kind(StrEnum):

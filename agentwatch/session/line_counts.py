@@ -1,7 +1,5 @@
 """Counts the lines of a recording by how they were decoded."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

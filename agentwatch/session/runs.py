@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from agentwatch.events import Outcome, RunInfo, RunStarted, Tokens, TurnEnded
+from agentwatch.plurals import plural
 from agentwatch.session.bounds import bounded, bounded_members
 from agentwatch.session.call import Place
 from agentwatch.session.storage.growing_text import Content
 from agentwatch.session.storage.spill import Spill
-from agentwatch.session.turns.answer import Answer
-from agentwatch.session.turns.turn_result import TurnResult
+from agentwatch.session.turns import Answer, TurnResult
 from agentwatch.session.usage_counts import UsageCounts
 
 
-@dataclass(slots=True)
 class Run:
     """The facts about one run; None means unknown.
 
@@ -27,47 +25,61 @@ class Run:
         [('succeeded', 1, 4160), ('succeeded', 1, 4140)]
     """
 
-    format: str | None = None
-    session_id: str | None = None
-    model: str | None = None
-    cwd: str | None = None
-    permission_mode: str | None = None
-    api_key_source: str | None = None
-    agent_version: str | None = None
-    branch: str | None = None
-    """The Git branch that is checked out in the cwd."""
-    title: str | None = None
-    """The title of the session: the user's, or else the agent's."""
-    is_users_title: bool = False
-    named_as: tuple[str | None, str | None, str | None] | None = None
-    """The session_id, the model and the cwd that were known when the first call or question came.
+    def __init__(
+        self, *, cwd: str | None = None, began_seen_ms: int | None = None, answer: Answer | None = None
+    ) -> None:
+        """Create a run of which nothing else is known.
 
-    The log has them: what is known when its line is written depends on how much was read at once.
-    """
-    awaits_prompt: bool = False
-    """Whether a turn has started whose prompt has not arrived."""
-    outcome: Outcome = Outcome.RUNNING
-    usage: Mapping[str, object] | None = None
-    usage_counts: UsageCounts = field(default_factory=UsageCounts)
-    turn_result: TurnResult | None = None
-    """The end of the last turn; None before it."""
-    ended_turns: int = 0
-    """The number of turns whose end is in the recording."""
-    is_bare: bool = False
-    """Whether the recording contains only its result, as the agent's `json` format does."""
-    began_seen_ms: int | None = None
-    """When its first line arrived, in milliseconds since the epoch."""
-    turn_seen_ms: int | None = None
-    """When the first line of its last turn arrived, in milliseconds since the epoch."""
-    pauses: list[tuple[int, int]] = field(default_factory=list, repr=False)
-    """The times between its turns, by their arrival: from the end of a turn to the next line."""
-    answer: Answer = field(default_factory=lambda: Answer(()), repr=False)
-    """The assistant's text, one piece per transcript entry."""
-    turn_starts: array[int] = field(default_factory=lambda: array("I"), repr=False)
-    """For each turn, the number of its first entry in the transcript."""
-    _prompt: Content | None = field(default=None, repr=False)
-    _earlier_ms: int | None = field(default=0, repr=False)
-    """The duration of the turns before the last one that ended; None if it is unknown."""
+        Args:
+            cwd: The working directory.
+            began_seen_ms: When its first line arrived, in milliseconds since the epoch.
+            answer: The assistant's text; None for an empty one.
+        """
+        self.format: str | None = None
+        self.session_id: str | None = None
+        self.model: str | None = None
+        self.cwd = cwd
+        self.permission_mode: str | None = None
+        self.api_key_source: str | None = None
+        self.agent_version: str | None = None
+        self.branch: str | None = None
+        """The Git branch that is checked out in the cwd."""
+        self.title: str | None = None
+        """The title of the session: the user's, or else the agent's."""
+        self.is_users_title = False
+        self.named_as: tuple[str | None, str | None, str | None] | None = None
+        """The session_id, the model and the cwd that were known when the first call or question came.
+
+        The log has them: what is known when its line is written depends on how much was read at once.
+        """
+        self.awaits_prompt = False
+        """Whether a turn has started whose prompt has not arrived."""
+        self.outcome: Outcome = Outcome.RUNNING
+        self.usage: Mapping[str, object] | None = None
+        self.usage_counts = UsageCounts()
+        self.turn_result: TurnResult | None = None
+        """The end of the last turn; None before it."""
+        self.ended_turns = 0
+        """The number of turns whose end is in the recording."""
+        self.is_bare = False
+        """Whether the recording contains only its result, as the agent's `json` format does."""
+        self.began_seen_ms = began_seen_ms
+        """When its first line arrived, in milliseconds since the epoch."""
+        self.turn_seen_ms: int | None = None
+        """When the first line of its last turn arrived, in milliseconds since the epoch."""
+        self.pauses: list[tuple[int, int]] = []
+        """The times between its turns, by their arrival: from the end of a turn to the next line."""
+        self.answer = Answer(()) if answer is None else answer
+        """The assistant's text, one piece per transcript entry."""
+        self.turn_starts: array[int] = array("I")
+        """For each turn, the number of its first entry in the transcript."""
+        self._prompt: Content | None = None
+        self._earlier_ms: int | None = 0
+        """The duration of the turns before the last one that ended; None if it is unknown."""
+
+    def __repr__(self) -> str:
+        """Return the format, the outcome and the number of turns, for a notebook."""
+        return f"<Run of {self.format or 'an unknown format'}: {self.outcome}, {plural(self.turns, 'turn')}>"
 
     @classmethod
     def of(cls, event: RunStarted, answer: Answer) -> Run:

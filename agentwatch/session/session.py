@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from agentwatch.events import (
     Compaction,
@@ -22,9 +21,6 @@ from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Transcript
 from agentwatch.session.updates.notices import Notices
-
-if TYPE_CHECKING:
-    pass
 
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 
@@ -124,3 +120,18 @@ class Session:
         if failed := self.ended_by_outcome[Outcome.FAILED]:
             words.append(f"{failed} failed")
         return f"<Session of {self.agent_name or 'an unknown agent'}: {', '.join(words)}>"
+
+
+def calls_by_outcome(session: Session) -> dict[Outcome, int]:
+    """Return the number of calls with each outcome, in the order of `Outcome`.
+
+    Outcomes without calls are left out. The counts add up to the number of calls.
+    """
+    ended, running = session.ended_by_outcome, len(session.open_calls)
+    without_end = len(session.calls) - ended.total() - running
+    counts = {
+        **ended,
+        Outcome.RUNNING: running,
+        Outcome.UNFINISHED: ended[Outcome.UNFINISHED] + without_end,
+    }
+    return {outcome: counts[outcome] for outcome in Outcome if counts.get(outcome)}

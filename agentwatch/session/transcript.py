@@ -13,7 +13,7 @@ from agentwatch.session.entry import Entry, Kind
 from agentwatch.session.storage.growing_text import Content, GrowingText
 from agentwatch.session.storage.numbers import PAGE, Numbers
 from agentwatch.session.storage.spill import Spill
-from agentwatch.session.turns.turn_result import TurnResult
+from agentwatch.session.turns import TurnResult
 
 _NOTHING = GrowingText(Spill())
 _NOTHING.complete()

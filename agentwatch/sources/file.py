@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from agentwatch.agent_facts import AgentFacts
 from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, open_regular, read_process
 from agentwatch.sources.source import WithoutAgent
-from agentwatch.sources.started.activity import Activity
-from agentwatch.sources.started.stderr import StderrFile
 from agentwatch.sources.written_files import WrittenFiles
+
+if TYPE_CHECKING:
+    from agentwatch.sources.started.activity import Activity
+    from agentwatch.sources.started.stderr import StderrFile
 
 
 class FileSource(WithoutAgent):
@@ -39,8 +42,12 @@ class FileSource(WithoutAgent):
         self.bookmarks_path = None if files is None else files.bookmarks
         self._files = files
         self._process = None if files is None else read_process(files.process)
-        self._stderr = None if files is None or self._process is None else _stderr_file(files)
-        self._activity = None if self._process is None else Activity(self._process.pid)
+        self._stderr: StderrFile | None = None
+        self._activity: Activity | None = None
+        if files is not None and self._process is not None:
+            from agentwatch.sources.started.activity import Activity
+
+            self._stderr, self._activity = _stderr_file(files), Activity(self._process.pid)
         self._facts_at_end: AgentFacts | None = None
         self._has_left = False
 
@@ -114,6 +121,8 @@ class FileSource(WithoutAgent):
 
 
 def _stderr_file(files: SessionFiles) -> StderrFile | None:
+    from agentwatch.sources.started.stderr import StderrFile
+
     try:
         return StderrFile(open_regular(files.stderr))
     except OSError:

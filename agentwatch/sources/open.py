@@ -91,14 +91,15 @@ def saved_source(
     Raises:
         Fault: The recording cannot be opened, or is one JSON document; or the store cannot be read.
     """
-    from agentwatch.sources.own_files import is_still_written
     from agentwatch.sources.stores.known import store_for
 
     try:
         store = store_for(path)
         is_lines = path.suffix == ".jsonl"
-        if follow is None and follow_store and (store is None or is_lines) and is_still_written(path):
-            follow = True
+        if follow is None and follow_store and (store is None or is_lines):
+            from agentwatch.sources.own_files import is_still_written
+
+            follow = True if is_still_written(path) else None
         if store is not None:
             is_followed = follow is True if is_lines else follow_store and follow is not False
             return _store_source(store, path, log_fd, follow=is_followed, waits=not follow_store)

@@ -6,18 +6,17 @@ ends query properties such as `is_live` and `runs_agent`, never the kind of sour
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
-from agentwatch.recording import LineReader, Wakeup
-from agentwatch.sources.written_files import WrittenFiles
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agentwatch.recording import LineReader, Wakeup
     from agentwatch.sources.started.pausing import Pausing
-from agentwatch.sources.started.survivors import Survivor
+    from agentwatch.sources.started.survivors import Survivor
+    from agentwatch.sources.written_files import WrittenFiles
 
 
 class Elsewhere(Protocol):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.recording import DiskSync, LineReader, SessionFiles, is_at
-from agentwatch.recording.alarms import Alarm
-from agentwatch.safe_text import SafeText
+
+if TYPE_CHECKING:
+    from agentwatch.recording.alarms import Alarm
+    from agentwatch.safe_text import SafeText
 
 END_SECONDS = 5.0
 """How long the end of a recording is waited for: its reader may hang on a disk that does not answer."""

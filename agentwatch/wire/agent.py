@@ -1,11 +1,8 @@
 """The interface of an agent's format: the parts that every format provides, and the optional ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from agentwatch.events import Event, Traits
 from agentwatch.wire.delta_frames import Burst
@@ -67,8 +64,7 @@ class BatchDecoder(Protocol):
         """Return the events of the first lines that can be decoded together, and their number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class Agent(NamedTuple):
     """A format that agentwatch can decode, and the agent that writes it.
 
     The built-in formats are listed in `agentwatch.wire.agents`. Another package provides one by an entry
@@ -101,7 +97,7 @@ class Agent:
     """Returns the role of a line."""
     decoder: Callable[[], AgentDecoder]
     """Returns a decoder for a new recording. It may also be a `DeltaDecoder` or a `BatchDecoder`."""
-    blocks: Callable[[Fields, str], Iterable[Block]]
+    blocks: "Callable[[Fields, str], Iterable[Block]]"
     """Returns the blocks of a line that starts or ends a tool call. The second argument is the call_id: the
     line may belong to several calls."""
     traits: Traits

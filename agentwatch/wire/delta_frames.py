@@ -4,8 +4,6 @@ A delta is 150 bytes around one word. Reading a million of them line by line cos
 decoding their JSON. Reading them by their common frame costs less than decoding their JSON.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A tool of an agent: how its calls are read and described. All agents use it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import is_quiet
-from agentwatch.analysis.status import brief_clock
+from agentwatch.analysis.status.waiting import brief_clock
 from tests.builders.lines import (
     completed,
     delta,

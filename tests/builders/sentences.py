@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
 from agentwatch.safe_text import SafeText

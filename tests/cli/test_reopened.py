@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agent_facts import AgentFacts
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.feed import Feed
 from agentwatch.sources.open import saved_source
 from tests.harness.fake_agent import command

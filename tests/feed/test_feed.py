@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from agentwatch.feed import Feed
@@ -33,7 +31,7 @@ def test_the_start_line_of_another_agent_has_its_time(
     recording: Saver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The ends of the earlier agent's texts come after the time."""
-    known = (*agents.known_agents(), replace(LATE, time_of=lambda _fields: 7))
+    known = (*agents.known_agents(), LATE._replace(time_of=lambda _fields: 7))
     monkeypatch.setattr(agents, "known_agents", lambda: known)
     feed = Feed(open_saved(recording(init(), LATE_START, ASKED)))
     assert [line.place.seen_ms for line in feed.decoded()] == [None, 7, 7]

@@ -20,7 +20,7 @@ KEYS = frozenset(f"{name}ToolCall" for name in NAMES)
 OWN_WORDS = {
     "analysis/call_fields/fields.py": frozenset({"shell", "task", "write"}),
     "__init__.py": {"read"},  # the function of the Python API
-    "events/vocabulary.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
+    "events.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/verdicts/programs.py": {"grep", "ls"},  # programs of the shell
     "session_index/commands.py": {"read", "task"},
     "cli/config_file.py": {"list"},  # the setting that names machines

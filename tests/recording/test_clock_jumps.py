@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.cli.printing import print_session
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed

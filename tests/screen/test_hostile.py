@@ -9,7 +9,7 @@ import pytest
 from textual.app import App
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.status_line import StatusLine

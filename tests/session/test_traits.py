@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.events import (
     Event,
     FormatDetected,

@@ -1,7 +1,5 @@
 """Why a run did not succeed, and what can be done about a stream of no known agent."""
 
-from __future__ import annotations
-
 import signal
 from typing import NamedTuple
 

@@ -74,7 +74,7 @@ def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -
     if draws_screen(options):
         from agentwatch.cli.config_file import read_config
 
-        output_format, options = SCREEN, options._replace(config=read_config())
+        output_format, options = SCREEN, options._replace(settings=read_config())
     output_format = output_format or "text"
     a, b = (addresses, others) if others else (addresses[:1], addresses[1:])
     chosen = {name: given[name] for name in ("output", "is_forced", "every", "is_raw")}

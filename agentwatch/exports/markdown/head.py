@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.actions import action, count_words
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.markdown.escapes import escaped

@@ -9,7 +9,7 @@ from agentwatch.actions import action, count_words
 from agentwatch.analysis.block_text import PLAN_SIGNS
 from agentwatch.analysis.episodes import for_reading, whole_episodes
 from agentwatch.analysis.silence import running_ms
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown.times import between, moment
 from agentwatch.outputs.summary import whole_summary

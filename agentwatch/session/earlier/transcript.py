@@ -8,7 +8,7 @@ from agentwatch.session.earlier.calls import EarlierCalls
 from agentwatch.session.entry import Entry, Kind
 from agentwatch.session.storage.growing_text import Content, TextPrefix
 from agentwatch.session.transcript import Transcript
-from agentwatch.session.turns.turn_result import TurnResult
+from agentwatch.session.turns import TurnResult
 
 
 class TranscriptState(NamedTuple):

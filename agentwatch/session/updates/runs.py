@@ -22,7 +22,7 @@ from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Call, Place
 from agentwatch.session.entry import Kind
 from agentwatch.session.runs import Run
-from agentwatch.session.turns.answer import Answer
+from agentwatch.session.turns import Answer
 
 if TYPE_CHECKING:
     from agentwatch.session.session import Session

@@ -6,16 +6,19 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentwatch.faults import reading
-from agentwatch.sources.stores.store import Store
+
+if TYPE_CHECKING:
+    from agentwatch.sources.stores.store import Store
 
 _HEAD_BYTES = 1 << 12
 _SQLITE = b"SQLite format 3\0"
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 """The first bytes of a Zstandard frame."""
 
-Opener = Callable[[Path, bytes], Store | None]
+Opener = Callable[[Path, bytes], "Store | None"]
 """Returns the store at a path, given the first 4 KiB of the file there; None if the path is of another kind.
 
 The head is empty for a folder, and for a path where no regular file is. It raises an OSError if the path

@@ -1,7 +1,5 @@
 """Reads the agent's queries for permission, and what they say about the call that they are for."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agentwatch.events import Permission

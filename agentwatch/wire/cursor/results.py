@@ -1,7 +1,5 @@
 """Reads the outcome of a Cursor tool call from its result."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Finds the tool of a call among the fields of its line, and the arguments of the call."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS

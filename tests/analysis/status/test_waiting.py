@@ -6,7 +6,8 @@ import pytest
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import is_quiet, is_stalled
-from agentwatch.analysis.status import ending, status
+from agentwatch.analysis.status.line import status
+from agentwatch.analysis.status.reasons import ending
 from agentwatch.events import (
     Channel,
     Compaction,

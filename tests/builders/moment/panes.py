@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.agent_facts import NO_FACTS
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.screen.frame import header
 from agentwatch.screen.screen import WatchScreen
 from tests.builders.screen.app import PANES, Stage, lines_of, viewport

@@ -18,8 +18,7 @@ from agentwatch.session.storage.growing_text import GrowingText, TextPrefix
 from agentwatch.session.storage.numbers import Numbers
 from agentwatch.session.storage.spill import Spill
 from agentwatch.session.transcript import Transcript
-from agentwatch.session.turns.answer import Answer
-from agentwatch.session.turns.turn_result import TurnResult
+from agentwatch.session.turns import Answer, TurnResult
 from agentwatch.session.updates.notices import Notices
 
 Facts = Any

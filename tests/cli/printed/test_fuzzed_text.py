@@ -15,7 +15,7 @@ import pytest
 
 from agentwatch.actions import action, brief_action, outcome_note
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.cli.messages import json_without_commands, without_commands
 from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.summary import summary

@@ -41,7 +41,7 @@ action = "bell"
 def test_a_pipe_has_the_rules_that_only_alert() -> None:
     """An agent that others have started is neither paused nor stopped, and that is no error."""
     config = Config(on=(OnSetting("failed>3", "bell"), OnSetting("failed>9", "stop")))
-    options = Options(config=config, on=(("calls>4", "log"),))
+    options = Options(settings=config, on=(("calls>4", "log"),))
     found = [tripwires_of(options, is_started=each) for each in (True, False)]
     assert [[wire.name for wire in wires] for wires in found] == [
         ["calls>4", "failed>3", "failed>9"],

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentwatch.actions import action
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session

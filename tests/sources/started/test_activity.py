@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status.line import status
 from agentwatch.feed import Feed
 from agentwatch.sources.open import KeepOptions, agent_source, saved_source
 from agentwatch.sources.started import activity

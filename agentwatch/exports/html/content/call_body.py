@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from agentwatch.actions import change_size
 from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.silence import limit_ms
-from agentwatch.analysis.status import brief_clock
+from agentwatch.analysis.status.waiting import brief_clock
 from agentwatch.blocks import (
     Block,
     ChangeBlock,

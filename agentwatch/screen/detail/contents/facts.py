@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.actions import change_size, target
 from agentwatch.analysis.silence import limit_ms
-from agentwatch.analysis.status import brief_clock
+from agentwatch.analysis.status.waiting import brief_clock
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.detail.sections import Section

@@ -1,1 +1,0 @@
-"""What the turns of a run consist of: the assistant's text, and the result of each turn."""
