@@ -15,6 +15,7 @@ from agentwatch.config import Config, Machines, OnSetting
 from agentwatch.faults import USAGE, Fault, cannot_open
 from agentwatch.recording import open_regular
 from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.state_folder import config_folder
 
 _SHOWN_COLUMNS = 40
 _MOST_BYTES = 1 << 20
@@ -142,9 +143,7 @@ def _config_path(environ: Mapping[str, str]) -> tuple[Path, bool]:
     named = environ.get("AGENTWATCH_CONFIG")
     if named:
         return Path(named), True
-    from platformdirs import user_config_path
-
-    return user_config_path("agentwatch") / "config.toml", False
+    return config_folder() / "config.toml", False
 
 
 def _check_section(path: Path, name: str, section: object) -> None:

@@ -1,7 +1,5 @@
 """A session that was found on disk, before any of its lines is read."""
 
-from __future__ import annotations
-
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.process import Life, Process
-from agentwatch.machine.processes import Processes, joined
-from agentwatch.machine.processes.joining import Joined
+from agentwatch.machine.processes.joining import Joined, joined
+from agentwatch.machine.processes.processes import Processes
 from agentwatch.machine.said import Registries
 from agentwatch.machine.tracked import Tracked
 

@@ -20,9 +20,9 @@ from agentwatch.machine.judge import Judge
 from agentwatch.machine.places import Changes, Places
 from agentwatch.machine.problems import notes_of
 from agentwatch.machine.process import Life
-from agentwatch.machine.processes import Processes
 from agentwatch.machine.processes.joining import Joined
 from agentwatch.machine.processes.proc import Proc
+from agentwatch.machine.processes.processes import Processes
 from agentwatch.machine.row import Row
 from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule

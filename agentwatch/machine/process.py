@@ -1,7 +1,5 @@
 """What is known about the process of a session."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import NamedTuple
 

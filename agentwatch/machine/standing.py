@@ -1,7 +1,5 @@
 """The state of a session in a list, and how it is known."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
-
 from agentwatch.state_folder import state_folder
 
 _CREATE = (
@@ -218,6 +216,8 @@ def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
         fd: The file.
         most_bytes: Only the first bytes are read; an object that is longer counts as none.
     """
+    import orjson  # 20 ms, which a prompt waits for only if there is such a file
+
     try:
         value = orjson.loads(os.pread(fd, most_bytes, 0))
     except (OSError, ValueError):

@@ -4,8 +4,6 @@ Source: the vendors' documentation and code, and folders that the programs have 
 a variable has the default folder too from the time before it was set, so both count.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from agentwatch.wire.json_line import parse
-
 Fields = Mapping[str, Any]
 NO_FIELDS: Fields = {}
 _MOST_DIGITS = 20
@@ -52,6 +50,8 @@ def mapping(value: object) -> Fields:
     if isinstance(value, dict):
         return value
     if isinstance(value, str) and value.lstrip().startswith("{"):
+        from agentwatch.wire.json_line import parse  # a prompt reads fields without orjson
+
         try:
             value = parse(value.encode("utf-8", "replace"))
         except ValueError:

@@ -13,6 +13,7 @@ from agentwatch.cli.config_file import read_config, read_keep_ms
 from agentwatch.config import Config
 from agentwatch.faults import USAGE, Fault
 from agentwatch.screen.keymap import bound_keys
+from agentwatch.state_folder import config_folder
 from tests.conftest import ROOT, case
 
 
@@ -75,10 +76,8 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     assert read_config({}) == Config()
-    from platformdirs import user_config_path
-
-    folder = user_config_path("agentwatch")
-    assert tmp_path in folder.parents
+    folder = config_folder()
+    assert folder == tmp_path / "agentwatch"
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text("[screen]\nthinking = true\n")
     assert read_config({}) == Config(thinking=True)

@@ -164,7 +164,7 @@ def test_the_list_of_this_machine_loads_nothing_of_others() -> None:
 def test_importing_the_package_loads_nothing_else() -> None:
     """`import agentwatch` loads no other package, and of its own no module but the first."""
     program = "import agentwatch, sys; assert not [name for name in sys.modules if 'agentwatch.' in name]"
-    assert loaded(program).isdisjoint({"textual", "rich", "click", "orjson", "platformdirs"})
+    assert loaded(program).isdisjoint({"textual", "rich", "click", "orjson"})
 
 
 @pytest.mark.slow
@@ -200,7 +200,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 def test_printing_a_file_loads_only_what_a_file_needs() -> None:
     """Printing a file does not import agents, settings or tracebacks, which saves 4 ms."""
     packages = loaded(RUN, PLAIN, "--print")
-    assert packages.isdisjoint({"select", "subprocess", "platformdirs", "tomllib", "traceback"})
+    assert packages.isdisjoint({"select", "subprocess", "tomllib", "traceback"})
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from agentwatch.faults import Fault, reading
 from agentwatch.plurals import plural
 from agentwatch.safe_text import safe_line
 
-PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click", "platformdirs")
+PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click")
 EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py")
 _OURS = ("AGENTWATCH_HOME", "AGENTWATCH_CONFIG", "AGENTWATCH_PLUGINS", "AGENTWATCH_STOCK")
 _OTHERS = (
@@ -120,10 +120,8 @@ def _size() -> str | None:
 
 
 def _folders(environ: Mapping[str, str]) -> dict[str, object]:
-    from platformdirs import user_config_path
-
     from agentwatch.recording.saved_sessions.stems import saved_stems
-    from agentwatch.state_folder import state_folder
+    from agentwatch.state_folder import config_folder, state_folder
 
     try:
         stems = list(saved_stems())
@@ -131,7 +129,7 @@ def _folders(environ: Mapping[str, str]) -> dict[str, object]:
     except OSError as error:
         recordings = _reason(error)
     named = environ.get("AGENTWATCH_CONFIG")
-    config = Path(named) if named else user_config_path("agentwatch") / "config.toml"
+    config = Path(named) if named else config_folder() / "config.toml"
     return {
         "state": _place(state_folder(environ), "AGENTWATCH_HOME", environ),
         "recordings": recordings,

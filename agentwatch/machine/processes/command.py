@@ -1,7 +1,5 @@
 """Which agent a command line belongs to."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import NamedTuple

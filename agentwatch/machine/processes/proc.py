@@ -4,8 +4,6 @@ A process may end, or another user may own it, at any time: what cannot be read 
 is one system call on a file that is opened without a buffer, which takes half the time of `open()`.
 """
 
-from __future__ import annotations
-
 import os
 from itertools import islice
 from pathlib import Path

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
 
 from agentwatch.machine.process import Process
 from agentwatch.machine.processes.command import Command, command_of
@@ -28,20 +27,25 @@ _MOST_PATHS = 256
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
-@dataclass(slots=True)
 class _Agent:
     """What is read once of the process of an agent, and what is kept from one reading to the next."""
 
-    began: int
-    began_ms: int
-    command: Command
-    arguments: tuple[str, ...]
-    cwd: str | None
-    files_due: float = 0.0
-    open_paths: tuple[str, ...] = ()
-    opened_ms: int | None = None
-    readings: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_MOST_READINGS))
-    """The time of a reading, in seconds, and the CPU time used by then, in clock ticks."""
+    __slots__ = (
+        *("arguments", "began", "began_ms", "command", "cwd", "files_due", "open_paths", "opened_ms"),
+        "readings",
+    )
+
+    def __init__(self, stat: Stat, command: Command, arguments: tuple[str, ...], cwd: str | None) -> None:
+        self.began = stat.began
+        self.began_ms = stat.began_ms
+        self.command = command
+        self.arguments = arguments
+        self.cwd = cwd
+        self.files_due = 0.0
+        self.open_paths: tuple[str, ...] = ()
+        self.opened_ms: int | None = None
+        self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
+        """The time of a reading, in seconds, and the CPU time used by then, in clock ticks."""
 
     def is_idle(self, now: float, ticks: int) -> bool | None:
         """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet."""
@@ -163,7 +167,7 @@ class Processes:
             self._agents.pop(pid, None)
             return
         cwd = _folder(proc.cwd(pid), command)
-        self._agents[pid] = _Agent(stat.began, stat.began_ms, command, arguments, cwd)
+        self._agents[pid] = _Agent(stat, command, arguments, cwd)
 
     def _look_at_files(self, pid: int, agent: _Agent, now: float) -> None:
         """Look up the open files of an agent that keeps those of its sessions open, at most every 5 s."""

@@ -3,8 +3,6 @@
 They run in a thread with a time limit: `lsof` can take tens of seconds. Nothing waits for them.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -4,8 +4,6 @@ The format was observed in Claude Code 2.1.330. The program writes a record in p
 changes, and removes it when it exits.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from agentwatch.machine.process import Life, Said

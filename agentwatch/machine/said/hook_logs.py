@@ -4,16 +4,12 @@ Each line is a JSON object: `{"event":"PermissionRequest","tool":"shell","at_ms"
 not say whether the agent still runs: one that is killed leaves its last line.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from heapq import nlargest
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
-
-import orjson
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.process import Life, Said
@@ -151,6 +147,8 @@ def _last_lines(path: Path) -> list[Fields]:
     finally:
         os.close(fd)
     complete = data[: data.rfind(b"\n") + 1].split(b"\n")[1 if begin else 0 :]
+    import orjson  # 20 ms, without hooks nothing of it is needed
+
     found: list[Fields] = []
     for line in complete:
         with suppress(ValueError):

@@ -1,7 +1,5 @@
 """Reads the files of a folder that have changed since they were last read."""
 
-from __future__ import annotations
-
 import os
 import stat
 import time

@@ -39,7 +39,7 @@ def looked(look: Callable[[], Counts] | None = None, most_seconds: float = MOST_
 
 
 def _look() -> Counts:
-    from agentwatch.machine.processes import Processes
+    from agentwatch.machine.processes.processes import Processes
     from agentwatch.machine.said import Registries
 
     now = time.time()

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.process import Process
-from agentwatch.machine.processes import Processes, is_same_process
 from agentwatch.machine.processes.proc import Proc
+from agentwatch.machine.processes.processes import Processes
+from agentwatch.machine.processes.same import is_same_process
 from tests.harness.processes import until
 from tests.machine.started_agents import started
 
