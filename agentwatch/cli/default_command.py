@@ -51,12 +51,20 @@ SUBCOMMANDS = {
 class HelpfulCommand(click.Command):
     """A command whose help can be printed to a full disk without an internal error."""
 
+    _help: click.Option | None = None
+
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """Return the option `--help` with our way to print."""
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.callback = _show_help
-        return option
+        if self._help is None:  # click compares the option with that of the first call
+            self._help = click.Option(
+                [*self.get_help_option_names(ctx), "is_help"],
+                is_flag=True,
+                expose_value=False,
+                is_eager=True,
+                callback=_show_help,
+                help="Show this message and exit.",  # click asks gettext for it, which imports locale: 2 ms
+            )
+        return self._help
 
 
 class DefaultCommand(HelpfulCommand, click.Group):

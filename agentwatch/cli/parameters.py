@@ -38,11 +38,30 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return apply
 
 
-class AddressType(click.Path):
+class PathType(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.5
+    """A path that is not checked. `click.Path` asks gettext for its name, which imports locale: 2 ms."""
+
+    name = "path"
+
+    def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Any:
+        """Return a path."""
+        return Path(value)
+
+    def shell_complete(
+        self, _ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete files."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+class AddressType(PathType):
     """A path, or the id of a session; the words are checked when the session is opened."""
 
-    def __init__(self) -> None:
-        super().__init__(path_type=str)
+    def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Any:
+        """Return the words."""
+        return value
 
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
@@ -62,7 +81,7 @@ class AddressType(click.Path):
         return [files, *map(CompletionItem, SessionIds().beginning_with(incomplete)[:_MOST_OFFERED])]
 
 
-PATH = click.Path(path_type=Path)
+PATH = PathType()
 ADDRESS = AddressType()
 
 

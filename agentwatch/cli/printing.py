@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from agentwatch.actions import action, brief_action
 from agentwatch.agent_facts import LATE_EXIT_MS
@@ -13,10 +13,9 @@ from agentwatch.cli.stdout import BROKEN_PIPE, PrintingFailed, write, write_json
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.outputs.text import ActionLines
 from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.safe_text import safe_line, safe_text
-from agentwatch.session import Place, Session
+from agentwatch.safe_text import SafeText, safe_line, safe_text
+from agentwatch.session import Call, Place, Session
 from agentwatch.sources.source import Source
 from agentwatch.wire.json_line import joined
 
@@ -24,6 +23,27 @@ _STDERR_LINES = 10
 _MOST_QUIET_MS = 600_000
 """Where nobody can press ctrl+c, a forgotten `sleep infinity &` must not hold a CI job for ever. CI services
 end a job that prints nothing for 10 minutes for the same reason."""
+
+
+class ActionLines:
+    """The lines of the calls that ended since the last `new`.
+
+    At the end of the stream, the calls that never ended follow.
+    """
+
+    def __init__(self, session: Session, line: Callable[[Call], SafeText]) -> None:
+        """Format the calls that end from now on with `line`."""
+        self._session = session
+        self._line = line
+        self._printed = len(session.ended_calls)
+
+    def new(self) -> Iterator[SafeText]:
+        """Yield the new lines."""
+        ended = self._session.ended_calls
+        while self._printed < len(ended):
+            call = ended[self._printed]
+            self._printed += 1
+            yield self._line(call)
 
 
 def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool = False) -> int:

@@ -12,7 +12,7 @@ from itertools import accumulate, compress
 from operator import ne, sub
 from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.events import Event, FormatDetected, LineTime, Malformed, Text
+from agentwatch.events import Event, FormatDetected, LineTime, Malformed, Text, agent_ms
 from agentwatch.feed.detection_buffer import DetectionBuffer
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
@@ -271,13 +271,3 @@ class Feed:
         apply_line(self.session, self.last_events(), Place(self.offset, 0, None), 0)
         close_session(self.session)
         self.is_over = True
-
-
-def agent_ms(events: Sequence[Event]) -> int | None:
-    """Return the last of the agent's times in the events of a line; None without one."""
-    for event in reversed(events):
-        at_ms: int | None = getattr(event, "until_ms", None)
-        at_ms = getattr(event, "at_ms", None) if at_ms is None else at_ms
-        if at_ms is not None:
-            return at_ms
-    return None

@@ -6,7 +6,6 @@ between an agent and its readers: writing never waits for a reader, and each rea
 
 from agentwatch.capture.appender import line_start
 from agentwatch.capture.clock import now_ms
-from agentwatch.recording.disk_sync import DiskSync
 from agentwatch.recording.from_end import lines_from_end
 from agentwatch.recording.head_tail import HeadTailReader, first_lines, is_one_document, last_lines
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines, Until
@@ -25,13 +24,11 @@ from agentwatch.recording.store import (
     sessions_folder,
 )
 from agentwatch.recording.times import ArrivalTimes, WrittenTimes
-from agentwatch.recording.wakeup import Wakeup
 from agentwatch.recording.write_lock import hold, is_being_written, is_locked, release
 
 __all__ = [
     "MOST_LINE_BYTES",
     "ArrivalTimes",
-    "DiskSync",
     "Growth",
     "HeadTailReader",
     "Line",
@@ -41,7 +38,6 @@ __all__ = [
     "SavedProcess",
     "SessionFiles",
     "Until",
-    "Wakeup",
     "WrittenTimes",
     "create_file",
     "first_lines",

@@ -25,7 +25,7 @@ _CREATE = (
 )
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 """O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
-_ID = re.compile(r"[A-Za-z0-9_-]{1,255}", re.ASCII)
+_ID = r"[A-Za-z0-9_-]{1,255}"
 _SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship", ".alarms")
 
 
@@ -187,7 +187,7 @@ def open_regular(path: Path, *, follow_links: bool = False) -> int:
 
 def is_foreign_id(name: str) -> bool:
     """Return whether a name in a file of another program has the form of an id, and no meaning in a path."""
-    return _ID.fullmatch(name) is not None
+    return re.fullmatch(_ID, name) is not None
 
 
 def within(root: Path, *names: str) -> Path | None:

@@ -9,7 +9,8 @@ import time
 
 from agentwatch.capture.appender import Appender, is_truncated, truncated
 from agentwatch.capture.pipe_buffer import BURST_BYTES, READ_BYTES, enlarge
-from agentwatch.recording import ArrivalTimes, LineReader, SessionFiles, Wakeup, now_ms, release
+from agentwatch.recording import ArrivalTimes, LineReader, SessionFiles, now_ms, release
+from agentwatch.recording.wakeup import Wakeup
 from agentwatch.sources.source import WithoutAgent
 from agentwatch.sources.written_files import WrittenFiles
 

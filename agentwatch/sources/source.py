@@ -13,7 +13,8 @@ from agentwatch.agent_facts import NO_FACTS, AgentFacts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentwatch.recording import LineReader, Wakeup
+    from agentwatch.recording import LineReader
+    from agentwatch.recording.wakeup import Wakeup
     from agentwatch.sources.started.pausing import Pausing
     from agentwatch.sources.started.survivors import Survivor
     from agentwatch.sources.written_files import WrittenFiles

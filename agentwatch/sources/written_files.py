@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.recording import DiskSync, LineReader, SessionFiles, is_at
+from agentwatch.recording import LineReader, SessionFiles, is_at
 
 if TYPE_CHECKING:
     from agentwatch.recording.alarms import Alarm
+    from agentwatch.recording.disk_sync import DiskSync
     from agentwatch.safe_text import SafeText
 
 END_SECONDS = 5.0
@@ -90,7 +91,11 @@ class WrittenFiles:
         self.publication: Publication | None = None
         """How the recording is published; None if it is not, or another process does it."""
         self._reader = reader
-        self._sync = None if files is None else DiskSync(reader.fd, reader.growth)
+        self._sync: DiskSync | None = None
+        if files is not None:
+            from agentwatch.recording.disk_sync import DiskSync
+
+            self._sync = DiskSync(reader.fd, reader.growth)
         self._fault: OSError | None = None
         self._reported: set[str] = set()
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from agentwatch.wire.json_line import parse
 
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[{}\[\],]', re.DOTALL)
+_TOKEN = rb'(?s)"(?:[^"\\]++|\\.)*+("?)|[{}\[\],]'
 """Matches a string or a mark outside strings. The group of a string is empty if it has no end."""
-_MEMBER = re.compile(rb',(?=\s*+"(?:[^"\\]++|\\.)*+"\s*+:)', re.DOTALL)
+_MEMBER = rb'(?s),(?=\s*+"(?:[^"\\]++|\\.)*+"\s*+:)'
+"""Both are compiled when they are used: few recordings have such a line."""
 _MOST_TRIES = 40
 """The number of members, counted from the end of the tail, that are tried as the first of an object."""
 
@@ -32,7 +33,7 @@ def _from_head(head: bytes) -> dict[str, Any]:
     """Return the fields that are complete before the text that continues beyond the head."""
     closers: list[bytes] = []
     whole = 0
-    for token in _TOKEN.finditer(head):
+    for token in re.finditer(_TOKEN, head):
         match token[0]:
             case b"{" | b"[":
                 closers.append(b"}" if token[0] == b"{" else b"]")
@@ -50,7 +51,7 @@ def _from_head(head: bytes) -> dict[str, Any]:
 def _from_tail(tail: bytes) -> dict[str, Any]:
     """Return the longest run of members at the end that is an object after an added opening brace."""
     found: dict[str, Any] = {}
-    members = [member.end() for member in _MEMBER.finditer(tail)]
+    members = [member.end() for member in re.finditer(_MEMBER, tail)]
     for start in islice(reversed(members), _MOST_TRIES):
         found = _fields(b"{" + tail[start:]) or found
     return found

@@ -12,7 +12,8 @@ import pytest
 
 from agentwatch.cli.printing import print_session
 from agentwatch.feed import Feed
-from agentwatch.recording import ArrivalTimes, DiskSync, create_file
+from agentwatch.recording import ArrivalTimes, create_file
+from agentwatch.recording.disk_sync import DiskSync
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.pipe import PipeIntake
 from agentwatch.sources.started.disk_reserve import Reserve

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from agentwatch.events import Tokens
 from agentwatch.safe_text import SafeText
-from agentwatch.session import Run
+
+if TYPE_CHECKING:
+    from agentwatch.session import Run
 
 _MOST_SHOWN = 10**12
 """A larger count is no real one, and is not shown."""

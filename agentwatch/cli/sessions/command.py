@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import platform
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import HERE
-from agentwatch.cli.machines.sources import check_sources, log_in, several
 from agentwatch.cli.messages import say
 from agentwatch.cli.sessions.table import WIDTH, table
 from agentwatch.cli.sessions.wanted import Wanted, chosen
@@ -19,8 +16,6 @@ from agentwatch.faults import USAGE, cannot_open
 from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
-from agentwatch.outputs.safe_json import safe_json
-from agentwatch.outputs.session_rows import row_json
 from agentwatch.recording import now_ms, sessions_folder
 from agentwatch.recording.saved_sessions.stems import saved_stems
 
@@ -80,6 +75,7 @@ def _of_this_one(wants_all: bool) -> Mapping[Key, Row]:
 def _of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, Row], int]:
     """Return the rows of several machines, and the exit code; report those that do not answer."""
     from agentwatch.cli.config_file import read_machines
+    from agentwatch.cli.machines.sources import check_sources, log_in, several
 
     check_sources(words)
     log_in(words)
@@ -99,6 +95,11 @@ def _of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key,
 
 
 def _print_json(rows: Iterable[Row]) -> int:
+    import platform
+
+    from agentwatch.outputs.safe_json import safe_json
+    from agentwatch.outputs.session_rows import row_json
+
     host = platform.node()
     lines = [row_json(row, host) for row in rows]
     if not lines:
@@ -113,4 +114,8 @@ def _totals(count: int, size: int) -> list[str]:
 
 
 def _width() -> int:
-    return shutil.get_terminal_size((WIDTH, 0)).columns if os.isatty(1) else WIDTH
+    if not os.isatty(1):
+        return WIDTH
+    from shutil import get_terminal_size  # imports lzma: 3 ms
+
+    return get_terminal_size((WIDTH, 0)).columns

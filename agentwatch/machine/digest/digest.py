@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agentwatch.events import Event, LineTime, Outcome
-from agentwatch.feed.feed import agent_ms
+from agentwatch.events import Event, LineTime, Outcome, agent_ms
 from agentwatch.machine.digest.course import Course
 from agentwatch.machine.digest.parts import LastTests, OpenCall, Turn
 from agentwatch.machine.digest.updates import calls, runs, texts

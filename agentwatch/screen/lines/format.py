@@ -6,10 +6,13 @@ Every colour on the screen is accompanied by a sign or a word.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, columns, cut, fitting
-from agentwatch.session import Call
+
+if TYPE_CHECKING:
+    from agentwatch.session import Call
 
 SIGNS = {
     Outcome.RUNNING: "◐",

@@ -14,7 +14,7 @@ from textual._xterm_parser import XTermParser
 from textual.drivers import linux_driver
 from textual.drivers._writer_thread import WriterThread
 
-from agentwatch.recording import Wakeup
+from agentwatch.recording.wakeup import Wakeup
 
 _READ_BYTES = 1 << 12
 _GONE_SECONDS = 0.1

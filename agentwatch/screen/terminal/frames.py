@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from agentwatch.recording import Wakeup
+from agentwatch.recording.wakeup import Wakeup
 
 CALM_SHARE = 0.22
 """Share of wall time that reading and drawing may use; the rest of the machine belongs to the agent."""

@@ -10,7 +10,8 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from agentwatch.recording import Wakeup, now_ms
+from agentwatch.recording import now_ms
+from agentwatch.recording.wakeup import Wakeup
 from agentwatch.sources.started.output import Output
 from agentwatch.sources.started.stderr import StderrFile
 from agentwatch.sources.started.survivors import Descendants, Survivor, marked_environment
