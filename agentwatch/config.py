@@ -1,7 +1,5 @@
 """The user's settings as plain data; `cli.config_file` reads them, `screen` applies them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The repository, branch and worktree of a working directory, read from the files of git."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from contextlib import suppress

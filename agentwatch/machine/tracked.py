@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agentwatch.machine.digest import Digest, Tail
 from agentwatch.machine.found import Found, Key, Metadata, Reach
 from agentwatch.machine.problems import is_problem
 from agentwatch.machine.process import Life, Process, Said
@@ -13,6 +13,9 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, UNKNOWN, Standing
 from agentwatch.machine.states import standing
 from agentwatch.machine.states.knowledge import knowledge_of
+
+if TYPE_CHECKING:
+    from agentwatch.machine.digest import Digest, Tail
 
 OWN = "agentwatch"
 """The agent of our own recordings, until they are read."""
@@ -88,6 +91,8 @@ class Tracked:
         if self.found.reach is Reach.LISTED:
             return False
         if self.tail is None or (self.tail.is_brief and not is_brief):
+            from agentwatch.machine.digest.tail import Tail
+
             self.tail = Tail(self.found, is_brief=is_brief)
         self.tail.found = self.found
         has_changed = self.tail.update()
@@ -153,6 +158,8 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
         subagents: The number of its subagents, and of those that work.
     """
     found, said, standing = session.found, session.said, session.standing
+    from agentwatch.machine.digest.digest import Digest
+
     digest, metadata = session.digest or Digest(), found.metadata
     is_own = found.agent == OWN
     prompts = (digest.first_prompt or metadata.prompt, digest.last_prompt)

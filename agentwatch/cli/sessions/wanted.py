@@ -1,7 +1,5 @@
 """Which sessions are printed: those that match the options, and are not hidden as old or folded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The parts of a digest: the state of the turn, and an open call."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The files of each session: mostly one, but a session may lie in two forms, or be described elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from agentwatch.events import ToolKind
-from agentwatch.machine.digest.digest import Digest
-from agentwatch.machine.digest.parts import OpenCall
 from agentwatch.machine.process import Process
 from agentwatch.machine.states.knowledge import CHANGES, Knowledge, may_ask
+
+if TYPE_CHECKING:
+    from agentwatch.machine.digest.digest import Digest
+    from agentwatch.machine.digest.parts import OpenCall
 
 _BEFORE_MS = 1_000
 """A child that is this much older than a call may still be its command: the call gets its time when its line

@@ -6,7 +6,8 @@ never taken to have ended because it is old, nor to run because its file has cha
 
 from __future__ import annotations
 
-from agentwatch.machine.digest.digest import Digest
+from typing import TYPE_CHECKING
+
 from agentwatch.machine.digest.parts import Turn
 from agentwatch.machine.found import Found
 from agentwatch.machine.process import Life, Process, Said
@@ -16,6 +17,9 @@ from agentwatch.machine.states.activity import is_left_over, is_silent, visible_
 from agentwatch.machine.states.knowledge import Knowledge, knowledge_of
 from agentwatch.machine.states.reports import by_report, is_outdated
 from agentwatch.machine.states.turns import has_failed, working
+
+if TYPE_CHECKING:
+    from agentwatch.machine.digest.digest import Digest
 
 
 def standing(

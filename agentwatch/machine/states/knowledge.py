@@ -1,7 +1,5 @@
 """What the sessions of each agent show, and which calls of an agent wait for permission."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agentwatch.events import ToolKind

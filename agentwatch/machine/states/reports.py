@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.machine.digest.digest import Digest
+from typing import TYPE_CHECKING
+
 from agentwatch.machine.digest.parts import Turn
 from agentwatch.machine.process import Process, Said
 from agentwatch.machine.standing import Ground, Standing, State
@@ -10,6 +11,9 @@ from agentwatch.machine.states import words
 from agentwatch.machine.states.activity import READING, has_child_since, is_silent
 from agentwatch.machine.states.knowledge import Knowledge
 from agentwatch.machine.states.turns import has_failed, working
+
+if TYPE_CHECKING:
+    from agentwatch.machine.digest.digest import Digest
 
 _LATER_MS = 1_000
 """The time by which a line must be newer than a report to outdate it."""

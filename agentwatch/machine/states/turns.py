@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agentwatch.events import Outcome
-from agentwatch.machine.digest.digest import Digest
-from agentwatch.machine.digest.parts import OpenCall, Turn
+from agentwatch.machine.digest.parts import Turn
 from agentwatch.machine.standing import Ground, Standing, State
 from agentwatch.machine.states import words
+
+if TYPE_CHECKING:
+    from agentwatch.machine.digest.digest import Digest
+    from agentwatch.machine.digest.parts import OpenCall
 
 
 def working(digest: Digest, calls: tuple[OpenCall, ...], ground: Ground) -> Standing:

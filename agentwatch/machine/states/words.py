@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agentwatch.events import Outcome, ToolKind
-from agentwatch.machine.digest.digest import Digest
-from agentwatch.machine.digest.parts import OpenCall
+
+if TYPE_CHECKING:
+    from agentwatch.machine.digest.digest import Digest
+    from agentwatch.machine.digest.parts import OpenCall
 
 _MOST = 200
 RUNNING = "its process runs"

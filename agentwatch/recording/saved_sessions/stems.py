@@ -1,7 +1,5 @@
 """Which files in the folder of saved sessions belong to which session, and how large they are."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.analysis.status.figures import short_count
 from agentwatch.events import Outcome
-from agentwatch.machine.digest import LastTests
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN
+
+if TYPE_CHECKING:
+    from agentwatch.machine.digest import LastTests
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 _MOST_TEXT = 400
