@@ -12,7 +12,7 @@ from agentwatch.wire.agents import agent_named
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked, Moment
-    from agentwatch.tripwires import Tripwire
+    from agentwatch.rules.alarms.tripwire import Tripwire
 
 
 class Options(NamedTuple):

@@ -219,9 +219,9 @@ def test_the_screen_begins_without_markdown_and_lexers() -> None:
 def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
     """Dialogs, rules, episodes, verdicts and the parser of settings are imported when they are used."""
     later = (
-        "agentwatch.rules",
-        "agentwatch.analysis.call_fields",
-        "agentwatch.analysis.call_filter",
+        "agentwatch.rules.language",
+        "agentwatch.rules.calls.fields",
+        "agentwatch.rules.calls.filter",
         "agentwatch.analysis.episodes",
         "agentwatch.analysis.files",
         "agentwatch.analysis.markers",

@@ -1,0 +1,133 @@
+"""Globs match names and texts as a whole, and paths part by part, in linear time."""
+
+from __future__ import annotations
+
+import fnmatch
+import random
+from itertools import product
+from time import process_time
+
+import pytest
+
+from agentwatch.rules.language.matchers import (
+    literal_of,
+    name_matcher,
+    path_matcher,
+    text_matcher,
+    word_matcher,
+)
+from tests.conftest import case
+
+
+@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.system)])
+def test_globs_are_those_of_python(count: int) -> None:
+    """A glob of a name matches what `fnmatch` matches, for random globs and names."""
+    drawn = random.Random(1)
+    for _ in range(count):
+        glob = "".join(drawn.choices("aB*?[]!-/", k=drawn.randint(1, 7)))
+        name = "".join(drawn.choices("abB-!]/[", k=drawn.randint(0, 6)))
+        if "b-a" in glob.lower():
+            continue  # a range from high to low is three characters here, and nothing in `fnmatch`
+        expected = fnmatch.fnmatchcase(name.lower(), glob.lower())
+        assert name_matcher(glob)(name) is expected, (glob, name)
+
+
+TEXTS: list[tuple[str, str, bool]] = [
+    ("push", "git PUSH origin", True),
+    ("PUSH", "git push", True),
+    ("*push", "git push origin", False),
+    ("*push*", "git push\norigin", True),
+    ("git?push", "git push", True),
+    ("[!a]b", "cb", True),
+    ("[z-a]", "-", True),
+    ("[", "a[b", False),
+]
+
+
+def test_a_text_contains_a_word_or_matches_a_glob() -> None:
+    """A value without wildcards is searched in a text; a glob matches the text as a whole."""
+    for glob, text, is_match in TEXTS:
+        with case(f"{glob} {text}"):
+            assert text_matcher(glob)(text) is is_match
+
+
+def test_only_a_star_makes_a_word_a_glob() -> None:
+    """Words such as `x[0]` and `why?` are searched as they are."""
+    assert word_matcher("x[0]")("print(x[0])")
+    assert word_matcher("why?")("but why?")
+    assert not word_matcher("why?")("whys")
+    assert word_matcher("*x[0]*")("print(x[0])")
+    assert not word_matcher("*x[0]")("print(x[0])")
+
+
+PATHS: list[tuple[str, str, bool]] = [
+    ("src/*", "src/app.py", True),
+    ("src/*", "src/web/app.py", False),
+    ("src/**", "src/web/app.py", True),
+    ("src/**", "src", False),
+    ("src/", "src/web/app.py", True),
+    ("src/", "srcs/web", False),
+    ("**/src/**", "/home/me/src/a", True),
+    ("**/.env*", ".env", True),
+    ("**/.env*", "/a/b/.env.local", True),
+    ("**/.env*", "/a/.env/b", False),
+    ("**/.env*/**", "/a/.env/b", True),
+    ("*.py", "src/web/app.py", True),
+    ("app.py", "src/web/App.PY", True),
+    ("app.py", "src/app.py/x", False),
+    ("./src/*", "src/a", True),
+    ("/**", "/", True),
+    ("/**", "/etc/hosts", True),
+    ("/**", "etc/hosts", False),
+    ("**", "a/b", True),
+    ("a/**/b", "a/b", True),
+    ("a/**/b", "a/x/y/b", True),
+    ("a/**/b", "a/xb", False),
+    ("a/**/b/c/**/d", "a/b/x/b/c/d", True),
+    ("a/**/**/b", "a/x/b", True),
+    ("**/a/b", "a/a/b", True),
+    ("[ab]/[!c]", "b/d", True),
+    ("a[!b]c", "a/c", False),
+    ("a?c", "a/c", False),
+    ("src\\*.py", "src/a.py", True),
+    ("src/*.py", r"src\a.py", True),
+    ("~/.ssh/*", "~/.ssh/id_rsa", True),
+    ("**/test*", "tests/unit/a.py", False),
+    ("test**", "x/testing", True),
+]
+
+
+def test_a_glob_matches_the_parts_of_a_path() -> None:
+    """`*` stays in a folder, `**` does not, and a glob without `/` matches the last part."""
+    for glob, path, is_match in PATHS:
+        with case(f"{glob} {path}"):
+            assert path_matcher(glob)(path) is is_match
+            assert not is_match or literal_of(glob) in path.lower()
+
+
+@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.system)])
+def test_each_match_contains_the_literal_of_its_glob(count: int) -> None:
+    """The text that is searched first occurs in each random name and path that matches."""
+    drawn = random.Random(2)
+    matched = 0
+    for _ in range(count):
+        glob = "".join(drawn.choices("ab*?[]!/", k=drawn.randint(1, 7)))
+        name = "".join(drawn.choices("ab]![/", k=drawn.randint(1, 6)))
+        for matcher in (name_matcher, path_matcher):
+            if matcher(glob)(name):
+                matched += 1
+                assert literal_of(glob) in name, (glob, name)
+    assert matched > count / 40
+
+
+@pytest.mark.costs
+def test_a_hostile_glob_takes_linear_time() -> None:
+    """A glob of a hundred wildcards takes under 0.1 s for the longest text that is compared."""
+    globs = ("*a", "a*", "**/a/", "?*", "*/")
+    for glob, text in product(globs, ("a" * 4096, "a/" * 2048, "/" * 4096)):
+        for matcher in (name_matcher, path_matcher):
+            with case(f"{glob} {text[:2]}"):
+                matches = matcher(glob * 100 + "b")
+                before = process_time()
+                matches(text)
+                assert process_time() - before < 0.1
