@@ -1,7 +1,8 @@
-"""Globs: `*` stands for any characters, `?` for one, `[ab]` for one of these. Upper and lower case are equal.
+"""Globs and regular expressions, each as a test of a text. Upper and lower case are equal.
 
-A glob takes time in proportion to the text: each part between two `*` is searched from the left, and is never
-searched again.
+In a glob, `*` stands for any characters, `?` for one, `[ab]` for one of these. Both take time in proportion
+to the text. A glob searches each part between two `*` from the left, and never again. A regular expression
+runs in RE2, because `re` may need exponential time for a pattern such as `(a+)+$`.
 """
 
 from __future__ import annotations
@@ -9,9 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from agentwatch.rules.language.errors import RuleError, quoted
+
 WILDCARDS = frozenset("*?[")
 _MOST_TEXT = 4096
 """Characters of a value that are compared. The session keeps no longer ones either."""
+_MOST_MEMORY = 1 << 18
+"""Bytes that RE2 may use for a pattern. The worst one found then takes 0.4 s for 4,096 characters; with the
+8 MiB of RE2's default, 2 s."""
 _NO_LITERAL = re.compile(r"\[!?.[^]]*(?:\]|\Z)|[*?/]", re.DOTALL)
 _ANY, _ANY_IN_FOLDER = ".", "[^/]"
 
@@ -74,6 +80,51 @@ def path_matcher(glob: str) -> Matcher:
     """
     pattern = re.compile(_translated_path(_path_glob(glob)), re.DOTALL)
     return lambda path: pattern.fullmatch(path[:_MOST_TEXT].lower().replace("\\", "/")) is not None
+
+
+def pattern_matcher(pattern: str, at: int = 0) -> Matcher:
+    """Return whether a text contains a match of a regular expression in the syntax of RE2.
+
+    Args:
+        pattern: The regular expression.
+        at: The offset of its first character in the rule, for the error.
+
+    Raises:
+        RuleError: RE2 is not installed or refuses the pattern, such as one with a back reference.
+
+    Example:
+        >>> matches = pattern_matcher(r"rm\\s+-[a-z]*r")
+        >>> matches("sudo RM -fr /"), matches("rm file")
+        (True, False)
+    """
+    try:
+        import re2  # type: ignore[import-untyped]  # an extra, and 8 ms that few rules need
+    except ImportError:
+        raise RuleError("re:/…/ needs RE2: pip install 'agentwatch-tui[regex]'") from None
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    options.max_mem = _MOST_MEMORY
+    options.never_capture = True
+    try:
+        # As bytes, because a foreign text may contain half a surrogate pair, which has no UTF-8.
+        search = re2.compile(_encoded(pattern), options).search
+    except re2.error as error:
+        raise _refused(pattern, error.args[0].decode("utf-8", "replace"), at) from None
+    return lambda text: search(_encoded(text[:_MOST_TEXT])) is not None
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _refused(pattern: str, reason: str, at: int) -> RuleError:
+    """Return the error for a pattern, at the part that RE2 names: `invalid escape sequence: \\1`."""
+    reason, _, part = reason.partition(": ")
+    if part and pattern.count(part) == 1:
+        at += pattern.index(part)
+    named = f" {quoted(part)}" if part and part != pattern else ""
+    return RuleError(f"{quoted(f're:/{pattern}/')}: {reason}{named}", at)
 
 
 def literal_of(glob: str) -> str:

@@ -10,7 +10,8 @@ from agentwatch.rules.language.errors import RuleError, quoted
 
 MOST_CHARACTERS = 4000
 _HEAD = re.compile(r"([A-Za-z_][A-Za-z_0-9-]{0,40})(:|>=|<=|>|<)")
-_PATTERN = "re:/"
+PATTERN = "re:/"
+"""The beginning of a regular expression."""
 
 
 class Sign(Enum):
@@ -77,7 +78,7 @@ def tokens(text: str) -> list[Token]:
 def _term(text: str, start: int, depth: int) -> tuple[Token, int]:
     """Return the term at an offset, and the offset after it."""
     head = _HEAD.match(text, start)
-    if head is None or _is_address(text, head.end(), head[1]) or text.startswith(_PATTERN, start):
+    if head is None or _is_address(text, head.end(), head[1]) or text.startswith(PATTERN, start):
         value, end, is_quoted, is_pattern = _value(text, start, depth)
         if value == "OR" and not is_quoted:
             return Token(Sign.OR, start), end
@@ -99,8 +100,8 @@ def _value(text: str, start: int, depth: int) -> tuple[str, int, bool, bool]:
         value, end = _until(text, start + 1, '"', start)
         _ends_word(text, end, depth)
         return value, end, True, False
-    if text.startswith(_PATTERN, start):
-        value, end = _until(text, start + len(_PATTERN), "/", start)
+    if text.startswith(PATTERN, start):
+        value, end = _until(text, start + len(PATTERN), "/", start)
         _ends_word(text, end, depth)
         return value, end, True, True
     end = start
@@ -127,7 +128,7 @@ def _ends_word(text: str, at: int, depth: int) -> None:
 def _until(text: str, at: int, sign: str, start: int) -> tuple[str, int]:
     """Return the text up to a sign, and the offset after the sign.
 
-    `\\` before the sign keeps it. `\\\\` is one `\\` in a quote, and stays in a regular expression.
+    `\\` before the sign keeps it. In a quote, `\\\\` is one `\\`; a regular expression stays as it is.
     """
     pieces: list[str] = []
     while (char := text[at : at + 1]) != sign:
@@ -135,7 +136,7 @@ def _until(text: str, at: int, sign: str, start: int) -> tuple[str, int]:
             what = "a quote" if sign == '"' else "a regular expression"
             raise RuleError(f"{what} has no end: {quoted(text[start:])}", start)
         if char == "\\" and (following := text[at + 1 : at + 2]) in (sign, "\\"):
-            char = char + following if sign == "/" and following != sign else following
+            char = following if sign == '"' else char + following
             at += 1
         pieces.append(char)
         at += 1

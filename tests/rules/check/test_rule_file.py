@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,17 @@ def test_each_entry_may_be_a_warning(tmp_path: Path) -> None:
         tmp_path,
     )
     assert [each.severity for each in found] == [*[Severity.WARNING] * 3, Severity.ERROR]
+
+
+def test_a_regular_expression_needs_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With RE2 the rule is read; without it the fault is one line, and names the extra."""
+    text = "forbid = [{name = 'x', when = 'command:re:/a/'}]"
+    assert [each.name for each in read(text, tmp_path)] == ["x"]
+    monkeypatch.setitem(sys.modules, "re2", None)
+    with pytest.raises(Fault) as caught:
+        read(text, tmp_path)
+    needed = "re:/…/ needs RE2: pip install 'agentwatch-tui[regex]'"
+    assert str(caught.value) == f'{tmp_path}/rules.toml: forbid 1 "x": {needed}'
 
 
 def test_what_is_not_required_is_no_rule(tmp_path: Path) -> None:

@@ -1,18 +1,22 @@
-"""Globs match names and texts as a whole, and paths part by part, in linear time."""
+"""Globs and regular expressions, which take linear time."""
 
 from __future__ import annotations
 
 import fnmatch
 import random
+import re
+import sys
 from itertools import product
 from time import process_time
 
 import pytest
 
+from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.matchers import (
     literal_of,
     name_matcher,
     path_matcher,
+    pattern_matcher,
     text_matcher,
     word_matcher,
 )
@@ -131,3 +135,79 @@ def test_a_hostile_glob_takes_linear_time() -> None:
                 before = process_time()
                 matches(text)
                 assert process_time() - before < 0.1
+
+
+PATTERNS: list[tuple[str, str, bool]] = [
+    (r"rm\s+-[a-z]*r", "sudo RM -fr /", True),
+    (r"rm\s+-[a-z]*r", "rm file", False),
+    ("^a$", "b\na\nb", False),
+    ("a$", "a\n", False),
+    ("a.b", "a\nb", False),
+    (r"[\n]", "a\nb", True),
+    ("É", "é", True),
+    ("[A-C]", "b", True),
+    (r"a\/b", "a/b", True),
+    (r"\bno\b", "yes or no", True),
+    ("a", "\ud800a", True),
+]
+
+
+def test_regular_expressions() -> None:
+    """A pattern of RE2 is searched in the text, without case; `^` and `$` are the ends of the whole text."""
+    for pattern, text, is_match in PATTERNS:
+        with case(pattern):
+            assert pattern_matcher(pattern)(text) is is_match
+
+
+REFUSED: list[tuple[str, str, int]] = [
+    ("(a", '"re:/(a/": missing )', 0),
+    ("ab(?=c)", '"re:/ab(?=c)/": invalid perl operator "(?="', 2),
+    (r"(a)\1", r'"re:/(a)\1/": invalid escape sequence "\1"', 3),
+    ("a*b**", '"re:/a*b**/": bad repetition operator "**"', 3),
+    ("é[z-a]", '"re:/é[z-a]/": invalid character class range "z-a"', 2),
+    ("(a{100}){100}", '"re:/(a{100}){100}/": invalid repetition size "{100}"', 0),
+    (
+        "(\\pL*\\pN){40}x" * 2,
+        '"re:/(\\pL*\\pN){40}x(\\pL*\\pN){40}x/": pattern too large - compile failed',
+        0,
+    ),
+    ("a)", '"re:/a)/": unexpected )', 0),
+]
+
+
+def test_a_refused_pattern_is_an_error_at_the_part_that_is_named() -> None:
+    """What needs more than linear time, or much memory, is an error with the pattern in it."""
+    for pattern, reason, at in REFUSED:
+        with case(pattern[:40]):
+            with pytest.raises(RuleError) as caught:
+                pattern_matcher(pattern, 7)
+            assert (caught.value.reason, caught.value.at) == (reason, 7 + at)
+
+
+def test_without_re2_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RE2 is an extra; only a rule with a regular expression needs it."""
+    monkeypatch.setitem(sys.modules, "re2", None)
+    assert name_matcher("a*")("ab")
+    with pytest.raises(RuleError, match=re.escape("pip install 'agentwatch-tui[regex]'")) as caught:
+        pattern_matcher("a")
+    assert "\n" not in caught.value.reason
+
+
+def test_a_regular_expression_searches_the_first_characters() -> None:
+    """4,096 characters of a text are searched, as many as a session keeps."""
+    assert pattern_matcher("b")("a" * 4095 + "b") is True
+    assert pattern_matcher("b")("a" * 4096 + "b") is False
+
+
+@pytest.mark.costs
+def test_hostile_patterns_take_linear_time() -> None:
+    """Patterns that take exponential time in `re`, or the most memory, take under a second."""
+    nested = "(a+)+$", "(a|a)*b", "(a*)*b", "(.*a){20}", "(|){100}", ".*.*.*=.*", "(.*){900}x"
+    random_text = "".join(random.Random(4).choices("ab", k=4096))
+    for pattern in (*nested, "(a|b)*a[ab]{900}c", "((a|b)*a[ab]{9}){90}c"):
+        with case(pattern):
+            before = process_time()
+            matches = pattern_matcher(pattern)
+            for text in ("a" * 4096, "é€" * 2048, random_text):
+                matches(text)
+            assert process_time() - before < 2

@@ -123,7 +123,7 @@ def test_what_is_wrong_is_an_error() -> None:
         ("size:re:/a/", "size is a number, for example size>3"),
         ("text:re:/a", 'a regular expression has no end: "re:/a"'),
         ("text:re:/a/i", '"i" follows a quote without a blank'),
-        ("text:re:/(a/", '"re:/(a/": "(" without ")"'),
+        ("text:re:/(a/", '"re:/(a/": missing )'),
     ],
 )
 def test_a_wrong_regular_expression_is_an_error(rule: str, reason: str) -> None:
@@ -131,6 +131,14 @@ def test_a_wrong_regular_expression_is_an_error(rule: str, reason: str) -> None:
     with pytest.raises(RuleError) as caught:
         parse(rule, VOCABULARY, allows_patterns=True)
     assert caught.value.reason == reason
+
+
+def test_the_error_is_at_the_part_of_the_regular_expression() -> None:
+    """An escaped slash before the mistake does not move it."""
+    rule = r"a text:re:/\/(?=b)/"
+    with pytest.raises(RuleError) as caught:
+        parse(rule, VOCABULARY, allows_patterns=True)
+    assert rule[caught.value.at :] == "(?=b)/"
 
 
 def test_a_slash_is_kept_in_a_regular_expression() -> None:
