@@ -1,4 +1,4 @@
-"""Judges the states of sessions, and keeps their rows."""
+"""The rows of the sessions of this machine, with the state of each session."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from agentwatch.machine.twins import Twins
 _NO_REPOSITORY = Repository()
 
 
-class Judge:
+class RowTable:
     """The rows of sessions, of which each is replaced when something in it has changed."""
 
     def __init__(self, sessions: Mapping[Key, Tracked], subagents: Mapping[Key, AbstractSet[Key]]) -> None:
-        """Create the judge of sessions.
+        """Create the table of sessions.
 
         Args:
             sessions: The sessions; the caller adds and removes them.

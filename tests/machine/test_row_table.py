@@ -1,4 +1,4 @@
-"""The judge keeps the rows of sessions."""
+"""The table of rows judges sessions, and replaces the rows that differ."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from agentwatch.machine import repository
 from agentwatch.machine.found import Found, Metadata
-from agentwatch.machine.judge import Judge
 from agentwatch.machine.process import Life
 from agentwatch.machine.row import changed_rows
+from agentwatch.machine.row_table import RowTable
 from agentwatch.machine.tracked import Tracked
 from tests.conftest import case
 
@@ -34,11 +34,11 @@ def test_the_branch_of_a_folder_is_read_once_for_all_its_sessions(
     monkeypatch.setattr(repository, "open_regular", open_regular)
     metadata = Metadata(cwd=str(tmp_path))
     founds = [Found("claude", f"{number}", tmp_path, 0, 0, metadata=metadata) for number in range(20)]
-    judge = Judge({found.key: Tracked(found) for found in founds}, {})
+    table = RowTable({found.key: Tracked(found) for found in founds}, {})
     for times, branch in enumerate(("main", "fix"), 1):
         head.write_text(f"ref: refs/heads/{branch}\n")
-        judge.judge({found.key for found in founds}, set(), NOW_MS)
-        assert {row.branch for row in judge.rows.values()} == {branch}
+        table.judge({found.key for found in founds}, set(), NOW_MS)
+        assert {row.branch for row in table.rows.values()} == {branch}
         assert opened == [head] * times
 
 
@@ -47,13 +47,13 @@ def test_a_row_that_stays_equal_stays_the_same_object(tmp_path: Path) -> None:
     sessions = {
         each.key: Tracked(each) for each in (Found("claude", f"{n}", tmp_path, 0, 0) for n in range(3))
     }
-    judge = Judge(sessions, {})
-    judge.judge(sessions.keys(), set(), NOW_MS)
-    before = judge.rows
+    table = RowTable(sessions, {})
+    table.judge(sessions.keys(), set(), NOW_MS)
+    before = table.rows
     changed = sessions["claude", "1"]
     changed.found = changed.found._replace(size=5)
-    judge.judge(sessions.keys(), set(), NOW_MS)
-    assert [key for key in sessions if judge.rows[key] is not before[key]] == [("claude", "1")]
+    table.judge(sessions.keys(), set(), NOW_MS)
+    assert [key for key in sessions if table.rows[key] is not before[key]] == [("claude", "1")]
 
 
 def test_only_the_sessions_of_a_folder_whose_branch_changed_have_moved(tmp_path: Path) -> None:
@@ -65,20 +65,20 @@ def test_only_the_sessions_of_a_folder_whose_branch_changed_have_moved(tmp_path:
         each = Tracked(Found("claude", name, tmp_path, 0, 0, metadata=Metadata(cwd=str(tmp_path / name))))
         each.life = Life.LIVE
         sessions[each.found.key] = each
-    judge, (first, second) = Judge(sessions, {}), sessions
-    judge.judge(sessions.keys(), set(), NOW_MS)
-    assert judge.moved(sessions.keys()) == set()
+    table, (first, second) = RowTable(sessions, {}), sessions
+    table.judge(sessions.keys(), set(), NOW_MS)
+    assert table.moved(sessions.keys()) == set()
     head = tmp_path / "a" / ".git" / "HEAD"
     head.write_text("ref: refs/heads/fix\n")
-    assert judge.moved(sessions.keys()) == {first}
-    judge.judge({first}, set(), NOW_MS)
-    assert judge.moved(sessions.keys()) == set()
+    assert table.moved(sessions.keys()) == {first}
+    table.judge({first}, set(), NOW_MS)
+    assert table.moved(sessions.keys()) == set()
     head.write_text("ref: refs/heads/main\n")
-    assert judge.moved(sessions.keys()) == {first}
+    assert table.moved(sessions.keys()) == {first}
     del sessions[second]
-    judge.judge({first, second}, set(), NOW_MS)
-    assert judge.moved(sessions.keys()) == set()
-    assert judge.rows[first].branch == "main"
+    table.judge({first, second}, set(), NOW_MS)
+    assert table.moved(sessions.keys()) == set()
+    assert table.rows[first].branch == "main"
 
 
 def test_changed_rows_are_those_that_are_new_or_another_object(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_changed_rows_are_those_that_are_new_or_another_object(tmp_path: Path) -
     sessions = {
         each.key: Tracked(each) for each in (Found("claude", f"{n}", tmp_path, 0, 0) for n in range(5))
     }
-    judge = Judge(sessions, {})
-    judge.judge(sessions.keys(), set(), NOW_MS)
-    rows = list(judge.rows.values())
+    table = RowTable(sessions, {})
+    table.judge(sessions.keys(), set(), NOW_MS)
+    rows = list(table.rows.values())
     new = replace(rows[2], title="new")
     for name, before, after, changed in (
         ("equal", rows, rows, []),
