@@ -170,18 +170,13 @@ class _RunRule:
         self.is_true = False
 
 
-class Announcement:
-    """A hit that is announced, and the number of hits since the last announcement of the rule."""
+class Announcement(NamedTuple):
+    """A hit that is announced."""
 
-    def __init__(self, alarm: Alarm, more: int = 0) -> None:
-        """Announce an alarm.
-
-        Args:
-            alarm: The newest alarm of the rule.
-            more: The number of other alarms of the rule that were not announced.
-        """
-        self.alarm = alarm
-        self.more = more
+    alarm: Alarm
+    """The newest alarm of the rule."""
+    more: int = 0
+    """The number of other alarms of the rule since its last announcement."""
 
 
 class Cooldown:

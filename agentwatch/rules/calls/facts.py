@@ -51,6 +51,14 @@ class CallFacts:
 
         return Silences(self.session)
 
+    @property
+    def context_percent(self) -> float | None:
+        """How full the context of the last run is; None if unknown."""
+        found = self.session.run.tokens
+        if not found.context_size or found.context_used is None:
+            return None
+        return 100 * found.context_used / found.context_size
+
     def duration_ms(self, call: Call) -> int | None:
         """Return the duration of a call, or of its present run; None if unknown."""
         known = call.duration_ms

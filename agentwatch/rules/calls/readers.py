@@ -19,6 +19,7 @@ from agentwatch.rules.language.matchers import (
     word_matcher,
 )
 from agentwatch.session import Call, calls_by_outcome
+from agentwatch.session.usage_counts import known_sum
 
 _LEAST_OF_AN_OUTCOME = 3
 """The number of letters from which a word can be the beginning of an outcome, while it is being typed."""
@@ -109,14 +110,7 @@ def _run_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
 
     def tokens(_call: Call) -> Value:
         found = facts.session.run.tokens
-        known = [number for number in (found.input, found.output) if number is not None]
-        return sum(known) if known else None
-
-    def context(_call: Call) -> Value:
-        found = facts.session.run.tokens
-        if not found.context_size or found.context_used is None:
-            return None
-        return 100 * found.context_used / found.context_size
+        return known_sum((found.input, found.output))
 
     def elapsed(_call: Call) -> Value:
         began = facts.session.runs[0].began_seen_ms if facts.session.runs else None
@@ -130,7 +124,7 @@ def _run_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
         "elapsed": elapsed,
         "cost": lambda _call: facts.session.run.tokens.cost_usd,
         "tokens": tokens,
-        "context": context,
+        "context": lambda _call: facts.context_percent,
     }
 
 

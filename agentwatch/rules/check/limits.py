@@ -82,9 +82,8 @@ class Limited:
                 self._note(call)
 
     def _see_context(self, _call: Call | None = None) -> None:
-        found = self._facts.session.run.tokens
-        if found.context_size and found.context_used is not None:
-            self._most = max(100 * found.context_used / found.context_size, self._most or 0)
+        if (percent := self._facts.context_percent) is not None:
+            self._most = max(percent, self._most or 0)
 
     def judgement(self) -> Judgement:
         """Return the judgement at the end of the session."""
