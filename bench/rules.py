@@ -14,9 +14,11 @@ from typing import Any
 
 from measure import command_line, head, row
 
-from agentwatch.analysis.call_fields import LIVE, CallFacts, call_readers
 from agentwatch.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
-from agentwatch.rules import parse
+from agentwatch.rules.calls.facts import CallFacts
+from agentwatch.rules.calls.fields import LIVE
+from agentwatch.rules.calls.readers import call_readers
+from agentwatch.rules.language import parse
 from agentwatch.session import Place, Session, apply_line
 
 _CWD = "/home/me/project"

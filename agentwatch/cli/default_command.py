@@ -10,7 +10,7 @@ import click
 from agentwatch import __version__
 from agentwatch.cli.messages import say
 from agentwatch.faults import INCOMPLETE_RECORDING
-from agentwatch.outputs.writing import write_all
+from agentwatch.writing import write_all
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -113,7 +113,7 @@ class DefaultCommand(HelpfulCommand, click.Group):
         """
         if not (word.isascii() and word.isalpha()) or os.path.lexists(word):
             return
-        from agentwatch.rules.errors import nearest
+        from agentwatch.rules.language.errors import nearest
 
         if command := nearest(word, self.list_commands(ctx)):
             raise click.UsageError(

@@ -178,7 +178,7 @@ def _show(
 
 def _end_rules(source: Source) -> None:
     """Continue a paused agent when the screen is closed, and print the later hits of rules."""
-    if source.written.judge is not None:
+    if source.written.watch is not None:
         from agentwatch.cli.tripwires.watching import end_watching
 
         end_watching(source)
@@ -193,11 +193,11 @@ def _sum_up(source: Source, feed: Feed) -> None:
         return
     took_ms = session.run.duration_ms
     words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [clock(took_ms)])]
-    judge = source.written.judge
-    if judge is not None and judge.stopped_by:
-        from agentwatch.outputs.shown.alarm_words import rule_words
+    watch = source.written.watch
+    if watch is not None and watch.stopped_by:
+        from agentwatch.rules.alarms.words import rule_words
 
-        words.append(f"stopped by {rule_words(judge.stopped_by)}")
+        words.append(f"stopped by {rule_words(watch.stopped_by)}")
     say(" · ".join([*words, ", ".join(count_words(calls_by_outcome(session)))]))
 
 

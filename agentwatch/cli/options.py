@@ -10,7 +10,7 @@ from agentwatch.sources.open import KeepOptions
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked, Moment
     from agentwatch.config import Config
-    from agentwatch.tripwires import Tripwire
+    from agentwatch.rules.alarms.tripwire import Tripwire
     from agentwatch.wire import Agent
 
 

@@ -192,7 +192,7 @@ def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:
 def _print_result(feed: Feed, place: Place) -> None:
     """Print the line of a result as the agent wrote it, in pieces if it is longer than 16 MiB."""
     if place.length <= MOST_LINE_BYTES:
-        from agentwatch.outputs.safe_json import safe_json
+        from agentwatch.safe_json import safe_json
 
         line = joined(feed.line_at(place).rstrip(b"\r").split(b"\n"))
         write_json((safe_json(line.decode("utf-8", "replace").encode()) if os.isatty(1) else line,))

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from agentwatch.analysis.call_filter import Matches
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.redaction import Report
+from agentwatch.rules.calls.filter import Matches
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Entry, Session, calls_by_outcome
 

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.analysis.call_fields import CallFacts
-from agentwatch.analysis.call_filter import call_filter
 from agentwatch.analysis.moments import Asked, Problem, part_of
 from agentwatch.exports.exported import Exported
 from agentwatch.feed import Feed
@@ -17,6 +15,8 @@ from agentwatch.recording import LineReader
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.redaction.mask import Masks
 from agentwatch.redaction.recording import Progress, redacted
+from agentwatch.rules.calls.facts import CallFacts
+from agentwatch.rules.calls.filter import call_filter
 from agentwatch.wire import Agent
 
 _MOST_SETTLED = 1 << 16

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from agentwatch.machine.found import Found, Key
 from agentwatch.machine.joins import RECENT_MS, Joins
-from agentwatch.machine.judge import Judge
 from agentwatch.machine.places import Changes, Places
 from agentwatch.machine.problems import notes_of
 from agentwatch.machine.process import Life
@@ -24,6 +23,7 @@ from agentwatch.machine.processes.joining import Joined
 from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.processes.processes import Processes
 from agentwatch.machine.row import Row
+from agentwatch.machine.row_table import RowTable
 from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
 from agentwatch.machine.tracked import NO_FILE, Tracked, without_file
@@ -80,14 +80,14 @@ class Machine:
         """The sessions whose lines are not read because they are hidden."""
         self._problems: dict[Key, OSError] = {}
         """Why the lines of a session cannot be read."""
-        self._judgement = Judge(self._sessions, self._subagents)
+        self._table = RowTable(self._sessions, self._subagents)
         self._unjudged: set[Key] = set()
         self._live: set[Key] = set()
 
     @property
     def rows(self) -> Mapping[Key, Row]:
         """The row of each session. It is replaced by a new mapping when a row has changed."""
-        return self._judgement.rows
+        return self._table.rows
 
     @property
     def problems(self) -> list[OSError]:
@@ -204,7 +204,7 @@ class Machine:
         self._live.discard(key)
         self._recent.discard(key)
         self._joins.forget(key)
-        self._judgement.twins.forget(key)
+        self._table.twins.forget(key)
         self._note(key)
 
     def _take(self, found: Iterable[Found], now_ms: int) -> None:
@@ -290,10 +290,10 @@ class Machine:
     def _judge(self, now_ms: int) -> None:
         """Judge the sessions of which something is new, and once a second those that run."""
         if self._schedule.is_due("branches"):
-            self._unjudged |= self._judgement.moved(self._live)
-        timed = self._judgement.running(self._live) if self._schedule.is_due("clocks") else set()
+            self._unjudged |= self._table.moved(self._live)
+        timed = self._table.running(self._live) if self._schedule.is_due("clocks") else set()
         if self._unjudged or timed:
-            self._unjudged = self._judgement.judge(self._unjudged, timed, now_ms)
+            self._unjudged = self._table.judge(self._unjudged, timed, now_ms)
 
     def _note(self, key: Key) -> None:
         """Judge a session again, its parent, and its twin."""
@@ -303,5 +303,5 @@ class Machine:
             return
         if session.found.parent is not None:
             self._unjudged.add((session.found.agent, session.found.parent))
-        if (twin := self._judgement.twins.note(key, session)) is not None:
+        if (twin := self._table.twins.note(key, session)) is not None:
             self._unjudged.add(twin)

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from agentwatch.actions import action, count_words, ended_ms
 from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.outputs.shown.alarm_words import alarm_words
 from agentwatch.recording.alarms import Alarm
+from agentwatch.rules.alarms.words import alarm_words
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Run, Session, forget_texts
 

@@ -17,9 +17,9 @@ from queue import Empty, SimpleQueue
 
 from agentwatch.feed import POLL_SECONDS, Agent, Feed
 from agentwatch.outputs.action_log import ActionLog, follow_log
-from agentwatch.outputs.writing import write_all
 from agentwatch.recording import LineReader
 from agentwatch.recording.alarms import Alarm
+from agentwatch.writing import write_all
 
 _POLL_SECONDS = 0.1
 _CHECK_SECONDS = 1.0

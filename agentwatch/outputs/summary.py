@@ -9,7 +9,7 @@ import orjson
 from agentwatch.actions import action, target
 from agentwatch.analysis.integrity import integrity
 from agentwatch.feed import Feed
-from agentwatch.outputs.safe_json import safe_json
+from agentwatch.safe_json import safe_json
 from agentwatch.session import Call, Run, Session, calls_by_outcome
 
 _CALLS_AT_ONCE = 1000

@@ -185,6 +185,19 @@ def open_regular(path: Path, *, follow_links: bool = False) -> int:
     return fd
 
 
+def open_own(path: Path) -> int:
+    """Open a regular file of this user for reading.
+
+    Raises:
+        OSError: It cannot be opened, is a link or no regular file, or belongs to another user.
+    """
+    fd = open_regular(path)
+    if hasattr(os, "geteuid") and os.fstat(fd).st_uid != os.geteuid():
+        os.close(fd)
+        raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
+    return fd
+
+
 def is_foreign_id(name: str) -> bool:
     """Return whether a name in a file of another program has the form of an id, and no meaning in a path."""
     return re.fullmatch(_ID, name) is not None

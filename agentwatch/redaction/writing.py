@@ -6,12 +6,12 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 
-from agentwatch.outputs.writing import write_all
 from agentwatch.recording import ArrivalTimes, LineReader, Lines
 from agentwatch.redaction.edits import Edit, Edits
 from agentwatch.redaction.mask import PERSONAL
 from agentwatch.redaction.report import Report
 from agentwatch.wire.json_line import parse
+from agentwatch.writing import write_all
 
 _STRING = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
 _QUOTE = re.compile(rb'(?:\\.)++|(")', re.DOTALL)

@@ -1,27 +1,8 @@
-"""The language of rules, which select calls, or sessions of a list.
+"""Rules, which the user writes: which calls they select, what a session must not do, and when to ring.
 
-The filter of the calls, the filter of the list, `check`, `--on` and `export --only` share the parser. A
-rule has no functions, no assignment and no recursion, so its length and the number of calls bound its cost.
-`docs/RULES.md` describes the language for users.
+`language/` reads a rule, `calls/` has the fields of calls, `check/` judges a recording at its end, and
+`alarms/` watches a session that grows. `docs/RULES.md` describes the language for users.
 
-The package does not depend on sessions. A vocabulary defines the fields of a rule, and readers return the
-values of a call or of a row. A term about an unknown value is neither true nor false, and neither is its
-negation.
+The room may import `analysis`, `session`, `feed` and what is below them, and neither the list of sessions nor
+the screen.
 """
-
-from agentwatch.rules.conditions import Condition, Readers, Test, Value
-from agentwatch.rules.errors import RuleError
-from agentwatch.rules.fields import Field, Measure, Vocabulary
-from agentwatch.rules.parser import parse
-
-__all__ = [
-    "Condition",
-    "Field",
-    "Measure",
-    "Readers",
-    "RuleError",
-    "Test",
-    "Value",
-    "Vocabulary",
-    "parse",
-]

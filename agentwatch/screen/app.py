@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.outputs.shown.alarm_words import rule_words
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.first_shown import first_shown
 from agentwatch.screen.screen import WatchScreen
@@ -96,6 +95,8 @@ class AgentwatchApp(SessionApp[Leave]):
         survivors = self._source.survivors()
         rule = "" if self._source.pausing is None else self._source.pausing.rule
         if rule:
+            from agentwatch.rules.alarms.words import rule_words
+
             headline = SafeText(f"The agent is paused by {rule_words(rule)}. If you leave it, it continues.")
             self.push_screen(LeaveDialog(headline), self._leave_agent)
         elif self._source.runs_agent:

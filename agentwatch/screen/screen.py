@@ -112,7 +112,7 @@ class WatchScreen(Screen[None]):
         self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
-        self.notices = Notices(loading or feed, config, write, source.written.judge)
+        self.notices = Notices(loading or feed, config, write, source.written.watch)
         self._moment = Moment(loading or feed, source.reader, replay, asked)
         if loading is not None:
             self._moment.is_ready, self._moment.shown = False, feed

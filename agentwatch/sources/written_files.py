@@ -41,7 +41,7 @@ class News(Protocol):
         """The rule and the call, in one line."""
 
 
-class Judge(Protocol):
+class AlarmWatch(Protocol):
     """Watches the session with rules, and writes the alarms. It is attached by the front end."""
 
     @property
@@ -86,7 +86,7 @@ class WrittenFiles:
         """The descriptor of the action log; None for no log."""
         self.log: LogWriter | None = None
         """The writer of the action log; None until it is attached."""
-        self.judge: Judge | None = None
+        self.watch: AlarmWatch | None = None
         """The rules that watch the session; None if there are none."""
         self.publication: Publication | None = None
         """How the recording is published; None if it is not, or another process does it."""
@@ -110,7 +110,7 @@ class WrittenFiles:
         return {
             "the action log is incomplete": None if self.log is None else self.log.fault,
             "the arrival times are incomplete": self._reader.times.fault,
-            **({} if self.judge is None else self.judge.faults),
+            **({} if self.watch is None else self.watch.faults),
         }
 
     def unreported(self, faults: dict[str, OSError | None]) -> list[str]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from agentwatch.analysis.call_fields import CALL_FIELDS, RUN_FIELDS
 from agentwatch.machine.listing.row_filter import ROW_FIELDS
-from agentwatch.rules import Field, Measure
+from agentwatch.rules.calls.fields import CALL_FIELDS, RUN_FIELDS
+from agentwatch.rules.language import Field, Measure
 
 _TABLES: Mapping[str, Iterable[Field]] = {
     "fields of a call": CALL_FIELDS,

@@ -63,7 +63,7 @@ def test_an_interrupted_command_ends_with_130(tmp_path: Path) -> None:
         ("agentwatch.redaction.recording", "redact", PLAIN, "-o", output),
         ("agentwatch.exports.markdown", "export", PLAIN, "--to", "markdown", "-o", output),
         ("agentwatch.comparing", "compare", PLAIN, PLAIN, "-o", output),
-        ("agentwatch.checking.starter", "check", "--init", PLAIN, "-o", output),
+        ("agentwatch.rules.check.starter", "check", "--init", PLAIN, "-o", output),
     )
     for module, *words in cases:
         with case(words[0]):

@@ -18,7 +18,7 @@ PHRASES = frozenset(tool.phrase for tool in (*TOOLS.values(), other_tool("new"))
 NAMES = frozenset({*TOOLS, *NAMED_IN_THE_WILD})
 KEYS = frozenset(f"{name}ToolCall" for name in NAMES)
 OWN_WORDS = {
-    "analysis/call_fields/fields.py": frozenset({"shell", "task", "write"}),
+    "rules/calls/fields.py": frozenset({"shell", "task", "write"}),
     "__init__.py": {"read"},  # the function of the Python API
     "events.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/verdicts/programs.py": {"grep", "ls"},  # programs of the shell

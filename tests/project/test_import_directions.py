@@ -12,7 +12,7 @@ from tests.conftest import ROOT, case
 
 PACKAGE = ROOT / "agentwatch"
 NOTHING = frozenset[str]()
-WORDS = frozenset({"byte_size", "plurals", "safe_text"})
+WORDS = frozenset({"byte_size", "plurals", "safe_json", "safe_text"})
 """Modules that make words of values, for every folder that has something to say."""
 ALLOWED = {
     "capture": NOTHING,
@@ -22,20 +22,19 @@ ALLOWED = {
     "session": {"events", "plurals"},
     "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording", "safe_text"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
-    "rules": NOTHING,
-    "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "rules"}
-    | {"session"}
+    "rules": {"actions", "agent_facts", "analysis", "events", "faults", "feed", "recording", "session"}
+    | {"wire", "writing"}
+    | WORDS,
+    "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
     | WORDS,
     "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
     | {"recording", "rules", "session", "sources", "state_folder", "wire"}
     | WORDS,
-    "redaction": {"events", "feed", "outputs", "recording", "wire"} | WORDS,
+    "redaction": {"events", "feed", "outputs", "recording", "wire", "writing"} | WORDS,
     "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}
-    | {"plugins", "recording", "redaction", "resources", "session", "wire"}
+    | {"plugins", "recording", "redaction", "resources", "rules", "session", "wire", "writing"}
     | WORDS,
     "comparing": {"actions", "analysis", "events", "exports", "feed", "outputs", "paths", "session"} | WORDS,
-    "checking": {"actions", "analysis", "events", "faults", "feed", "outputs", "rules", "session", "wire"}
-    | WORDS,
     "library": {
         "analysis",
         "events",
@@ -67,12 +66,21 @@ ALLOWED = {
     }
     | {"state_folder"}
     | WORDS,
-    "tripwires": {"actions", "agent_facts", "analysis", "events", "feed", "outputs", "recording", "rules"}
-    | {"session"}
+    "outputs": {
+        "actions",
+        "analysis",
+        "events",
+        "feed",
+        "machine",
+        "recording",
+        "rules",
+        "session",
+        "writing",
+    }
     | WORDS,
-    "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,
     "blocks": {"events"},
+    "safe_json": {"safe_text"},
     **dict.fromkeys(
         (
             "agent_facts",
@@ -86,6 +94,7 @@ ALLOWED = {
             "resources",
             "safe_text",
             "state_folder",
+            "writing",
         ),
         NOTHING,
     ),

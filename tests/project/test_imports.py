@@ -26,8 +26,12 @@ except SystemExit as stop:
     assert not stop.code, stop.code
 """
 PACKAGE = ROOT / "agentwatch"
-OF_EXTRAS = {"nats": PACKAGE / "engine" / "nats", "otlp": PACKAGE / "exports" / "otlp"}
-"""The folder that imports the packages of each extra."""
+OF_EXTRAS = {
+    "nats": {*(PACKAGE / "engine" / "nats").rglob("*.py")},
+    "otlp": {*(PACKAGE / "exports" / "otlp").rglob("*.py")},
+    "regex": {PACKAGE / "rules" / "language" / "matchers.py"},
+}
+"""The modules that import the packages of each extra."""
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
@@ -219,9 +223,9 @@ def test_the_screen_begins_without_markdown_and_lexers() -> None:
 def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
     """Dialogs, rules, episodes, verdicts and the parser of settings are imported when they are used."""
     later = (
-        "agentwatch.rules",
-        "agentwatch.analysis.call_fields",
-        "agentwatch.analysis.call_filter",
+        "agentwatch.rules.language",
+        "agentwatch.rules.calls.fields",
+        "agentwatch.rules.calls.filter",
         "agentwatch.analysis.episodes",
         "agentwatch.analysis.files",
         "agentwatch.analysis.markers",
@@ -279,7 +283,7 @@ def distribution(requirement: str) -> str:
 @pytest.mark.slow
 def test_imported_packages_are_dependencies() -> None:
     """Each third-party package that is imported is a declared dependency, and there are no others."""
-    paths = {*PACKAGE.rglob("*.py")}.difference(*(folder.rglob("*.py") for folder in OF_EXTRAS.values()))
+    paths = {*PACKAGE.rglob("*.py")}.difference(*OF_EXTRAS.values())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     distributions = packages_distributions()
     wanted = {distribution(wanted) for wanted in project["dependencies"]}
@@ -287,15 +291,16 @@ def test_imported_packages_are_dependencies() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("extra", "package"), [("nats", "nats"), ("otlp", "opentelemetry")])
-def test_an_extra_has_what_its_folder_imports(extra: str, package: str) -> None:
-    """What only the folder of an extra imports, comes with the extra or with what the extra requires."""
+@pytest.mark.parametrize(
+    ("extra", "package"), [("nats", "nats"), ("otlp", "opentelemetry"), ("regex", "re2")]
+)
+def test_an_extra_has_what_its_modules_import(extra: str, package: str) -> None:
+    """What only the modules of an extra import, comes with the extra or with what the extra requires."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = {distribution(each) for each in project["optional-dependencies"][extra]}
     names |= {distribution(each) for name in list(names) for each in requires(name) or ()}
     distributions = packages_distributions()
-    folder = OF_EXTRAS[extra]
-    found = foreign(folder.rglob("*.py")) - foreign({*PACKAGE.rglob("*.py")} - {*folder.rglob("*.py")})
+    found = foreign(OF_EXTRAS[extra]) - foreign({*PACKAGE.rglob("*.py")} - OF_EXTRAS[extra])
     assert package in found
     assert {name for name in found if names.isdisjoint(distributions[name])} == set()
 

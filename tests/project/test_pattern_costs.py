@@ -32,7 +32,7 @@ MADE_ON_DEMAND = {
     "agentwatch/analysis/verdicts/rules.py",
     "agentwatch/redaction/secrets/contexts.py",
     "agentwatch/redaction/secrets/prefixed.py",
-    "agentwatch/rules/globs.py",
+    "agentwatch/rules/language/matchers.py",
     "agentwatch/safe_text.py",
 }
 """Modules that compile patterns in functions: from the user's query, from the rules of verdicts and of

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.checking.judgement import Checked, blind, is_misused
-from agentwatch.checking.reports import github, text
-from agentwatch.checking.reports.words import name_of
-from agentwatch.checking.rule_file import read_rules
-from agentwatch.checking.rules import Rule, by_options, merged
 from agentwatch.cli.address import Address, parse_address
 from agentwatch.cli.check.reading import check
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import in_runner, printable, say, xml_without_commands
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, Fault
-from agentwatch.rules import RuleError
+from agentwatch.rules.check.judgement import Checked, blind, is_misused
+from agentwatch.rules.check.kinds import Rule, by_options, merged
+from agentwatch.rules.check.reports import github, text
+from agentwatch.rules.check.reports.words import name_of
+from agentwatch.rules.check.rule_file import read_rules
+from agentwatch.rules.language import RuleError
 from agentwatch.wire import Agent
 
 BROKEN = 1
@@ -110,11 +110,11 @@ def whole_address(words: str, *, waits: bool = False) -> Address:
 def _print(checked: Sequence[Checked], output_format: str, code: int, *, explains: bool) -> int:
     """Print the report, and return the exit code of printing."""
     if output_format == "json":
-        from agentwatch.checking.reports.json_object import report as json_report
+        from agentwatch.rules.check.reports.json_object import report as json_report
 
         return print_json([json_report(checked, code)])
     if output_format == "junit":
-        from agentwatch.checking.reports.junit import report as junit_report
+        from agentwatch.rules.check.reports.junit import report as junit_report
 
         document = junit_report(checked)
         return _print_document((xml_without_commands(document) if in_runner() else document) + b"\n")

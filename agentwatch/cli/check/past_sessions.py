@@ -7,11 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from agentwatch.checking.judgement import Checked
-from agentwatch.checking.judging import Judge
-from agentwatch.checking.reports.trial_report import json_report, lines
-from agentwatch.checking.rules import Rule, Severity
-from agentwatch.checking.trial import Trial
 from agentwatch.cli.check.command import BROKEN
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import say
@@ -22,6 +17,10 @@ from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.places import Places
 from agentwatch.machine.problems import notes_of
 from agentwatch.plurals import plural
+from agentwatch.rules.check.judge import Judge
+from agentwatch.rules.check.judgement import Checked
+from agentwatch.rules.check.kinds import Rule, Severity
+from agentwatch.rules.check.trial import Trial, json_report, lines
 from agentwatch.safe_text import safe_line
 from agentwatch.sources.open import saved_source
 

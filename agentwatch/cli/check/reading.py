@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.checking.judgement import Checked
-from agentwatch.checking.judging import Judge
-from agentwatch.checking.rules import Rule
 from agentwatch.cli.address import STDIN, Address, opened
 from agentwatch.cli.messages import say
 from agentwatch.events import Outcome
 from agentwatch.faults import USAGE, Fault
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.recording import LineReader, SavedGrowth
+from agentwatch.rules.check.judge import Judge
+from agentwatch.rules.check.judgement import Checked
+from agentwatch.rules.check.kinds import Rule
 from agentwatch.session import Session
 from agentwatch.wire import Agent
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentwatch.checking.starter import starter, starter_of, starting_rules
 from agentwatch.cli.check.command import whole_address
 from agentwatch.cli.check.reading import judged
 from agentwatch.cli.export.output import STDOUT, check_output, write_file
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import printable, say
+from agentwatch.rules.check.starter import starter, starter_of, starting_rules
 from agentwatch.wire import Agent
 
 _BROKEN_PIPE = 141

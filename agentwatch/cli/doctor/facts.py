@@ -23,7 +23,7 @@ from agentwatch.plurals import plural
 from agentwatch.safe_text import safe_line
 
 PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click")
-EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py")
+EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py", "google-re2")
 _OURS = ("AGENTWATCH_HOME", "AGENTWATCH_CONFIG", "AGENTWATCH_PLUGINS", "AGENTWATCH_STOCK")
 _OTHERS = (
     *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR", "COPILOT_HOME"),

@@ -20,8 +20,8 @@ def as_filter(_ctx: click.Context, option: click.Parameter, words: str) -> str:
         UsageError: They are no rule.
     """
     if words.strip():
-        from agentwatch.analysis.call_fields import CALLS
-        from agentwatch.rules import RuleError, parse
+        from agentwatch.rules.calls.fields import CALLS
+        from agentwatch.rules.language import RuleError, parse
 
         try:
             parse(words, CALLS)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from agentwatch.cli.address import STDIN, named_file
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
-from agentwatch.outputs.writing import write_all
 from agentwatch.recording import SessionFiles, is_being_written, sessions_folder
+from agentwatch.writing import write_all
 
 STDOUT = Path("-")
 _RECORDINGS = (".ndjson", ".jsonl")

@@ -14,8 +14,8 @@ from agentwatch.cli.stats.records import csv_lines, json_record
 from agentwatch.cli.stats.report import report
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, Fault
-from agentwatch.outputs.safe_json import safe_json
-from agentwatch.rules.errors import nearest
+from agentwatch.rules.language.errors import nearest
+from agentwatch.safe_json import safe_json
 from agentwatch.session_index.statistics import Chosen, Statistics, names, statistics
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from agentwatch.config import OnSetting
-from agentwatch.rules import RuleError
-from agentwatch.rules.errors import did_you_mean
+from agentwatch.rules.alarms.tripwire import tripwire
+from agentwatch.rules.language import RuleError
+from agentwatch.rules.language.errors import did_you_mean
 from agentwatch.safe_text import cut, safe_line
-from agentwatch.tripwires import tripwire
 
 _SETTINGS = ("rule", "action", "name")
 _MOST_RULES = 100

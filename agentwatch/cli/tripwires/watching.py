@@ -10,12 +10,13 @@ from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.faults import USAGE, Fault
-from agentwatch.rules import RuleError
+from agentwatch.outputs.action_log import ActionLog
+from agentwatch.rules.alarms.thread import AlarmThread
+from agentwatch.rules.alarms.tripwire import Action, Tripwire, tripwire
+from agentwatch.rules.language import RuleError
 from agentwatch.safe_text import cut, safe_line
 from agentwatch.sources.source import Source
 from agentwatch.sources.written_files import News
-from agentwatch.tripwires import Action, Tripwire, tripwire
-from agentwatch.tripwires.judge import Judge
 
 _SHOWN_COLUMNS = 80
 _MOST_RULES = 100
@@ -43,7 +44,7 @@ def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
     return (*given, *(each for each in settings if is_started or not each.action.needs_agent))
 
 
-def judged(source: Source, options: Options) -> Judge:
+def judged(source: Source, options: Options) -> AlarmThread:
     """Attach rules to the source of a session; their thread also writes the log."""
     written, pausing = source.written, source.pausing
 
@@ -60,10 +61,11 @@ def judged(source: Source, options: Options) -> Judge:
             return NO_FACTS
         return AgentFacts(pausing.agent, paused_by=pausing.rule, continued_ms=pausing.continued_ms)
 
-    judge = Judge(
+    thread = AlarmThread(
         source.reader,
         options.tripwires,
         act,
+        log=ActionLog,
         log_fd=written.log_fd,
         alarms_path=None if written.files is None else written.files.alarms,
         agent=options.agent(),
@@ -71,8 +73,8 @@ def judged(source: Source, options: Options) -> Judge:
         announce=(lambda news: print_news(news, source)) if options.prints() else None,
         woken=lambda: None if source.wakeup is None else source.wakeup.ring(),
     )
-    written.log = written.judge = judge
-    return judge
+    written.log = written.watch = thread
+    return thread
 
 
 def print_news(news: News, source: Source) -> None:
@@ -86,8 +88,8 @@ def print_news(news: News, source: Source) -> None:
 
 def end_watching(source: Source) -> None:
     """Continue a paused agent, because nobody watches it any more, and report that; print later hits."""
-    if source.written.judge is not None:
-        source.written.judge.announce_by(lambda news: print_news(news, source))
+    if source.written.watch is not None:
+        source.written.watch.announce_by(lambda news: print_news(news, source))
     if source.pausing is not None:
         source.pausing.is_attended = False
         if source.pausing.resume():

@@ -10,9 +10,9 @@ import orjson
 from agentwatch.comparing.alignment import Match
 from agentwatch.comparing.comparison import Comparison, Row
 from agentwatch.comparing.side import Lines, Side
-from agentwatch.outputs.safe_json import safe_json
 from agentwatch.outputs.summary import call_members
 from agentwatch.outputs.tests_member import command_members
+from agentwatch.safe_json import safe_json
 from agentwatch.session import Call
 
 _ROWS_AT_ONCE = 500

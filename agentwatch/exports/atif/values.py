@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from agentwatch.outputs.safe_json import safe_json
+from agentwatch.safe_json import safe_json
 from agentwatch.session.storage.growing_text import Content
 from agentwatch.wire.json_line import whole_text
 

@@ -11,7 +11,6 @@ from agentwatch.events import Outcome
 from agentwatch.exports.clipping.lines import SortedLines, sorted_lines
 from agentwatch.exports.exported import Exported
 from agentwatch.feed import Feed
-from agentwatch.outputs.writing import write_all
 from agentwatch.plurals import plural
 from agentwatch.recording import ArrivalTimes, LineReader, nameless_file
 from agentwatch.redaction.recording import Complete
@@ -19,6 +18,7 @@ from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Place, Session
 from agentwatch.wire import Agent
 from agentwatch.wire.agents import agent_named
+from agentwatch.writing import write_all
 
 
 class Range(NamedTuple):

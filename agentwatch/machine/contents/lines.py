@@ -7,7 +7,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.machine.own_file import open_own
+from agentwatch.recording import open_own
 from agentwatch.sources.stores.known import store_for
 
 _PIECE_BYTES = 1 << 20

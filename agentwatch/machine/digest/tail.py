@@ -15,8 +15,7 @@ from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.stored import StoredLines
 from agentwatch.machine.digest.windows import read_briefly, read_ends, read_whole
 from agentwatch.machine.found import Found, Reach
-from agentwatch.machine.own_file import open_own
-from agentwatch.recording import now_ms
+from agentwatch.recording import now_ms, open_own
 from agentwatch.recording.lines import split_lines
 from agentwatch.wire import Decoder
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from agentwatch.analysis.call_fields.fields import CALL_FIELDS
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Group, State
-from agentwatch.rules import Field, Measure, Readers, RuleError, Test, Value, Vocabulary
-from agentwatch.rules.completion import Offer, offers
-from agentwatch.rules.completion import Value as Offered
-from agentwatch.rules.globs import has_wildcard, name_matcher, word_matcher
-from agentwatch.rules.typed import typed
+from agentwatch.rules.calls.fields import CALL_FIELDS
+from agentwatch.rules.language import Field, Measure, Readers, RuleError, Test, Value, Vocabulary
+from agentwatch.rules.language.completion import Offer, offers
+from agentwatch.rules.language.completion import Value as Offered
+from agentwatch.rules.language.matchers import has_wildcard, name_matcher, word_matcher
+from agentwatch.rules.language.parser import typed
 from agentwatch.safe_text import safe_line
 
 Matches = Callable[[Row], bool]

@@ -12,10 +12,10 @@ from agentwatch.analysis.block_text import block_title, named_places, whole_text
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.outputs.safe_json import safe_json
 from agentwatch.outputs.shown.times import between, moment
 from agentwatch.outputs.summary import call_members
 from agentwatch.recording import MOST_LINE_BYTES
+from agentwatch.safe_json import safe_json
 from agentwatch.safe_text import SafeText, safe_line, safe_text
 from agentwatch.session import Call, Place
 from agentwatch.wire.json_line import parse_joined

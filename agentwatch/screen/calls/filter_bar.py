@@ -14,8 +14,8 @@ from agentwatch.screen.frame.rule_bar import RuleBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 
 if TYPE_CHECKING:
-    from agentwatch.rules import RuleError
-    from agentwatch.rules.completion import Offer
+    from agentwatch.rules.language import RuleError
+    from agentwatch.rules.language.completion import Offer
 
 
 class FilterBar(RuleBar):
@@ -65,7 +65,7 @@ class FilterBar(RuleBar):
         self.post_message(PaneWanted("calls"))
 
     def _next_words(self, text: str) -> list[Offer]:
-        from agentwatch.analysis.call_filter import filter_offers
+        from agentwatch.rules.calls.filter import filter_offers
 
         listed = self._calls.listed
         return filter_offers(text, listed.facts, listed.tools, listed.delegating)

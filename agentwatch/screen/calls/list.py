@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from agentwatch.analysis.call_facts import CallFacts
 from agentwatch.events import Outcome
 from agentwatch.feed.call_changes import CallChanges
 from agentwatch.outputs.shown.tool_names import ToolNames
+from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.row_list import Row
@@ -22,7 +22,7 @@ from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call, CallOrder, Session
 
 if TYPE_CHECKING:
-    from agentwatch.rules import RuleError
+    from agentwatch.rules.language import RuleError
 
 _MOST_CHANGES = 1024
 """The number of changes processed in one step, which takes 5 ms."""
@@ -67,7 +67,7 @@ class CallList:
 
     def at(self, session: Session) -> CallList:
         """Return the list at an earlier moment of the same session, with the same filter and order."""
-        from agentwatch.analysis.call_filter import usable_filter
+        from agentwatch.rules.calls.filter import usable_filter
 
         calls, count = session.calls, min(len(session.calls), self._changes.count)
         earlier = CallList(session, self.facts)
@@ -159,7 +159,7 @@ class CallList:
         Returns:
             What is wrong with the words.
         """
-        from agentwatch.analysis.call_filter import usable_filter
+        from agentwatch.rules.calls.filter import usable_filter
 
         before = self._requested
         found = usable_filter(before[0] if words is None else words.strip(), self.facts)

@@ -12,9 +12,9 @@ from textual.reactive import reactive, var
 from textual.strip import Strip
 
 from agentwatch.actions import action
-from agentwatch.analysis.call_facts import CallFacts
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
+from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.cells.time_strip import Scales
 from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
@@ -26,7 +26,7 @@ from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.session import Call, Session
 
 if TYPE_CHECKING:
-    from agentwatch.rules import RuleError
+    from agentwatch.rules.language import RuleError
 
 _TITLE = "2 Calls"
 _SLICE_SECONDS = 0.008

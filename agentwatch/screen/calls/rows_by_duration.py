@@ -14,7 +14,7 @@ from agentwatch.screen.calls.rows_by_time import CALLS_PER_CLOCK_CHECK
 from agentwatch.session import Call
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.call_filter import Matches
+    from agentwatch.rules.calls.filter import Matches
 
 
 class RowsByDuration:

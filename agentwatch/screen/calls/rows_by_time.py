@@ -17,7 +17,7 @@ from agentwatch.screen.calls.row_list import Row, RowList
 from agentwatch.session import Call
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.call_filter import Matches
+    from agentwatch.rules.calls.filter import Matches
 
 _LEAST_READS = 3
 CALLS_PER_CLOCK_CHECK = 256

@@ -13,8 +13,8 @@ from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.frame.input_bar import InputBar
 
 if TYPE_CHECKING:
-    from agentwatch.rules import RuleError
-    from agentwatch.rules.completion import Offer
+    from agentwatch.rules.language import RuleError
+    from agentwatch.rules.language.completion import Offer
 
 _MOST_SHOWN = 5
 _WORD_COLUMNS = 24

@@ -14,7 +14,6 @@ from textual.widget import Widget
 
 from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
 from agentwatch.feed.timeline import Timeline
-from agentwatch.outputs.shown.alarm_words import rule_words
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.frame.time_bar_ends import NO_ENDS, EndWords, clock_words, ends
 from agentwatch.screen.lines.format import time_of_day
@@ -246,7 +245,8 @@ class TimeBar(Widget):
         moment = self._moment_at(bar, self._pointed)
         ms = bar.ms_of(self._pointed - row.start)
         cell = bar.cell_of(moment)
-        names = [rule_words(name) for at, name in self._alarms if bar.cell_of(at) == cell]
+        alarms = [name for at, name in self._alarms if bar.cell_of(at) == cell]
+        names = _rules(alarms) if alarms else []
         names += [safe_line(name) for at, name in self._bookmarks if name and bar.cell_of(at) == cell]
         words = time_of_day(ms) if ms is not None else f"{bar.percent_of(moment)} %"
         words = " · ".join([words, *names[:1]])
@@ -275,3 +275,9 @@ def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeT
     if is_paused:
         return SafeText("‖" if speed == 1 else f"‖ ×{speed:g}")
     return SafeText(f"◀ ×{speed:g}" if is_reversed else f"×{speed:g} ▶")
+
+
+def _rules(names: Sequence[str]) -> list[SafeText]:
+    from agentwatch.rules.alarms.words import rule_words  # few sessions have alarms
+
+    return [rule_words(name) for name in names]

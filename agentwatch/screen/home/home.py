@@ -15,7 +15,7 @@ from agentwatch.machine.listing.counts import Counts
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.listing.request import Request, Sort
 from agentwatch.machine.listing.row_filter import row_filter_offers
-from agentwatch.rules.completion import Offer
+from agentwatch.rules.language.completion import Offer
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.home.bars import HomeBars, WordsBar

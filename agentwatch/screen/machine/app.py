@@ -19,8 +19,7 @@ from agentwatch.machine.standing import Ground, State
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
-from agentwatch.screen.machine.alarms import alarms_of
-from agentwatch.screen.machine.alarms.signs import AlarmSigns
+from agentwatch.screen.machine.alarm_signs import AlarmSigns, session_alarms
 from agentwatch.screen.machine.opening import OpenSession, open_row
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.screen import HomeScreen
@@ -71,7 +70,7 @@ class HomeApp(SessionApp[None]):
         super().__init__(held, config, no_color=no_color)
         self._machine = machine
         take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
-        alarms = alarms_of(self.config.on, lambda hits: self.call_later(self._alarms.take, hits))
+        alarms = session_alarms(self.config.on, lambda hits: self.call_later(self._alarms.take, hits))
         self._watching = Watching(machine, take, fail, is_here=is_here, alarms=alarms)
         self._watching.begin()
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())

@@ -15,7 +15,7 @@ from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText
 
 if TYPE_CHECKING:
-    from agentwatch.screen.machine.alarms.sessions import SessionAlarms
+    from agentwatch.screen.machine.session_alarms import SessionAlarms
 
 Rows = Mapping[Key, Row]
 

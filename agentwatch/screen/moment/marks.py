@@ -85,9 +85,9 @@ class MarkKeys(Vertical):
     @property
     def alarms(self) -> Sequence[tuple[int, str]]:
         """The moment of each hit of a rule, and the name of the rule; later ones are appended."""
-        judge, known = self._source.written.judge, self._alarms
-        if judge is not None:
-            known += [(each.offset, each.rule) for each in judge.alarms[len(known) :]]
+        watch, known = self._source.written.watch, self._alarms
+        if watch is not None:
+            known += [(each.offset, each.rule) for each in watch.alarms[len(known) :]]
         return known
 
     def sync(self) -> None:

@@ -13,7 +13,7 @@ from agentwatch.feed import Feed
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.terminal.attention import Attention
-from agentwatch.sources.written_files import Judge
+from agentwatch.sources.written_files import AlarmWatch
 
 _LONG_MS = 5 * 60_000
 """After an absence of this time or more, the summary offers a digest."""
@@ -27,7 +27,7 @@ class Notices:
     """Alerts the user while another window has the focus, and then summarises what happened meanwhile."""
 
     def __init__(
-        self, feed: Feed, config: Config, write: Callable[[str], None], judge: Judge | None = None
+        self, feed: Feed, config: Config, write: Callable[[str], None], watch: AlarmWatch | None = None
     ) -> None:
         """Create the notices of a session.
 
@@ -35,10 +35,10 @@ class Notices:
             feed: The feed of the session.
             config: The user's configuration: bell, desktop notification and title.
             write: Writes a control sequence to the terminal.
-            judge: The rules that watch the session; None if there are none.
+            watch: The rules that watch the session; None if there are none.
         """
         self._feed = feed
-        self._judge = judge
+        self._watch = watch
         self._has_greeted = False
         self._attention = Attention(feed, write, config)
         self._loops = Loops(partial(arguments_of, feed))
@@ -64,11 +64,11 @@ class Notices:
 
     def _hits(self) -> list[SafeText]:
         """Ring and notify for the new hits of rules, and return the toasts for them."""
-        if self._judge is None:
+        if self._watch is None:
             return []
         toasts = [] if self._has_greeted else [_GREETING]
         self._has_greeted = True
-        for news in self._judge.take_news():
+        for news in self._watch.take_news():
             self._attention.alarm(news.words, rings=news.action != "note", notes=news.action != "bell")
             toasts.append(news.words)
         return toasts

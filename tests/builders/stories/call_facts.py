@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from agentwatch.analysis.call_fields import CallFacts
+from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.session import Session
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.builders.lines import init, result, user
-from tests.checking.judged import run, shell
 from tests.conftest import RECORDINGS, case
 from tests.harness.program import AGENTWATCH, environment, ran
+from tests.rules.check.judged import run, shell
 
 DEMO = RECORDINGS / "demo.ndjson"
 FAILURES = RECORDINGS / "failures.ndjson"

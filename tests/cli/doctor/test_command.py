@@ -47,7 +47,9 @@ def test_it_names_each_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert set(PACKAGES) == {distribution(each) for each in project["dependencies"]}
     extras = project["optional-dependencies"]
-    assert set(EXTRAS) == {distribution(each) for name in ("zstd", "otlp", "nats") for each in extras[name]}
+    assert set(EXTRAS) == {
+        distribution(each) for name in ("zstd", "otlp", "nats", "regex") for each in extras[name]
+    }
 
 
 def test_nothing_private_is_printed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The script and the stylesheet of the page: small files, which cannot make markup or load anything."""
+"""The script and the stylesheet of the page, which cannot make markup or load anything."""
 
 from __future__ import annotations
 
@@ -39,13 +39,6 @@ def test_every_file_is_in_the_page() -> None:
     """The folder has the parts of the script and of the stylesheet, and nothing else."""
     named = {*(f"{name}.js" for name in sources.SCRIPTS), *(f"{name}.css" for name in sources.STYLES)}
     assert {path.name for path in FILES} == named
-
-
-def test_a_file_is_short() -> None:
-    """A file has at most 300 lines, as a module of Python."""
-    for path in FILES:
-        with case(path):
-            assert (FOLDER / str(path)).read_bytes().count(b"\n") <= 300
 
 
 def test_nothing_makes_markup_or_loads_anything() -> None:

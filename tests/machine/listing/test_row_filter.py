@@ -14,7 +14,7 @@ from agentwatch.machine.listing.row_filter import (
     row_filter_problem,
 )
 from agentwatch.machine.standing import State
-from agentwatch.rules import parse
+from agentwatch.rules.language import parse
 from tests.conftest import case
 from tests.machine.listing.made_rows import ASKING, row
 

@@ -13,7 +13,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # it comes with what builds the documentation
 from junitparser import JUnitXml
 
-from agentwatch.checking.rule_file import read_rules
+from agentwatch.rules.check.rule_file import read_rules
 from tests.conftest import RECORDINGS, ROOT
 
 pytestmark = pytest.mark.system

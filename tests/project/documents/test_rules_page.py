@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.analysis.call_fields import CALLS, LIVE, CallFacts, call_readers
-from agentwatch.analysis.call_filter import call_filter
-from agentwatch.checking.rule_file import read_rules
 from agentwatch.feed import Feed
 from agentwatch.machine.listing.row_filter import ROWS
 from agentwatch.recording import open_saved
-from agentwatch.rules import RuleError, parse
+from agentwatch.rules.calls.facts import CallFacts
+from agentwatch.rules.calls.fields import CALLS, LIVE
+from agentwatch.rules.calls.filter import call_filter
+from agentwatch.rules.calls.readers import call_readers
+from agentwatch.rules.check.rule_file import read_rules
+from agentwatch.rules.language import RuleError, parse
 from tests.conftest import ROOT, case
 
 PAGE = (ROOT / "docs" / "RULES.md").read_text()

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.call_filter import call_filter
 from agentwatch.events import Outcome
+from agentwatch.rules.calls.filter import call_filter
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call

@@ -13,12 +13,12 @@ from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.recording.alarms import Alarm
+from agentwatch.rules.alarms.thread import News
+from agentwatch.rules.alarms.tripwire import Action
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.overlays import notices as module
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.sources.written_files import News as SourceNews
-from agentwatch.tripwires import Action
-from agentwatch.tripwires.judge import News
 from tests.builders.screen.lines import append, init, shell
 from tests.conftest import Saver
 
@@ -85,7 +85,7 @@ def test_without_a_key_nothing_is_offered(watched: Watched) -> None:
     assert watched.notices.app_focused() == ""
 
 
-class MadeJudge:
+class MadeWatch:
     """Rules that were hit as a test says."""
 
     alarms: Sequence[Alarm] = ()
@@ -107,10 +107,10 @@ class MadeJudge:
 def test_each_hit_of_a_rule_is_a_toast_with_its_signal(recording: Saver) -> None:
     """A bell rings, a note notifies, a pause does both; the first toast says that it is an alarm."""
     kinds = (Action.BELL, Action.NOTE, Action.PAUSE)
-    judge = MadeJudge(*(News(kind, SafeText(f"rule of {kind}")) for kind in kinds))
+    watch = MadeWatch(*(News(kind, SafeText(f"rule of {kind}")) for kind in kinds))
     written: list[str] = []
     feed = Feed(open_saved(recording(init()), follow=True))
-    notices = Notices(feed, Config(title=False), written.append, judge)
+    notices = Notices(feed, Config(title=False), written.append, watch)
     facts = AgentFacts(pid=7)
     toasts = notices.update(SafeText("writing"), facts, is_quiet=False)
     assert "an alarm, not a sandbox" in toasts[0]

@@ -1,5 +1,0 @@
-"""Checks sessions by the user's rules: forbidden calls, facts that must be true at the end, and limits.
-
-`rules.py` defines the kinds of rules, and `rule_file.py` reads them from TOML. `judging.py` judges a
-recording in one pass, and `reports/` formats the judgements. Nothing here prints.
-"""

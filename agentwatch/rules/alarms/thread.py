@@ -1,0 +1,188 @@
+"""Judges a recording while it grows, in a thread that also writes the action log.
+
+The thread decodes the recording itself. So a rule is judged within 0.2 s even while the screen is busy,
+hidden behind an editor, or waiting for a terminal that does not read. It costs the decoding of each line once
+more: half a core at 10,000 lines a second. Rules and log share the thread, because the place of an alarm in
+the log follows from what had been read when its rule was hit.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import NamedTuple, Protocol
+
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.feed import POLL_SECONDS, Agent, Feed
+from agentwatch.recording import LineReader, now_ms
+from agentwatch.recording.alarms import Alarm, AlarmsFile
+from agentwatch.rules.alarms.tripwire import Action, Tripwire
+from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
+from agentwatch.rules.alarms.words import alarm_words
+from agentwatch.safe_text import SafeText
+from agentwatch.session import Session, forget_texts
+from agentwatch.writing import write_all
+
+_POLL_SECONDS = 0.1
+MOST_LOGGED = 1000
+"""The hits of one rule that are kept in the log and beside the recording."""
+
+
+class ActionLog(Protocol):
+    """The lines of the log, which the room that prints sessions makes."""
+
+    def new_lines(self, is_over: bool) -> Iterable[str]:
+        """Return the lines since the last call; with `is_over`, also the last ones."""
+
+
+class News(NamedTuple):
+    """A hit that is announced to the user."""
+
+    action: Action
+    words: SafeText
+
+
+class AlarmThread:
+    """The rules that watch a recording, and its action log."""
+
+    def __init__(
+        self,
+        reader: LineReader,
+        tripwires: Sequence[Tripwire],
+        act: Callable[[Action, str], bool],
+        *,
+        log: Callable[[Session, Sequence[Alarm]], ActionLog],
+        log_fd: int | None = None,
+        alarms_path: Path | None = None,
+        agent: Agent | None = None,
+        facts: Callable[[], AgentFacts] = lambda: NO_FACTS,
+        announce: Callable[[News], object] | None = None,
+        woken: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Start the thread.
+
+        Args:
+            reader: The reader of the recording; its own position stays unchanged.
+            tripwires: The rules.
+            act: Pauses or stops the agent because of the rule with this name, and returns whether that
+                succeeded; called in the thread.
+            log: Makes the action log of a session, to which alarms are added while it grows.
+            log_fd: The descriptor of the action log, which is closed at the end; None for no log.
+            alarms_path: The file in which the alarms are kept; None to keep none.
+            agent: The agent that wrote the recording; None to detect it.
+            facts: Returns what is known about the agent's process.
+            announce: Is called in the thread with each hit to announce; None to keep these hits for
+                `take_news`.
+            woken: Is called when `take_news` has new hits.
+        """
+        self.fault: OSError | None = None
+        """Why the log is incomplete; None while no write has failed."""
+        self.alarms: list[Alarm] = []
+        """The rules that were hit so far, at most 1,000 hits of each."""
+        self.stopped_by = ""
+        """The rule that has stopped the agent; empty if none has."""
+        self._feed = Feed(LineReader(reader.fd, reader.growth, reader.times), agent=agent)
+        self._watch = Watch(self._feed, tripwires)
+        self._act, self._facts, self._woken = act, facts, woken
+        self._announce = announce
+        self._log, self._log_fd, self._file = log, log_fd, AlarmsFile(alarms_path)
+        self._broken: OSError | None = None
+        self._counts: Counter[tuple[str, Action]] = Counter()
+        self._cooldown = Cooldown()
+        self._news: SimpleQueue[News] = SimpleQueue()
+        self._finishing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="tripwires", daemon=True)
+        self._thread.start()
+
+    @property
+    def faults(self) -> dict[str, OSError | None]:
+        """The possible faults: a message for each, with its error if it occurred."""
+        return {
+            "the alarms are not kept": self._file.fault,
+            "the rules do not watch the session any longer": self._broken,
+        }
+
+    def take_news(self) -> list[News]:
+        """Return the hits to announce since the last call."""
+        found: list[News] = []
+        while True:
+            try:
+                found.append(self._news.get_nowait())
+            except Empty:
+                return found
+
+    def announce_by(self, announce: Callable[[News], object]) -> None:
+        """Announce the waiting and all later hits with this function, in the thread."""
+        self._announce = announce
+        for news in self.take_news():
+            announce(news)
+
+    def finish(self) -> None:
+        """Wait until an ended recording is judged and logged."""
+        self._finishing.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._follow()
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: rules that watch no more must be known
+            self._broken = OSError(errno.EIO, f"internal error: {type(error).__name__}")
+            self._woken()
+        finally:
+            self._file.close()
+            if self._log_fd is not None:
+                os.close(self._log_fd)
+
+    def _follow(self) -> None:
+        log = self._log(self._feed.session, self.alarms)
+        while not self._feed.is_over:
+            if not self._feed.advance(POLL_SECONDS) and not self._feed.is_over:
+                self._finishing.wait(_POLL_SECONDS)
+            for hit in self._watch.update(now_ms(), self._facts()):
+                self._take(hit)
+            for each in self._cooldown.due(now_ms(), is_over=self._feed.is_over):
+                self._publish(each)
+            self._write("".join(f"{line}\n" for line in log.new_lines(self._feed.is_over)))
+            forget_texts(self._feed.session)
+
+    def _take(self, hit: Hit) -> None:
+        """Act on a hit, note it and announce it."""
+        wire, action = hit.tripwire, hit.tripwire.action
+        if action.needs_agent and not self._act(action, wire.name):
+            action = Action.LOG
+        if action is Action.STOP and not self.stopped_by:
+            self.stopped_by = wire.name
+        key = wire.name, wire.action
+        self._counts[key] += 1
+        count = self._counts[key]
+        alarm = self._watch.alarm(hit, now_ms(), action, is_last=count == MOST_LOGGED)
+        if count <= MOST_LOGGED:
+            self.alarms.append(alarm)
+            self._file.append(alarm)
+        if action.needs_agent:
+            self._publish(Announcement(alarm))
+        elif action is not Action.LOG and (each := self._cooldown.add(alarm)) is not None:
+            self._publish(each)
+
+    def _publish(self, each: Announcement) -> None:
+        more = f" … and {each.more:,} more" if each.more else ""
+        news = News(Action(each.alarm.action), SafeText(f"{alarm_words(each.alarm)}{more}"))
+        if self._announce is not None:
+            self._announce(news)
+        else:
+            self._news.put(news)
+            self._woken()
+
+    def _write(self, lines: str) -> None:
+        if self._log_fd is None or self.fault is not None or not lines:
+            return
+        try:
+            write_all(self._log_fd, lines.encode())
+        except OSError as error:
+            self.fault = error

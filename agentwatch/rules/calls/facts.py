@@ -1,0 +1,134 @@
+"""The facts about a call that rules use and the call itself does not contain.
+
+The calls pane creates them before the first frame. What computes them is imported at the first rule.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from agentwatch.events import Outcome
+from agentwatch.feed import Feed
+from agentwatch.session import Call, Session
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.episodes import Episodes
+    from agentwatch.analysis.episodes.repeats import Repeats
+    from agentwatch.rules.calls.silences import Silences
+
+_MOST_TEXT = 4096
+_MOST_COUNT = 65535
+
+
+class CallFacts:
+    """Computes facts about the calls of a session for rules, each at its first use."""
+
+    def __init__(self, feed: Feed) -> None:
+        """Create facts about the session that a feed reads."""
+        self._feed = feed
+        self.now_ms: int | None = None
+        """The present time, for the duration of running calls; None for a session that is not live."""
+        self._episodes: Episodes | None = None
+        self._repeat = array("H")
+        self._first_started_ms: int | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session, as far as the feed has read it."""
+        return self._feed.session
+
+    @cached_property
+    def _repeats(self) -> Repeats:
+        from agentwatch.analysis.episodes.repeats import Repeats
+
+        return Repeats(self._feed)
+
+    @cached_property
+    def _silences(self) -> Silences:
+        from agentwatch.rules.calls.silences import Silences
+
+        return Silences(self.session)
+
+    @property
+    def context_percent(self) -> float | None:
+        """How full the context of the last run is; None if unknown."""
+        found = self.session.run.tokens
+        if not found.context_size or found.context_used is None:
+            return None
+        return 100 * found.context_used / found.context_size
+
+    def duration_ms(self, call: Call) -> int | None:
+        """Return the duration of a call, or of its present run; None if unknown."""
+        known = call.duration_ms
+        if known is None:
+            known = call.seen_duration_ms
+        if known is None and call.outcome is Outcome.RUNNING and self.now_ms is not None:
+            start = call.started.seen_ms if call.started else None
+            known = None if start is None else max(self.now_ms - start, 0)
+        return known
+
+    def started_ms(self, call: Call) -> int | None:
+        """Return when a call started, from the first call or line with a time of the same clock."""
+        if self._first_started_ms is None:
+            self._first_started_ms = self.session.calls[0].started_ms
+        if call.started_ms is not None and self._first_started_ms is not None:
+            return max(call.started_ms - self._first_started_ms, 0)
+        began, seen = self.session.runs[0].began_seen_ms, call.started.seen_ms if call.started else None
+        return None if began is None or seen is None else max(seen - began, 0)
+
+    def idle_ms(self, call: Call) -> int | None:
+        """Return the silence before a call that no running call explains; None if unknown."""
+        return self._silences.before(call)
+
+    def counts(self, call: Call) -> Episodes | None:
+        """Return the counts of tries, cycles, rereads and repeats; None while the call runs."""
+        if call.ended is None:
+            return None
+        if self._episodes is None:
+            from agentwatch.analysis.episodes import Episodes
+
+            self._episodes = Episodes(self._feed)
+        while not self._episodes.tries(call.number) and self._episodes.update():
+            pass  # reads no further than this call, so that a list spreads the cost over its calls
+        return self._episodes
+
+    def repeat(self, call: Call) -> int | None:
+        """Return how often in a row the identical call was made; None while the call runs.
+
+        `Episodes` has this count too, and reads the outputs of test runs for the others.
+        """
+        if call.outcome is Outcome.RUNNING:
+            return None
+        calls = self.session.calls
+        while len(self._repeat) < call.number:
+            self._repeat.append(min(self._repeats.add(calls[len(self._repeat)]), _MOST_COUNT))
+        return self._repeat[call.number - 1]
+
+    def text(self, call: Call) -> str | None:
+        """Return the end of the output of a call; None if no output is known."""
+        if call.result_place is None:
+            return call.output
+        from agentwatch.feed.output_tail import output_tail
+
+        return "\n".join(output_tail(self._feed, call.result_place, call.call_id))[-_MOST_TEXT:]
+
+    def verdict(self, call: Call) -> str | None:
+        """Return `green`, `red` or `none`; None while the call runs."""
+        if call.ended is None:
+            return None
+        from agentwatch.analysis.verdict_history.calls import call_verdict
+
+        found = call_verdict(self._feed, call)
+        if found is None or not (found.is_red or found.is_green):
+            return "none"
+        return "red" if found.is_red else "green"
+
+    def model(self, call: Call) -> str | None:
+        """Return the model of the run of a call; None if unknown."""
+        return self.session.runs[call.run - 1].model
+
+    def cwd(self, call: Call) -> str | None:
+        """Return the folder of the run of a call; None if unknown."""
+        return self.session.runs[call.run - 1].cwd

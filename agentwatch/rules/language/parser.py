@@ -1,0 +1,229 @@
+"""Reads a rule: words, `field:glob`, `field>number`, `-term`, `OR` and parentheses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from agentwatch.rules.language.conditions import Comparison, Condition, Glob, Not, Several, Word
+from agentwatch.rules.language.errors import RuleError, did_you_mean, meant_by, quoted
+from agentwatch.rules.language.matchers import name_matcher, pattern_matcher
+from agentwatch.rules.language.tokens import PATTERN, Sign, Token, tokens
+from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary, number
+
+_MOST_DEPTH = 50
+_OTHER_SIGNS = {
+    **dict.fromkeys(("AND", "and", "&&", "&"), "terms that follow each other must all be true: leave it out"),
+    **dict.fromkeys(("or", "||", "|"), "write OR"),
+    **dict.fromkeys(("NOT", "not", "!"), "write -term"),
+}
+"""Signs of other languages, and what to write instead."""
+_SIGN_AND_FIELD = re.compile(r"[!+-]{1,3}([A-Za-z_][A-Za-z_0-9]{0,40})[:<>]")
+"""A field after a sign that rules do not have: `!tool:edit`, `--tool:edit`."""
+_MOST_MISTAKES = 20
+
+
+def parse(text: str, vocabulary: Vocabulary, *, allows_patterns: bool = False) -> Condition:
+    """Read a rule.
+
+    Terms that follow each other must all be true. `OR` has lower precedence: `a b OR c` is `(a b) OR c`.
+
+    Args:
+        text: The rule.
+        vocabulary: The fields that the rule may use.
+        allows_patterns: Whether the rule may contain regular expressions, as in files.
+
+    Raises:
+        RuleError: The rule is empty or incomplete, or it uses a field or a value that does not exist.
+
+    Example:
+        >>> from agentwatch.rules.language import Field, Measure, Vocabulary
+        >>> fields = Vocabulary.of([Field("tool", Measure.NAME, "the tool")])
+        >>> sorted(parse("tool:edit OR -tool:read", fields).fields)
+        ['tool']
+    """
+    return _Parser(tokens(text), vocabulary, allows_patterns=allows_patterns).parsed()
+
+
+class _Parser:
+    """Reads the tokens of one rule from left to right."""
+
+    def __init__(self, found: Sequence[Token], vocabulary: Vocabulary, *, allows_patterns: bool) -> None:
+        self._tokens = found
+        self._at = 0
+        self._vocabulary = vocabulary
+        self._allows_patterns = allows_patterns
+
+    def parsed(self) -> Condition:
+        """Return the rule."""
+        if not self._tokens:
+            raise RuleError("the rule is empty")
+        return self._alternatives(0)
+
+    def _next(self) -> Token | None:
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+    def _alternatives(self, depth: int) -> Condition:
+        """Read conditions with `OR` between them, up to `)` or the end."""
+        if depth > _MOST_DEPTH:
+            raise RuleError(
+                f"parentheses are nested at most {_MOST_DEPTH} deep", self._tokens[self._at - 1].at
+            )
+        parts = [self._conjunction(depth)]
+        while (token := self._next()) is not None and token.sign is Sign.OR:
+            self._at += 1
+            parts.append(self._conjunction(depth))
+        return parts[0] if len(parts) == 1 else Several(tuple(parts), is_any=True)
+
+    def _conjunction(self, depth: int) -> Condition:
+        parts: list[Condition] = []
+        alternatives: list[Condition] = []
+        while (token := self._next()) is not None and token.sign not in (Sign.OR, Sign.CLOSE):
+            part = self._factor(depth)
+            is_alternative = isinstance(part, Word) and part.text in self._vocabulary.alternatives
+            (alternatives if is_alternative else parts).append(part)
+        if alternatives:
+            parts.append(
+                alternatives[0] if len(alternatives) == 1 else Several(tuple(alternatives), is_any=True)
+            )
+        if not parts:
+            raise _missing(self._next(), self._tokens[self._at - 1] if self._at else None)
+        return parts[0] if len(parts) == 1 else Several(tuple(parts), is_any=False)
+
+    def _factor(self, depth: int) -> Condition:
+        token = self._tokens[self._at]
+        self._at += 1
+        if token.sign is Sign.NOT:
+            following = self._next()
+            if following is None or following.sign in (Sign.OR, Sign.CLOSE):
+                raise RuleError('"-" needs a term after it', token.at)
+            return Not(self._factor(depth))
+        if token.sign is not Sign.OPEN:
+            return self._term(token)
+        part = self._alternatives(depth + 1)
+        if self._next() is None:
+            raise RuleError('a "(" has no ")"', token.at)
+        self._at += 1
+        return part
+
+    def _term(self, token: Token) -> Condition:
+        if token.is_pattern and not self._allows_patterns:
+            raise RuleError("re:/…/ is allowed only in rule files", token.at)
+        if not token.name:
+            if token.is_pattern:
+                raise RuleError("re:/…/ needs a field: command:re:/…/", token.at)
+            if not token.value:
+                raise RuleError('"" is empty', token.at)
+            self._check_word(token)
+            return Word(token.value.lower())
+        field = self._field(token)
+        if not token.value:
+            raise RuleError(f'"{token.name}{token.operator}" needs a value{_for_example(field)}', token.at)
+        if field.measure.is_number:
+            if token.is_pattern:
+                raise RuleError(f"{field.name} is a number{_for_example(field)}", token.at)
+            return Comparison(field, token.operator, number(token.value, field.measure, field.name, token.at))
+        if token.operator != ":":
+            raise RuleError(f'{field.name} is compared with ":"{_for_example(field)}', token.at)
+        if token.is_pattern:
+            begin = token.at + len(f"{token.name}:{PATTERN}")
+            return Glob(field, token.value, pattern_matcher(token.value, begin))
+        if field.is_closed and not any(map(name_matcher(token.value), field.values)):
+            raise RuleError(_no_such_value(field, token.value), token.at)
+        is_part = field.measure is Measure.TEXT and any(token.value.lower() in each for each in field.values)
+        if not token.is_quoted and not is_part and (meant := meant_by(token.value, field.values)):
+            raise RuleError(
+                f"{field.name} is never {quoted(token.value)} (did you mean {meant}?); if it is, quote it",
+                token.at,
+            )
+        if field.measure is Measure.NAME and "," in token.value and not token.is_quoted:
+            each = " OR ".join(f"{field.name}:{value}" for value in token.value.split(",", 2)[:2])
+            raise RuleError(f"{field.name} has one value: write ({each})", token.at)
+        return Glob(field, token.value)
+
+    def _check_word(self, token: Token) -> None:
+        """Check that a word without a field is no sign of another language."""
+        if token.is_quoted:
+            return
+        following = self._next()
+        is_between = self._at > 1 and following is not None and following.sign is not Sign.CLOSE
+        negates = following is not None and (following.name or following.sign is not Sign.TERM)
+        if token.value in _OTHER_SIGNS and (is_between or _is_not(token.value, negates=bool(negates))):
+            raise RuleError(f'{_OTHER_SIGNS[token.value]}, or quote it: "{token.value}"', token.at)
+        before = self._tokens[self._at - 2] if self._at > 1 else None
+        if token.value[0] in ":<>" and before is not None and before.value.lower() in self._vocabulary.fields:
+            raise RuleError(f"write {before.value}{token.value[0]}… without a blank", before.at)
+        head = _SIGN_AND_FIELD.match(token.value)
+        if head is not None and head[1].lower() in self._vocabulary.fields:
+            raise RuleError(f'write -{head[1]}…, or quote it: "{token.value}"', token.at)
+        name, sign, _ = token.value.partition("=")
+        field = self._vocabulary.fields.get(name.rstrip("!~=").lower())
+        if sign and field is not None:
+            raise RuleError(f'{field.name} is not compared with "="{_for_example(field)}', token.at)
+
+    def _field(self, token: Token) -> Field:
+        field = self._vocabulary.fields.get(token.name)
+        if field is not None:
+            return field
+        where = self._vocabulary.elsewhere.get(token.name)
+        if where is not None:
+            raise RuleError(f'"{token.name}" is a field of {where}', token.at)
+        also = self._vocabulary.synonyms.get(token.name)
+        known = f" (did you mean {also}?)" if also else did_you_mean(token.name, self._vocabulary.fields)
+        hint = known or f'; quote a word with "{token.operator}" in it'
+        raise RuleError(f'unknown field "{token.name}"{hint}', token.at)
+
+
+def _is_not(word: str, *, negates: bool) -> bool:
+    """Return whether a word is the negation of another language: `not tool:edit`; `not found` is a text."""
+    return word == "NOT" or (word in ("not", "!") and negates)
+
+
+def _for_example(field: Field) -> str:
+    return f", for example {field.example}" if field.example else ""
+
+
+def _no_such_value(field: Field, value: str) -> str:
+    hint = did_you_mean(value, field.values)
+    return f"{field.name} is never {quoted(value)}{hint or ': it is ' + ', '.join(field.values)}"
+
+
+def _missing(following: Token | None, before: Token | None) -> RuleError:
+    """Return the error for a place without a term."""
+    if before is not None and before.sign is Sign.OR:
+        return RuleError("OR needs a term after it", before.at)
+    if following is not None and following.sign is Sign.OR:
+        return RuleError("OR needs a term before it", following.at)
+    return RuleError("parentheses need a term between them", before.at if before is not None else 0)
+
+
+class Typed(NamedTuple):
+    """A rule as far as it can be used."""
+
+    words: str
+    """The words before the first mistake."""
+    condition: Condition | None
+    """The condition of these words; None if there are no words."""
+    problem: RuleError | None = None
+    """The first mistake; None without one."""
+
+
+def typed(text: str, vocabulary: Vocabulary) -> Typed:
+    """Return the rule of the words before the first mistake, and the mistake.
+
+    While `failed duration>5` is being typed, which has no unit yet, the rule is `failed`.
+
+    Args:
+        text: The words.
+        vocabulary: The fields that the rule may use.
+    """
+    problem, words = None, text
+    for _ in range(_MOST_MISTAKES):
+        if not words.strip():
+            break
+        try:
+            return Typed(words, parse(words, vocabulary), problem)
+        except RuleError as error:
+            problem, words = problem or error, words[: error.at].rstrip()
+    return Typed("", None, problem)

@@ -1,0 +1,109 @@
+"""The fields that a rule may use, the kinds of their values, and numbers with units: `50s`, `12k`, `80%`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from agentwatch.rules.language.errors import RuleError, quoted
+
+
+class Measure(StrEnum):
+    """What the values of a field are, which decides how they are compared."""
+
+    NAME = "name"
+    """A word, which a glob matches as a whole: `tool:edit`, `program:python*`."""
+    TEXT = "text"
+    """A text. A value without `*`, `?` and `[` is searched in it; a glob matches it as a whole."""
+    PATH = "path"
+    """A path. `*` stays within a folder, `**` does not; a glob without `/` matches the last part."""
+    COUNT = "count"
+    """A number; `k` is a thousand, `M` a million."""
+    DURATION = "duration"
+    """A time in milliseconds, with the unit `ms`, `s`, `m`, `h` or `d`."""
+    PERCENT = "percent"
+    """A share of 100, with or without `%`."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values are compared with `<` and `>`."""
+        return self in (Measure.COUNT, Measure.DURATION, Measure.PERCENT)
+
+
+class Field(NamedTuple):
+    """A field of the calls, or of the rows of a list."""
+
+    name: str
+    measure: Measure
+    about: str
+    """What it is, in one line: `what the call acts on`."""
+    values: tuple[str, ...] = ()
+    """Values that are offered while a rule is being typed."""
+    is_closed: bool = False
+    """Whether it has no other values than these."""
+    cost: int = 0
+    """The order of tests: fields with a low cost are tested first."""
+    example: str = ""
+    """A term with this field: `duration>50s`."""
+
+
+class Vocabulary(NamedTuple):
+    """The fields of a kind of rule, by name."""
+
+    fields: Mapping[str, Field]
+    alternatives: frozenset[str] = frozenset()
+    """Words without a field that are alternatives if several occur: `failed rejected` selects both."""
+    elsewhere: Mapping[str, str] = {}
+    """Fields that other kinds of rules have, and which: `{"failed": "--on and check"}`."""
+    synonyms: Mapping[str, str] = {}
+    """Other words for fields, which an error names: `{"file": "path"}`."""
+
+    @classmethod
+    def of(
+        cls,
+        fields: Iterable[Field],
+        alternatives: Iterable[str] = (),
+        elsewhere: Mapping[str, str] | None = None,
+        synonyms: Mapping[str, str] | None = None,
+    ) -> Vocabulary:
+        """Return the vocabulary with these fields."""
+        by_name = {field.name: field for field in fields}
+        return cls(by_name, frozenset(alternatives), elsewhere or {}, synonyms or {})
+
+
+_NUMBER = re.compile(r"(-?\d{1,15}(?:\.\d{1,9})?)([a-zA-Z%]{0,3})")
+_UNITS: dict[Measure, dict[str, float]] = {
+    Measure.COUNT: {"": 1, "k": 1_000, "M": 1_000_000},
+    Measure.DURATION: {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000},
+    Measure.PERCENT: {"": 1, "%": 1},
+}
+_EXAMPLES = {
+    Measure.COUNT: "a number, such as 20, 1.5k or 2M",
+    Measure.DURATION: "a time with its unit: 500ms, 50s, 10m, 2h or 7d",
+    Measure.PERCENT: "a share, such as 80%",
+}
+
+
+def number(text: str, measure: Measure, name: str, at: int = 0) -> float:
+    """Return a number, a time in milliseconds, or a percentage.
+
+    Args:
+        text: The number with its unit.
+        measure: The kind of the number.
+        name: The name of the field or key, for the error.
+        at: The offset of the number in the rule, for the error.
+
+    Raises:
+        RuleError: The text is not a number, or the unit is wrong.
+
+    Example:
+        >>> number("1.5m", Measure.DURATION, "duration")
+        90000.0
+    """
+    found = _NUMBER.fullmatch(text)
+    factor = _UNITS[measure].get(found[2]) if found else None
+    if found is None or factor is None:
+        raise RuleError(f"{name}: {quoted(text)} is not {_EXAMPLES[measure]}", at)
+    return float(found[1]) * factor

@@ -1,1 +1,0 @@
-"""Tests of `agentwatch.analysis.call_fields`."""

@@ -1,0 +1,149 @@
+"""The thread that judges a recording: alarms beside it, the action log, announcements and actions."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentwatch.feed import Feed
+from agentwatch.outputs.action_log import ActionLog, follow_log
+from agentwatch.recording import create_file
+from agentwatch.recording.alarms import read_alarms
+from agentwatch.rules.alarms import thread as module
+from agentwatch.rules.alarms.thread import AlarmThread
+from agentwatch.rules.alarms.tripwire import Action, Tripwire, tripwire
+from tests.builders.lines import asked, completed, init, result, started, user
+from tests.harness.processes import until
+from tests.rules.alarms.growing import BEGAN_MS, Growing
+
+
+class Case:
+    """A growing recording that is judged, with its log and its alarms."""
+
+    def __init__(self, folder: Path, *wires: Tripwire, can_act: bool = True) -> None:
+        self.growing = Growing()
+        self.folder = folder
+        self.acted: list[tuple[Action, str]] = []
+        self._can_act = can_act
+        log_fd, alarms_path = create_file(folder / "r.log"), folder / "r.alarms"
+        self.judge = AlarmThread(
+            self.growing.reader, wires, self._act, log=ActionLog, log_fd=log_fd, alarms_path=alarms_path
+        )
+
+    def _act(self, action: Action, rule: str) -> bool:
+        self.acted.append((action, rule))
+        return self._can_act
+
+    def end(self, *lines: bytes) -> list[str]:
+        """Append the last lines, and return the announcements."""
+        self.growing.append(b"".join(lines), BEGAN_MS + 1000, is_over=True)
+        self.judge.finish()
+        return [news.words for news in self.judge.take_news()]
+
+    @property
+    def log(self) -> list[str]:
+        """The lines of the log."""
+        return (self.folder / "r.log").read_text().splitlines()
+
+    def printed_again(self) -> list[str]:
+        """Return the lines of the log as `agentwatch log` makes them later."""
+        reader = self.growing.reader
+        feed = Feed(type(reader)(reader.fd, self.growing, self.growing.times))
+        return [*follow_log(feed, alarms=read_alarms(self.folder / "r.alarms"))]
+
+
+def read(call_id: str, path: str = "a.py") -> bytes:
+    """Return the start and the end of a read."""
+    return started("read", call_id, path=path) + completed("read", call_id, {"success": {}}, path=path)
+
+
+def shell(call_id: str, command: str) -> bytes:
+    """Return the start of a command."""
+    return started("shell", call_id, command=command)
+
+
+def test_the_log_is_the_same_bytes_when_it_is_made_from_the_files(tmp_path: Path) -> None:
+    """The recording, its times and its alarms give every line and the order of the lines."""
+    rules = tripwire("program:rm", "bell", "removes"), tripwire("calls>1", "log"), tripwire("failed", "log")
+    case = Case(tmp_path, *rules)
+    case.growing.append(init() + user() + read("a") + shell("b", "rm -rf /tmp/x"))
+    until(lambda: len(case.judge.alarms) == 2)
+    case.growing.append(asked(url="http://a.b", toolCallId="c"))
+    case.growing.append(completed("shell", "b", {"failure": {"exitCode": 1}}, command="rm -rf /tmp/x"))
+    until(lambda: len(case.judge.alarms) == 3)
+    case.end(read("d"), result())
+    hits = [line.partition("Z ")[2] for line in case.log if line.startswith("#") and "rule" in line]
+    assert hits == [
+        'rule "removes" hit by call 2: Ran terminal command rm -rf /tmp/x',
+        'rule "calls>1" hit',
+        'rule "failed" hit by call 2: Ran terminal command rm -rf /tmp/x',
+    ]
+    assert case.printed_again() == case.log
+    assert os.stat(tmp_path / "r.alarms").st_mode & 0o777 == 0o600
+
+
+def test_a_session_without_a_hit_has_no_file_of_alarms(tmp_path: Path) -> None:
+    """Nothing is added to what is kept, and the log is that of a session without rules."""
+    case = Case(tmp_path, tripwire("program:rm", "bell"))
+    assert case.end(init(), read("a"), result()) == []
+    assert not (tmp_path / "r.alarms").exists()
+    assert len(case.log) == 3
+
+
+def test_hits_of_a_rule_in_a_short_time_are_announced_together(tmp_path: Path) -> None:
+    """The first is announced at once, the others at the end; each of them is in the log."""
+    case = Case(tmp_path, tripwire("tool:read", "bell", "reads"), tripwire("calls>9", "note"))
+    case.growing.append(init() + b"".join(read(f"c-{number}") for number in range(14)))
+    until(lambda: len(case.judge.alarms) == 15)
+    words = case.end(result())
+    assert words == [
+        'rule "reads" hit by call 1: Read file a.py',
+        'rule "calls>9" hit',
+        'rule "reads" hit by call 14: Read file a.py … and 12 more',
+    ]
+    assert sum('rule "reads"' in line for line in case.log) == 14
+
+
+def test_pause_and_stop_act_at_every_hit(tmp_path: Path) -> None:
+    """There is no cooldown for what protects the user's files."""
+    case = Case(tmp_path, tripwire("program:rm", "pause", "p"), tripwire("program:rm", "stop", "s"))
+    words = case.end(init(), shell("a", "rm a"), shell("b", "rm b"), result())
+    assert case.acted == [(Action.PAUSE, "p"), (Action.STOP, "s")] * 2
+    assert words[:2] == [
+        'rule "p" paused the agent at call 1: Ran terminal command rm a',
+        'rule "s" stopped the agent at call 1: Ran terminal command rm a',
+    ]
+    assert case.judge.stopped_by == "s"
+
+
+def test_what_could_not_be_done_is_not_claimed(tmp_path: Path) -> None:
+    """If the agent has ended, or nobody could continue it, the hit is noted and nothing is paused."""
+    case = Case(tmp_path, tripwire("program:rm", "pause"), can_act=False)
+    assert case.end(init(), shell("a", "rm a"), result()) == []
+    assert [line for line in case.log if "paused" in line] == []
+    assert sum("hit by call 1" in line for line in case.log) == 1
+
+
+def test_the_hits_of_a_rule_in_the_log_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last line of the rule says so."""
+    monkeypatch.setattr(module, "MOST_LOGGED", 3)
+    case = Case(tmp_path, tripwire("tool:read", "log", "reads"))
+    case.end(init(), *(read(f"c-{number}") for number in range(9)), result())
+    hits = [line for line in case.log if "rule" in line]
+    assert len(hits) == 3
+    assert hits[-1].endswith("(further hits of this rule are not noted)")
+    assert case.printed_again() == case.log
+
+
+def test_alarms_that_cannot_be_kept_are_a_fault(tmp_path: Path) -> None:
+    """A file that is there already is never overwritten; the log is complete nevertheless."""
+    (tmp_path / "r.alarms").write_text("mine")
+    case = Case(tmp_path, tripwire("tool:read", "log"))
+    case.end(init(), read("a"), result())
+    assert [what for what, error in case.judge.faults.items() if error is not None] == [
+        "the alarms are not kept"
+    ]
+    assert (tmp_path / "r.alarms").read_text() == "mine"
+    assert sum("rule" in line for line in case.log) == 1
