@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -57,6 +58,9 @@ _CALL_SECONDS = 0.2
 _CLOCK_SECONDS = 1.0
 _BUSY_LINES = 100
 """More lines than this in one tick count as a burst; they amount to at least 3,000 lines a second."""
+_STATUS_SECONDS = 0.1
+"""Seconds between two updates of the header and the status line while lines arrive: their clocks and counts
+change with each of 50 frames a second, and make up a third of the cost of a frame."""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
 """Seconds of reading per tick; while the screen is behind, `_CATCH_UP_SECONDS`."""
@@ -122,6 +126,10 @@ class WatchScreen(Screen[None]):
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show the session of `feed` from now on, in the workspace that was created for it."""
         self._feed = feed
+        self._status_at = 0.0
+        """When the header and the status line were updated, by the monotonic clock."""
+        self._calls_wait = 0.0
+        """The seconds until the panes of calls were due at the last tick; 0 if they were up to date."""
         self._was_over = False
         self._integrity = integrity(feed.session)
         self._touched: TouchedFiles | None = None
@@ -176,13 +184,15 @@ class WatchScreen(Screen[None]):
             applied = self._show_moment() or (applied if self._moment.is_live else 0)
         is_sought, self._moment.is_sought = self._moment.is_sought, False
         shown, now = self._moment.shown, self._moment.now_ms()
-        if applied or feed.is_over != self._was_over:
+        is_live = loading is None and self._moment.is_live and not feed.is_over
+        is_streaming = is_live and applied > 0
+        if applied or self._calls_wait or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over and loading is None:
                 self.run_worker(self._source.finish, thread=True)
                 if self._source.ended_by is not None:
                     self.post_message(self.FileReplaced())
             self._was_over = feed.is_over
-            workspace.sync(now)
+            self._calls_wait = workspace.sync(now, is_streaming=is_streaming)
             self._integrity = integrity(shown.session)
         if is_sought:
             workspace.panes.follow(self._moment.take_chosen())
@@ -190,6 +200,11 @@ class WatchScreen(Screen[None]):
         workspace.panes.calls.tick(now)
         if not applied:
             workspace.panes.transcript.viewport.settle_some()
+        wait = self._status_at + _STATUS_SECONDS - monotonic()
+        if is_streaming and wait > 0:
+            following = self._seconds_to_next_tick()
+            return wait if following is None else min(wait, following)
+        self._status_at = monotonic()
         self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
         if loading is not None:
             return self._load(loading)
@@ -250,6 +265,7 @@ class WatchScreen(Screen[None]):
         waits = [
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
             _PLAY_SECONDS if self._moment.playhead.is_playing else None,
+            self._calls_wait or None,
             _CALL_SECONDS if feed.session.open_calls and not self.is_earlier else None,
             _CLOCK_SECONDS if feed.session.runs and not feed.is_over else None,
         ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -32,6 +33,7 @@ class Piece(NamedTuple):
     """The whole widget, including clipped parts."""
 
 
+_PLACE = itemgetter(0, 1)
 Drawn = tuple[int, int, Strip | None]
 """A piece to write: its row, its column and its content; None for what the screen shows there."""
 
@@ -142,7 +144,7 @@ class PieceCompositor(Compositor):
                     else:
                         drawn.append((y, piece.start, None))
         drawn += [part for of_widget in rows.values() for part in _drawn(of_widget)]
-        drawn.sort(key=lambda part: part[:2])
+        drawn.sort(key=_PLACE)
         return drawn
 
     def _is_rearranged(self) -> bool:
