@@ -40,6 +40,7 @@ from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.preview.swap import PreviewSwap
 from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.first_frame import prepare
 from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, FrameScheduler
 from agentwatch.screen.workspace import Workspace
@@ -200,17 +201,17 @@ class WatchScreen(Screen[None]):
         workspace.panes.calls.tick(now)
         if not applied:
             workspace.panes.transcript.viewport.settle_some()
-        wait = self._status_at + _STATUS_SECONDS - monotonic()
-        if is_streaming and wait > 0:
-            following = self._seconds_to_next_tick()
-            return wait if following is None else min(wait, following)
-        self._status_at = monotonic()
-        self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
-        if loading is not None:
-            return self._load(loading)
-        self._show_status(now)
-        self._keys.sync()
-        return self._seconds_to_next_tick()
+        wait = max(self._status_at + _STATUS_SECONDS - monotonic(), 0.0) if is_streaming else 0.0
+        if not wait:
+            self._status_at = monotonic()
+            self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
+            if loading is not None:
+                return self._load(loading)
+            self._show_status(now)
+            self._keys.sync()
+        if is_streaming:
+            draw_now(self)
+        return self._seconds_to_next_tick(wait)
 
     def _show_moment(self) -> int:
         """Show the session at the moment, if that has changed; return whether it has, as a number."""
@@ -258,13 +259,15 @@ class WatchScreen(Screen[None]):
         if self._swap is not None:
             self._swap.on_key(event)
 
-    def _seconds_to_next_tick(self) -> float | None:
+    def _seconds_to_next_tick(self, status_wait: float) -> float | None:
+        """Return when the next tick is due; the status line is due in `status_wait` seconds, 0 for now."""
         feed = self._feed
         if self.workspace.panes.transcript.viewport.is_unsettled or feed.backlog():
             return 0
         waits = [
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
             _PLAY_SECONDS if self._moment.playhead.is_playing else None,
+            status_wait or None,
             self._calls_wait or None,
             _CALL_SECONDS if feed.session.open_calls and not self.is_earlier else None,
             _CLOCK_SECONDS if feed.session.runs and not feed.is_over else None,
