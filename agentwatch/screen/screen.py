@@ -42,7 +42,7 @@ from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.first_frame import prepare
-from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, FrameScheduler
+from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 from agentwatch.sources.source import Source
@@ -57,8 +57,6 @@ _PLAY_SECONDS = 1 / 30
 _FOLLOW_SECONDS = 0.05
 _CALL_SECONDS = 0.2
 _CLOCK_SECONDS = 1.0
-_BUSY_LINES = 100
-"""More lines than this in one tick count as a burst; they amount to at least 3,000 lines a second."""
 _STATUS_SECONDS = 0.1
 """Seconds between two updates of the header and the status line while lines arrive: their clocks and counts
 change with each of 50 frames a second, and make up a third of the cost of a frame."""
@@ -178,9 +176,7 @@ class WatchScreen(Screen[None]):
         if stderr := self._source.new_stderr():
             workspace.panes.log.add_stderr(stderr)
             applied += 1
-        self.frame_scheduler.share = (
-            LOADING_SHARE if is_behind else BUSY_SHARE if applied > _BUSY_LINES else CALM_SHARE
-        )
+        self.frame_scheduler.share = LOADING_SHARE if is_behind else LIVE_SHARE
         if loading is None:
             applied = self._show_moment() or (applied if self._moment.is_live else 0)
         is_sought, self._moment.is_sought = self._moment.is_sought, False
