@@ -58,8 +58,10 @@ _FOLLOW_SECONDS = 0.05
 _CALL_SECONDS = 0.2
 _CLOCK_SECONDS = 1.0
 _STATUS_SECONDS = 0.1
-"""Seconds between two updates of the header and the status line while lines arrive: their clocks and counts
-change with each of 50 frames a second, and make up a third of the cost of a frame."""
+"""Seconds between two updates of header, status line and the clocks of running calls while lines arrive.
+
+They would change with each of 50 frames a second, and be an eighth of its Python calls.
+"""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
 """Seconds of reading per tick; while the screen is behind, `_CATCH_UP_SECONDS`."""
@@ -194,12 +196,12 @@ class WatchScreen(Screen[None]):
         if is_sought:
             workspace.panes.follow(self._moment.take_chosen())
             workspace.selection.show(shown)
-        workspace.panes.calls.tick(now)
         if not applied:
             workspace.panes.transcript.viewport.settle_some()
         wait = max(self._status_at + _STATUS_SECONDS - monotonic(), 0.0) if is_streaming else 0.0
         if not wait:
             self._status_at = monotonic()
+            workspace.panes.calls.tick(now)
             self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
             if loading is not None:
                 return self._load(loading)
