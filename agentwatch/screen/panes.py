@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.log_pane import ActionLogView
@@ -13,6 +15,12 @@ from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
 
 _NEWEST_SECONDS = 0.004
+_CALLS_SECONDS = 0.1
+"""Seconds between two updates of calls, detail and log while lines arrive.
+
+A frame with a new call costs twice as much as one with text. The transcript shows the line of the call at
+once.
+"""
 NAMES = ("transcript", "calls", "detail", "log")
 
 
@@ -36,6 +44,8 @@ class Panes:
         self.session = feed.session
         """The session at the moment that is shown."""
         self._synced_calls = (0, 0, 0)
+        self._synced_at = 0.0
+        """When calls, detail and log were updated, by the monotonic clock."""
 
     def show(self, feed: Feed) -> None:
         """Show another moment of the same session."""
@@ -95,22 +105,31 @@ class Panes:
         if position is not None:
             self.transcript.restore(position)
 
-    def sync(self, now_ms: int | None) -> None:
+    def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
         """Update the panes; calls and detail are redrawn only if a call has changed.
 
         Args:
             now_ms: The session's current time, in ms since the epoch; None if it is unknown.
+            is_streaming: Whether lines arrive, so that calls, detail and log are updated ten times a second.
+
+        Returns:
+            The seconds until these three are due; 0 if they are up to date.
         """
         session = self.session
         calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
-        are_calls_new, self._synced_calls = calls != self._synced_calls, calls
+        are_calls_new = calls != self._synced_calls
         self.transcript.sync(are_calls_new=are_calls_new)
-        if are_calls_new:
-            self.calls.sync(now_ms)
         is_running = self.detail.call is not None and self.detail.call.ended is None
         if are_calls_new or is_running:  # the output of a running call may grow
+            wait = self._synced_at + _CALLS_SECONDS - monotonic() if is_streaming else 0.0
+            if wait > 0:
+                return wait
+            self._synced_calls, self._synced_at = calls, monotonic()
+            if are_calls_new:
+                self.calls.sync(now_ms)
             self.detail.sync()
         self.log.sync()
+        return 0.0
 
     def mark_calls(self, held: Call | None) -> None:
         """Mark the call that is selected in the calls pane, in all panes alike.

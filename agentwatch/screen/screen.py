@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -39,8 +40,9 @@ from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.preview.swap import PreviewSwap
 from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.first_frame import prepare
-from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, FrameScheduler
+from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 from agentwatch.sources.source import Source
@@ -55,8 +57,11 @@ _PLAY_SECONDS = 1 / 30
 _FOLLOW_SECONDS = 0.05
 _CALL_SECONDS = 0.2
 _CLOCK_SECONDS = 1.0
-_BUSY_LINES = 100
-"""More lines than this in one tick count as a burst; they amount to at least 3,000 lines a second."""
+_STATUS_SECONDS = 0.1
+"""Seconds between two updates of header, status line and the clocks of running calls while lines arrive.
+
+They would change with each of 50 frames a second, and be an eighth of its Python calls.
+"""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
 """Seconds of reading per tick; while the screen is behind, `_CATCH_UP_SECONDS`."""
@@ -122,6 +127,10 @@ class WatchScreen(Screen[None]):
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show the session of `feed` from now on, in the workspace that was created for it."""
         self._feed = feed
+        self._status_at = 0.0
+        """When the header and the status line were updated, by the monotonic clock."""
+        self._calls_wait = 0.0
+        """The seconds until the panes of calls were due at the last tick; 0 if they were up to date."""
         self._was_over = False
         self._integrity = integrity(feed.session)
         self._touched: TouchedFiles | None = None
@@ -169,33 +178,38 @@ class WatchScreen(Screen[None]):
         if stderr := self._source.new_stderr():
             workspace.panes.log.add_stderr(stderr)
             applied += 1
-        self.frame_scheduler.share = (
-            LOADING_SHARE if is_behind else BUSY_SHARE if applied > _BUSY_LINES else CALM_SHARE
-        )
+        self.frame_scheduler.share = LOADING_SHARE if is_behind else LIVE_SHARE
         if loading is None:
             applied = self._show_moment() or (applied if self._moment.is_live else 0)
         is_sought, self._moment.is_sought = self._moment.is_sought, False
         shown, now = self._moment.shown, self._moment.now_ms()
-        if applied or feed.is_over != self._was_over:
+        is_live = loading is None and self._moment.is_live and not feed.is_over
+        is_streaming = is_live and applied > 0
+        if applied or self._calls_wait or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over and loading is None:
                 self.run_worker(self._source.finish, thread=True)
                 if self._source.ended_by is not None:
                     self.post_message(self.FileReplaced())
             self._was_over = feed.is_over
-            workspace.sync(now)
+            self._calls_wait = workspace.sync(now, is_streaming=is_streaming)
             self._integrity = integrity(shown.session)
         if is_sought:
             workspace.panes.follow(self._moment.take_chosen())
             workspace.selection.show(shown)
-        workspace.panes.calls.tick(now)
         if not applied:
             workspace.panes.transcript.viewport.settle_some()
-        self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
-        if loading is not None:
-            return self._load(loading)
-        self._show_status(now)
-        self._keys.sync()
-        return self._seconds_to_next_tick()
+        wait = max(self._status_at + _STATUS_SECONDS - monotonic(), 0.0) if is_streaming else 0.0
+        if not wait:
+            self._status_at = monotonic()
+            workspace.panes.calls.tick(now)
+            self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
+            if loading is not None:
+                return self._load(loading)
+            self._show_status(now)
+            self._keys.sync()
+        if is_streaming:
+            draw_now(self)
+        return self._seconds_to_next_tick(wait)
 
     def _show_moment(self) -> int:
         """Show the session at the moment, if that has changed; return whether it has, as a number."""
@@ -243,13 +257,16 @@ class WatchScreen(Screen[None]):
         if self._swap is not None:
             self._swap.on_key(event)
 
-    def _seconds_to_next_tick(self) -> float | None:
+    def _seconds_to_next_tick(self, status_wait: float) -> float | None:
+        """Return when the next tick is due; the status line is due in `status_wait` seconds, 0 for now."""
         feed = self._feed
         if self.workspace.panes.transcript.viewport.is_unsettled or feed.backlog():
             return 0
         waits = [
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
             _PLAY_SECONDS if self._moment.playhead.is_playing else None,
+            status_wait or None,
+            self._calls_wait or None,
             _CALL_SECONDS if feed.session.open_calls and not self.is_earlier else None,
             _CLOCK_SECONDS if feed.session.runs and not feed.is_over else None,
         ]

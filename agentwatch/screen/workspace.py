@@ -126,17 +126,23 @@ class Workspace(Vertical):
             self.find_bar.resume(self._preview.find_bar, self.pane)
             self._preview = None
 
-    def sync(self, now_ms: int | None) -> None:
+    def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
         """Update every pane; show the detail of a call that fails while the newest calls are followed.
 
         Args:
             now_ms: The session's current time, in ms since the epoch; None if it is unknown.
+            is_streaming: Whether lines arrive, so that the panes of calls are updated ten times a second.
+
+        Returns:
+            The seconds until these panes are due; 0 if they are up to date.
         """
-        self.panes.sync(now_ms)
+        wait = self.panes.sync(now_ms, is_streaming=is_streaming)
         self.plan.sync()
         self.find_bar.sync()
-        self.selection.sync()
-        self._tabs.highlight(self.pane)
+        if not wait:
+            self.selection.sync()
+            self._tabs.highlight(self.pane)
+        return wait
 
     def watch_pane(self, pane: str) -> None:
         """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs."""

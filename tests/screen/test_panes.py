@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import pytest
 
-from tests.builders.screen.app import PANES, Stage, bundled, opened
+from tests.builders.lines import init, started
+from tests.builders.moment.panes import watch_screen
+from tests.builders.screen.app import PANES, Stage, bundled, lines_of, opened
+from tests.builders.screen.lines import append
+from tests.conftest import Saver
 
 pytestmark = pytest.mark.slow
 
@@ -86,3 +92,22 @@ async def test_a_resize_shows_the_panes_that_fit() -> None:
             await stage.pilot.resize_terminal(*size)
             await sees(stage, *panes)
             assert stage.focus == "calls"
+
+
+async def test_calls_are_updated_ten_times_a_second_while_lines_arrive(
+    recording: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While lines arrive, a new call is in the transcript at once, and in the calls 0.1 s after the last."""
+    path = recording(init() + started("shell", "c-1", command="echo 1"))
+    async with opened(path, follow=True) as stage:
+        panes = watch_screen(stage).workspace.panes
+        now = monotonic() + 60
+        monkeypatch.setattr("agentwatch.screen.panes.monotonic", lambda: now)
+        for number in (2, 3):
+            append(path, started("shell", f"c-{number}", command=f"echo {number}"))
+            stage.feed.advance()
+            wait = panes.sync(None, is_streaming=True)
+            assert f"echo {number}" in "\n".join(lines_of(panes.transcript))
+            assert (wait, panes.calls.line_count()) == ((0.0, 2) if number == 2 else (pytest.approx(0.1), 2))
+        now += 0.11
+        assert (panes.sync(None, is_streaming=True), panes.calls.line_count()) == (0.0, 3)

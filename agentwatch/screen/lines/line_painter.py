@@ -19,8 +19,9 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from agentwatch.screen.lines.highlight import marked
-from agentwatch.screen.terminal.row_frame import row_frame
+from agentwatch.screen.terminal.row_frame import row_frame, style_changes
 from agentwatch.screen.terminal.stock import is_stock
+from agentwatch.screen.terminal.strips import FramedRow, LightStrip
 
 if TYPE_CHECKING:
     from agentwatch.screen.lines.line_view import LineView
@@ -36,36 +37,6 @@ class _Painted(NamedTuple):
     row: Strip
 
 
-class _FramedRow(Strip):
-    """A row whose two parts, left and right of the scrollbar, are kept: each frame draws just these.
-
-    Otherwise every new row is cut twice, which takes as long as composing it.
-    """
-
-    __slots__ = ("_border", "_content")
-
-    def __init__(self, content: Strip, bar: Strip, border: Strip) -> None:
-        """Create the row.
-
-        Args:
-            content: Everything to the left of the scrollbar.
-            bar: The column of the scrollbar, which is drawn over it.
-            border: Everything to the right of the scrollbar.
-        """
-        width = content.cell_length + bar.cell_length + border.cell_length
-        super().__init__([*content, *bar, *border], width)
-        self._content = content
-        self._border = border
-
-    def crop(self, start: int, end: int | None = None) -> Strip:
-        """Return a part of the row."""
-        if start == 0 and end == self._content.cell_length:
-            return self._content
-        if start == self.cell_length - self._border.cell_length and (end is None or end == self.cell_length):
-            return self._border
-        return super().crop(start, end)
-
-
 class LinePainter:
     """Composes the lines of a pane into rows, and caches the rows."""
 
@@ -76,6 +47,8 @@ class LinePainter:
         self._kept: dict[int, _Painted] = {}
         self._doubtful: set[int] = set()
         """The numbers of the rows whose lines may have changed; they are compared before they are drawn."""
+        self._stable: set[int] = set()
+        """The numbers of the rows whose lines stay the same until they are forgotten."""
         self._styles: tuple[object, ...] = ()
         self._left: list[Segment] = []
         self._gutter = self._width = 0
@@ -89,13 +62,16 @@ class LinePainter:
         """Clear the cache."""
         self._kept.clear()
         self._doubtful.clear()
+        self._stable.clear()
 
     def forget_from(self, line: int) -> None:
         """Draw the lines from number `line` on again; their rows are composed again only if they differ.
 
         The first lines of a paragraph stay the same while it grows.
         """
-        self._doubtful.update(number for number in self._kept if number >= line)
+        doubtful = [number for number in self._kept if number >= line]
+        self._doubtful.update(doubtful)
+        self._stable.difference_update(doubtful)
 
     def refresh(self) -> None:
         """Redraw the visible lines, without the borders above and below them."""
@@ -104,18 +80,23 @@ class LinePainter:
 
     def paint(self, first: int, count: int) -> list[Strip]:
         """Return `count` lines from number `first` on, each as a row of the pane's full width."""
-        self._take_styles()
+        pane = self._pane
+        inner = pane.scrollable_content_region
+        self._take_styles(inner)
         if len(self._kept) > _MOST_KEPT:
             near = range(first - count, first + 2 * count)
             self._kept = {number: row for number, row in self._kept.items() if number in near}
             self._doubtful.intersection_update(self._kept)
-        pane = self._pane
-        width, selection = pane.scrollable_content_region.width, pane.text_selection
+            self._stable.intersection_update(self._kept)
+        width, selection = inner.width, pane.text_selection
         lines = range(first, first + count)
         if selection is not None:
             return [self._row(self.line(number, width, selection)) for number in lines]
-        known = pane.line_count()
-        return [self._kept_row(number, width, known) for number in lines]
+        known, kept, stable = pane.line_count(), self._kept, self._stable
+        return [
+            kept[number].row if number in stable and number < known else self._kept_row(number, width, known)
+            for number in lines
+        ]
 
     def line(self, number: int, width: int, selection: Selection | None) -> Strip:
         """Return a line in exactly `width` columns, its selection highlighted; blank after the last line."""
@@ -125,7 +106,7 @@ class LinePainter:
 
     def framed(self, line: Strip) -> Strip:
         """Return a line as a row of the pane's full width."""
-        self._take_styles()
+        self._take_styles(self._pane.scrollable_content_region)
         return self._row(line)
 
     def _text(self, number: int, width: int, known: int) -> Strip:
@@ -140,6 +121,7 @@ class LinePainter:
         painted = self._kept.get(number)
         is_sure = painted is not None and number < known and number not in self._doubtful
         if painted is not None and is_sure and self._pane.is_stable(number):
+            self._stable.add(number)
             return painted.row
         self._doubtful.discard(number)
         line = self._text(number, width, known)
@@ -153,20 +135,28 @@ class LinePainter:
             line = line.crop(0, self._width)
         middle = list(Segment.apply_style(line, self._base))
         if missing > 0:
-            middle.append(Segment(" " * missing, self._base))
+            blanks = " " * missing
+            if middle and middle[-1].style is self._base:  # as in most lines of text
+                middle[-1] = Segment(middle[-1].text + blanks, self._base)
+            else:
+                middle.append(Segment(blanks, self._base))
         for each in self._filters:
             middle = each.apply(middle, self._background)
-        content = Strip([*self._left, *middle], self._gutter + self._width)
-        return _FramedRow(content, self._bar, self._border)
+        content = LightStrip([*self._left, *middle], self._gutter + self._width)
+        return FramedRow(content, self._bar, self._border)
 
-    def _take_styles(self) -> None:
-        """If the styles of the pane have changed, compose the frame again and clear the cache."""
+    def _take_styles(self, inner: Region) -> None:
+        """If the styles of the pane have changed, compose the frame again and clear the cache.
+
+        Args:
+            inner: The region of the pane's lines.
+        """
         pane = self._pane
-        filters, inner = pane.get_line_filters(), pane.scrollable_content_region
-        _, background = pane.background_colors
-        styles = (pane.region.size, inner.size, background, pane.styles.border, pane.rich_style, *filters)
+        filters = pane.get_line_filters()
+        styles = (pane.region.size, inner.size, *style_changes(pane), *filters)
         if styles == self._styles:
             return
+        _, background = pane.background_colors
         self._styles = styles
         self.forget()
         self._base, self._background, self._filters = pane.rich_style, background, filters

@@ -20,6 +20,7 @@ from agentwatch.screen.lines.line_painter import LinePainter
 from agentwatch.screen.lines.scroll_thumb import ScrollThumb
 from agentwatch.screen.lines.styles import LineStyles
 from agentwatch.screen.terminal.first_frame import eager_classes
+from agentwatch.screen.terminal.strips import LightStrip
 
 Spans = list[tuple[SafeText, str]]
 """A line as pieces of text, each with the name of its style: `muted` is `line--muted` in the stylesheet."""
@@ -139,6 +140,8 @@ class LineView(ScrollView, can_focus=True):
             strips = [*super().render_lines(Region(0, crop.y, self.region.width, first - crop.y)), *strips]
         if last < crop.bottom:
             strips += super().render_lines(Region(0, last, self.region.width, crop.bottom - last))
+        if crop.width == self.outer_size.width:  # as always, unless something is in front
+            return strips
         return [strip.crop(crop.x, crop.right) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
@@ -155,7 +158,7 @@ class LineView(ScrollView, can_focus=True):
 
     def strip_of(self, spans: Spans) -> Strip:
         """Return a line made of pieces, each in its style."""
-        return Strip([Segment(text, self.line_style(name)) for text, name in spans if text])
+        return LightStrip([Segment(text, self.line_style(name)) for text, name in spans if text])
 
     def notify_style_update(self) -> None:
         """Discard everything that was derived from the old stylesheet."""

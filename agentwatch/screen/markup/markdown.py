@@ -17,8 +17,9 @@ from rich.style import Style
 from rich.theme import Theme
 from textual.strip import Strip
 
-from agentwatch.safe_text import SafeText, safe_line, wrapped
+from agentwatch.safe_text import SafeText, columns, safe_line, wrapped
 from agentwatch.screen.markup.syntax import legible
+from agentwatch.screen.terminal.strips import LightStrip
 
 _FENCE = re.compile(r"^(`{3,}+|~{3,}+)\s*+([\w+#.-]*+)[^`]*+$")
 """A repetition that gave characters back would take quadratic time on a long line that ends in a backtick."""
@@ -74,7 +75,7 @@ class MarkdownRenderer:
     def text(self, source: SafeText, width: int, style: Style | None = None) -> list[Strip]:
         """Return plain text, wrapped to `width` columns."""
         lines = (piece for line in source.split("\n") for piece in wrapped(SafeText(line), max(width, 1)))
-        return [Strip([Segment(line, style)]) for line in lines]
+        return [LightStrip([Segment(line, style)], columns(line)) for line in lines]
 
     def markdown(self, source: SafeText, width: int) -> list[Strip]:
         """Return a rendered block of Markdown; its links cannot be clicked."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -32,6 +33,7 @@ class Piece(NamedTuple):
     """The whole widget, including clipped parts."""
 
 
+_PLACE = itemgetter(0, 1)
 Drawn = tuple[int, int, Strip | None]
 """A piece to write: its row, its column and its content; None for what the screen shows there."""
 
@@ -142,7 +144,7 @@ class PieceCompositor(Compositor):
                     else:
                         drawn.append((y, piece.start, None))
         drawn += [part for of_widget in rows.values() for part in _drawn(of_widget)]
-        drawn.sort(key=lambda part: part[:2])
+        drawn.sort(key=_PLACE)
         return drawn
 
     def _is_rearranged(self) -> bool:
@@ -188,6 +190,20 @@ def lay_out(screen: Screen[Any]) -> None:
     There is no public way to do so: `_on_timer_update` is the function of Textual's timer.
     """
     screen._on_timer_update()  # noqa: SLF001 - see the docstring
+
+
+def draw_now(screen: Screen[Any]) -> None:
+    """Draw the widgets that have asked for it, without the messages by which Textual passes this on.
+
+    Each widget sends one to the screen, and the screen resumes a timer, which makes up a tenth of a frame.
+    On a busy machine, a third of the frames was not drawn before the next one was due. There is no public way
+    to do so: `_repaint_required` is what a widget sets before it sends the message.
+    """
+    for widget in screen._compositor.visible_widgets:  # noqa: SLF001 - see the docstring
+        if widget._repaint_required:  # noqa: SLF001
+            widget._repaint_required = False  # noqa: SLF001
+            screen._dirty_widgets.add(widget)  # noqa: SLF001
+    lay_out(screen)
 
 
 def drawn_rows(screen: Screen[Any], console: Console) -> list[str]:

@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 from agentwatch.recording.wakeup import Wakeup
 
-CALM_SHARE = 0.22
-"""Share of wall time that reading and drawing may use; the rest of the machine belongs to the agent."""
-BUSY_SHARE = 0.38
-"""The share during a burst of events; with the calm share, the screen would lag behind by 100 ms."""
+LIVE_SHARE = 0.18
+"""Share of wall time that reading and drawing may use; the rest of the machine belongs to the agent.
+
+The threads that read the pipe and write to the terminal take 2 % more.
+"""
 LOADING_SHARE = 1.0
 """The share while the user waits for a file to load. After a key, a slice of loading is skipped."""
 _TURNS = 20
@@ -48,7 +49,7 @@ class FrameScheduler:
         self._next: asyncio.TimerHandle | None = None
         self._earliest = 0.0
         self._is_posted = False
-        self.share = CALM_SHARE
+        self.share = LIVE_SHARE
         """Share of wall time that ticks and drawing may use."""
         self._used = time.thread_time()
         self._cost = 0.0

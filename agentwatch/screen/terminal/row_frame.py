@@ -11,6 +11,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 
+def style_changes(pane: ScrollView) -> list[int]:
+    """Return how often the styles of a pane and of the nodes above it have changed.
+
+    Textual counts this in `_cache_key`. Comparing the resulting styles takes 0.3 ms a frame.
+    """
+    return [node.styles._cache_key for node in pane.ancestors_with_self]  # noqa: SLF001 - see the docstring
+
+
 def row_frame(pane: ScrollView, filters: Sequence[LineFilter]) -> tuple[list[Segment], list[Segment]]:
     """Return the segments to the left and to the right of a row of a pane, with the filters applied.
 

@@ -59,7 +59,11 @@ class BlockLayout:
 
     def head_rows(self, index: int) -> int:
         """Return 1 if the line of a subagent's entries is above a block, otherwise 0."""
-        return int(self.subagents.is_head(self._blocks[index].entry, index))
+        return int(self.has_head(self._blocks[index].entry, index))
+
+    def has_head(self, entry: Entry, index: int) -> bool:
+        """Return whether the line of a subagent's entries is above a block of this entry."""
+        return entry.parent is not None and self.subagents.is_head(entry, index)
 
     def append(self, height: int, gap: int) -> None:
         """Add a block below all others, with its height and the gap above it, in lines."""
@@ -114,6 +118,10 @@ class BlockLayout:
         for index, block in enumerate(self._blocks):
             if block.entry.kind is Kind.REASONING:
                 self.fold(index)
+
+    def span(self, index: int) -> int:
+        """Return the number of lines of a block, measured or estimated, with the gap above it."""
+        return self._heights[index]
 
     def line_count(self) -> int:
         """Return the number of lines, measured or estimated."""

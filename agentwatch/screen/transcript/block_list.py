@@ -59,7 +59,10 @@ class Block:
     @property
     def entry(self) -> Entry:
         """The entry that the block is a piece of."""
-        return self.blocks.transcript[self.number]
+        number, last = self.number, self.blocks.last_entry
+        if last is None or last.number != number:
+            last = self.blocks.last_entry = self.blocks.transcript[number]
+        return last
 
     @property
     def rule(self) -> SafeText | None:
@@ -76,6 +79,8 @@ class BlockList(Sequence[Block]):
         """Where the older blocks are stored."""
         columns = {name: of.code for name, of in vars(Block).items() if isinstance(of, _Column)}
         self.columns = {name: Numbers(code, self.spill) for name, code in columns.items()}
+        self.last_entry: Entry | None = None
+        """The entry that was accessed last: a frame accesses each some twenty times."""
         self.rules: dict[int, SafeText] = {}
         """The texts of the rules above blocks, by block index."""
 

@@ -91,10 +91,10 @@ class BlockViewport:
         has_changed = first_changed < len(self.blocks.all)
         if has_changed:
             self.forget_from(first_changed)
-        is_drawn = self.measure_view() or has_changed
-        if is_drawn:
-            self._pane.show_lines()
-        return is_drawn
+        if has_changed or self.measure_view():
+            self._pane.show_lines()  # measures what is in view
+            return True
+        return False
 
     @property
     def is_unsettled(self) -> bool:
@@ -179,17 +179,29 @@ class BlockViewport:
             return False
         self._is_measuring = True
         has_measured, pane = False, self._pane
-        height = pane.scrollable_content_region.height
-        while self.layout.width:
-            top = max(self.layout.line_count() - height, 0) if pane.following else pane.scroll_offset.y
-            pending = [index for index in self.in_view(top) if not self.layout.is_measured(index)]
-            if not pending:
+        if self.layout.width and pane.following:
+            has_measured = self._measure_end(pane.scrollable_content_region.height)
+        while self.layout.width and not pane.following:
+            pending = next((index for index in self.in_view() if not self.layout.is_measured(index)), None)
+            if pending is None:
                 break
             place = self._place(fixed)
-            self.measure(pending[-1] if pane.following else pending[0])
+            self.measure(pending)
             self._stay_at(place, fixed)
             has_measured = True
         self._is_measuring = False
+        return has_measured
+
+    def _measure_end(self, height: int) -> bool:
+        """Measure the last blocks, of which `height` lines are in view; return whether any was not."""
+        has_measured, layout = False, self.layout
+        index = len(self.blocks.all)
+        while index and height > 0:
+            index -= 1
+            if not layout.is_measured(index):
+                self.measure(index)
+                has_measured = True
+            height -= layout.span(index)
         return has_measured
 
     def in_view(self, top: int | None = None) -> range:

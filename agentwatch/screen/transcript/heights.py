@@ -26,6 +26,8 @@ class Heights:
         """Create a list; `spill` stores the older heights."""
         self._heights = Numbers("I", spill or Spill())
         self._sums = array("Q", [0])
+        self._found = (0, 0, 0)
+        """The item that was found last: its index, its first line, and the line after its last one."""
         for height in heights:
             self.append(height)
 
@@ -38,6 +40,7 @@ class Heights:
     def __setitem__(self, index: int, height: int) -> None:
         more = height - self._heights[index]
         if more:
+            self._found = (0, 0, 0)
             self._heights[index] = height
             place = index // _GROUP + 1
             while place < len(self._sums):
@@ -64,6 +67,7 @@ class Heights:
 
     def pop(self) -> int:
         """Remove and return the last height."""
+        self._found = (0, 0, 0)
         height = self._heights.pop()
         if len(self._heights) % _GROUP:
             self._sums[-1] -= height
@@ -101,7 +105,10 @@ class Heights:
         Past the end, the index is the number of items, and the offset counts from the end. Of several items
         that begin at the same line, it is the last, because the others have height 0.
         """
-        group, groups = 0, len(self._sums) - 1
+        index, first_line, end = self._found
+        if first_line <= line < end:  # as for most lines of a pane that is drawn
+            return index, line - first_line
+        asked, group, groups = line, 0, len(self._sums) - 1
         step = 1 << groups.bit_length() >> 1
         while step:
             place = group + step
@@ -114,4 +121,7 @@ class Heights:
         first = group * _GROUP
         tops = list(accumulate(self._heights.part(first, first + _GROUP), initial=0))
         index = bisect_right(tops, line) - 1
-        return first + index, line - tops[index]
+        row = line - tops[index]
+        if index + 1 < len(tops):
+            self._found = first + index, asked - row, asked - row + tops[index + 1] - tops[index]
+        return first + index, row

@@ -93,16 +93,18 @@ class Transcript(LineView):
     def draw(self, y: int, width: int) -> Strip:
         """Return one line; a call's line shows the current state of the call."""
         index, row = self._layout.at(y)
-        block = self._blocks.all[index]
         line = self._renderer.line(index, row, max(width - self.times.columns, 1))
+        if not self.times.is_shown:
+            return line
+        block = self._blocks.all[index]
         return self.times.beside(line, block.entry, is_first=row == 0 and block.start == 0)
 
     def is_stable(self, line: int) -> bool:
         """Return whether a line is text; calls and titles of thoughts change with their state."""
         index, row = self._layout.at(line)
-        kind = self._blocks.all[index].entry.kind
-        is_title = row <= 0 and kind is Kind.REASONING
-        return kind is not Kind.CALL and not is_title and not self._layout.head_rows(index)
+        entry = self._blocks.all[index].entry
+        is_title = row <= 0 and entry.kind is Kind.REASONING
+        return entry.kind is not Kind.CALL and not is_title and not self._layout.has_head(entry, index)
 
     def on_resize(self) -> None:
         """Wrap the blocks to the new width."""

@@ -27,6 +27,7 @@ PRIVATE = {
     ("textual._styles_cache", "StylesCache"),
     ("textual._xterm_parser", "XTermParser"),
     ("textual.app.App", "_driver"),
+    ("textual.css.styles.RenderStyles", "_cache_key"),
     ("textual.app.App", "_handle_exception"),
     ("textual.drivers._writer_thread", "WriterThread"),
     ("textual.drivers._writer_thread.WriterThread", "_queue"),
@@ -38,8 +39,13 @@ PRIVATE = {
     ("textual.message_pump.MessagePump", "_attach"),
     ("textual.message_pump.MessagePump", "_close_messages_no_wait"),
     ("textual.screen.Screen", "_compositor"),
+    ("textual.screen.Screen", "_dirty_widgets"),
     ("textual.screen.Screen", "_get_breakpoint_classes"),
     ("textual.screen.Screen", "_on_timer_update"),
+    ("textual.strip.Strip", "_cell_length"),
+    ("textual.strip.Strip", "_render_cache"),
+    ("textual.strip.Strip", "_segments"),
+    ("textual.widget.Widget", "_repaint_required"),
 }
 """Each private name that is used, with the module or the class that has it.
 
