@@ -28,12 +28,20 @@ class Schedule:
             clock: Returns the time in seconds, from any start.
         """
         self._clock = clock
+        self._now = clock()
         self._due: dict[str, float] = {}
+
+    def begin_step(self) -> None:
+        """Take the time, which is that of the whole step.
+
+        Parts with the same period stay in the same step and share what they read: the state of 300 processes
+        is read once for their records and for the table of processes.
+        """
+        self._now = self._clock()
 
     def is_due(self, part: str) -> bool:
         """Return whether a part is due; it is due again after its time."""
-        now = self._clock()
-        if now < self._due.get(part, now):
+        if self._now < self._due.get(part, self._now):
             return False
-        self._due[part] = now + _SECONDS[part]
+        self._due[part] = self._now + _SECONDS[part]
         return True
