@@ -296,10 +296,13 @@ class Machine:
             self._want(now_ms, family)
 
     def _judge(self, now_ms: int) -> None:
-        """Judge the sessions of which something is new, and once a second those that run."""
+        """Judge the sessions of which something is new, and those that time may change."""
         if self._schedule.is_due("branches"):
             self._unjudged |= self._judgement.moved(self._live)
-        timed = self._judgement.running(self._live) if self._schedule.is_due("clocks") else set()
+        timed: set[Key] = set()
+        if self._schedule.is_due("clocks"):
+            is_silence_due = self._schedule.is_due("silences")
+            timed = self._judgement.running(self._live, is_silence_due=is_silence_due)
         if self._unjudged or timed:
             self._unjudged = self._judgement.judge(self._unjudged, timed, now_ms)
 

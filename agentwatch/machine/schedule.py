@@ -12,6 +12,7 @@ _SECONDS = {
     "recent": 5.0,
     "processes": 2.0,
     "clocks": 2.0,
+    "silences": 10.0,
     "branches": 5.0,
 }
 """The seconds between two readings of each part. A pass over the folders of 5,000 sessions takes 20 ms, one

@@ -30,6 +30,7 @@ _MOST_MEASURED = 500
 """The number of lines whose contents the columns make room for."""
 _MOST_DRAWN = 1_000
 """The number of rows whose contents are remembered."""
+_TICK_MS = 1_000
 _MESSAGES = {
     "preview": wanted.PreviewWanted,
     "ring": wanted.RingToggled,
@@ -87,7 +88,9 @@ class SessionList(RowView, HeadedView):
             is_settled: Whether every session was found and read. Until then the first line is selected,
                 unless the user has moved the cursor: newer sessions and groups come with later reports.
         """
-        self._listing, self._now_ms = listing, now_ms
+        self._listing = listing
+        if not 0 <= now_ms - self._now_ms < _TICK_MS:  # otherwise the clocks would move with each report
+            self._now_ms = now_ms
         self._content.nothing = nothing
         self._settle()
         self._is_settled = self._is_settled or is_settled
