@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
 from pathlib import Path
@@ -69,8 +69,8 @@ class Registries:
         """
         agents = (self._claude, self._codex, self._copilot, self._own)
         has_changed, self.problems = False, []
-        claude = partial(self._claude.refresh, keys=keys)
-        refreshes = [claude, *(each.refresh for each in agents[1:]), self._hooks.refresh]
+        refreshes: list[Callable[[float], bool]] = [partial(self._claude.refresh, keys=keys)]
+        refreshes += [each.refresh for each in (*agents[1:], self._hooks)]
         for refresh, folder in zip(refreshes, self._folders, strict=True):
             try:
                 with reading(folder):
