@@ -109,11 +109,14 @@ class Machine:
             Whether more work is due at once.
         """
         self._proc.read_once()
+        self._schedule.begin_step()
         until = self._clock() + (_STEP_SECONDS if self._sessions else _FIRST_SECONDS)
         viewed = self._live if self.in_view is None else self._live & self.in_view
         is_due = (bool(viewed) or self.in_view is None) and self._schedule.is_due("in view")
-        if self._schedule.is_due("registries") or is_due:
+        if self._schedule.is_due("registries"):
             self._ask_agents(now_ms)
+        elif is_due:
+            self._ask_agents(now_ms, viewed)
         if not self.is_found:
             self._find(now_ms, until)
         else:
@@ -142,10 +145,15 @@ class Machine:
         self._judge(now_ms)
         return True
 
-    def _ask_agents(self, now_ms: int) -> None:
-        """Take what agents say about their sessions."""
+    def _ask_agents(self, now_ms: int, keys: AbstractSet[Key] | None = None) -> None:
+        """Take what agents say about their sessions.
+
+        Args:
+            now_ms: The present time, in milliseconds since the epoch.
+            keys: The sessions that are asked about; None for all.
+        """
         before = self._registries.said
-        if not self._registries.refresh(now_ms / 1000):
+        if not self._registries.refresh(now_ms / 1000, keys):
             return
         said = self._registries.said
         for key in [key for key in before.keys() | said.keys() if before.get(key) != said.get(key)]:
@@ -288,10 +296,13 @@ class Machine:
             self._want(now_ms, family)
 
     def _judge(self, now_ms: int) -> None:
-        """Judge the sessions of which something is new, and once a second those that run."""
+        """Judge the sessions of which something is new, and those that time may change."""
         if self._schedule.is_due("branches"):
             self._unjudged |= self._table.moved(self._live)
-        timed = self._table.running(self._live) if self._schedule.is_due("clocks") else set()
+        timed: set[Key] = set()
+        if self._schedule.is_due("clocks"):
+            is_silence_due = self._schedule.is_due("silences")
+            timed = self._table.running(self._live, is_silence_due=is_silence_due)
         if self._unjudged or timed:
             self._unjudged = self._table.judge(self._unjudged, timed, now_ms)
 

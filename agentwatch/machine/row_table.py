@@ -36,13 +36,15 @@ class RowTable:
         """The repositories that the rows of sessions that run show."""
         self._steady = Steady()
 
-    def running(self, live: AbstractSet[Key]) -> set[Key]:
+    def running(self, live: AbstractSet[Key], *, is_silence_due: bool) -> set[Key]:
         """Return the sessions and subagents whose state may change because time passes.
 
         Args:
             live: The sessions that run.
+            is_silence_due: Whether those are among them whose agent reports the state. Of these, only the
+                minutes change in which nothing has happened.
         """
-        running = set(live)
+        running = {key for key in live if is_silence_due or not self._sessions[key].is_reported}
         for key in live & self._subagents.keys():
             running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
         return running

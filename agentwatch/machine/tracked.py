@@ -10,7 +10,7 @@ from agentwatch.machine.problems import is_problem
 from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.repository import Repository
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import LIVE, UNKNOWN, Standing
+from agentwatch.machine.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.machine.states import standing
 from agentwatch.machine.states.knowledge import knowledge_of
 
@@ -65,6 +65,12 @@ class Tracked:
     def is_running(self) -> bool:
         """Whether its state is that of a session that runs: time alone may change it."""
         return self.standing.state in LIVE
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether its state is the one that its agent reports: time alone changes only its words."""
+        is_said = self.said is not None and self.said.state is not None
+        return is_said and self.standing.ground is Ground.SAID
 
     @property
     def cwd(self) -> str:

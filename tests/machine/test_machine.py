@@ -160,7 +160,7 @@ def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_p
             while watched.rows(0.51)[key].title != title:
                 passed += 1
             assert passed == halves, in_view
-        for in_view, halves in ((frozenset({other}), 1), (frozenset[Key](), 4)):
+        for in_view, halves in ((frozenset({key}), 1), (frozenset({other}), 4), (frozenset[Key](), 4)):
             watched.machine.in_view = in_view
             register(watched, process.pid, key[1], status="busy")
             watched.rows(2.1)

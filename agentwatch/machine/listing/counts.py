@@ -88,11 +88,16 @@ class CountedRows(Generic[Counted]):
         self._counts = count((), 0)
         self._counted_ms: int | None = None
         """The time at which all sessions were counted, by which later differences are counted too."""
+        self._parents: set[Key] = set()
+        """The sessions that are named as parents, listed or not."""
+        self._has_here = False
+        """Whether a session of this machine was listed."""
 
     def update(self, rows: Mapping[Key, Row], changed: Iterable[Row], now_ms: int) -> Counted:
         """Return the counts of rows.
 
-        All of them are counted once a minute, and when a session comes, goes, or changes its parent or host.
+        All of them are counted once a minute; when a session goes or changes its parent or host; and when one
+        comes that is on another machine, or after one of its subagents.
 
         Args:
             rows: All sessions.
@@ -101,19 +106,25 @@ class CountedRows(Generic[Counted]):
         """
         before, self._rows = self._rows, rows
         pairs = [(before.get(row.key), row) for row in changed]
+        new = [row for old, row in pairs if old is None]
         counted_ms = self._counted_ms
-        if (
-            counted_ms is None
-            or not 0 <= now_ms - counted_ms <= _AGAIN_MS
-            or len(rows) != len(before)
-            or any(old is None or (old.parent, old.host) != (row.parent, row.host) for old, row in pairs)
-        ):
+        is_changed = (
+            len(rows) != len(before) + len(new)
+            or any(row.host or row.key in self._parents for row in new)
+            or (bool(new) and not self._has_here)
+            or any(old and (old.parent, old.host) != (row.parent, row.host) for old, row in pairs)
+        )
+        self._parents.update(row.parent for _, row in pairs if row.parent is not None)
+        self._has_here = self._has_here or any(not row.host for row in new)
+        if counted_ms is None or not 0 <= now_ms - counted_ms <= _AGAIN_MS or is_changed:
             self._counts, self._counted_ms = self._count(rows.values(), now_ms), now_ms
-        elif moved := [row for old, row in pairs if old is not None and _bearings(old) != _bearings(row)]:
-            keys = _families(moved, rows)
-            was = self._count((before[key] for key in keys), counted_ms)
-            now = self._count((rows[key] for key in keys), counted_ms)
-            self._counts = self._counts._make(map(_moved, self._counts, was, now))
+            return self._counts
+        moved = [row for old, row in pairs if old is not None and _bearings(old) != _bearings(row)]
+        for some, known in ((moved, before), (new, rows)):
+            if keys := _families(some, rows):
+                was = self._count((known[key] for key in keys if key in before), counted_ms)
+                now = self._count((rows[key] for key in keys), counted_ms)
+                self._counts = self._counts._make(map(_moved, self._counts, was, now))
         return self._counts
 
 

@@ -32,8 +32,8 @@ class Update(NamedTuple):
 class Listing:
     """The lines of the list.
 
-    A row moves only when its group changes. An update in which no row moves, appears or vanishes costs no
-    more than the rows that have changed.
+    A row moves only when its group changes. An update in which no row that is shown moves, appears or
+    vanishes costs no more than the rows that have changed.
     """
 
     def __init__(self) -> None:
@@ -46,6 +46,8 @@ class Listing:
         self._lines: list[Line] = []
         self._at: dict[Key, int] = {}
         self._hidden = self._filtered = 0
+        self._parents: set[Key] = set()
+        """The sessions that are named as parents, listed or not."""
         self._now_ms = 0
         self._expires_ms: int | None = None
         """The time after which the next session is to be hidden."""
@@ -111,7 +113,11 @@ class Listing:
         for row in rows:
             old = self._rows.get(row.key)
             self._rows[row.key] = row
-            if old is None or self._bearings(old) != self._bearings(row):
+            if row.parent is not None:
+                self._parents.add(row.parent)
+            if old is None and self._is_apart(row):
+                self._hidden += 1
+            elif old is None or self._bearings(old) != self._bearings(row):
                 is_rebuilt = True
             elif not is_rebuilt and (at := self._at.get(row.key)) is not None:
                 line = self._lines[at]
@@ -162,6 +168,12 @@ class Listing:
         arrangement = Arrangement(shown, self._order, self._toggled, folds=self._search is None)
         self._lines = arrangement.lines(self._request.sort)
         self._at = {line.row.key: at for at, line in enumerate(self._lines) if isinstance(line, RowLine)}
+
+    def _is_apart(self, row: Row) -> bool:
+        """Return whether a new session is hidden and changes no line: of 100,000 sessions most are old."""
+        is_alone = row.parent is None and row.key not in self._parents
+        shows_hidden = self._request.shows_hidden or self._search is not None
+        return is_alone and not shows_hidden and is_hidden(row, self._now_ms) and self._matches(row)
 
     def _matches(self, row: Row) -> bool:
         return (self._filter is None or self._filter(row)) and (self._search is None or self._search(row))

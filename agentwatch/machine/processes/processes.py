@@ -11,9 +11,9 @@ from agentwatch.machine.processes.command import Command, command_of
 from agentwatch.machine.processes.proc import Proc, Stat
 from agentwatch.machine.processes.ps import ProcessTable
 
-_FULL_SECONDS = 2.0
-"""The time between two readings of all processes. In between, only new ones, the agents and their children
-are read."""
+_FULL_SECONDS = 10.0
+"""The time between two readings of all processes, 12 µs each. In between, only new ones, the agents and their
+children are read."""
 _YOUNG_MS = 5000
 """A process of this age may still become an agent: a shell starts it with `exec`."""
 _FORK_MS = 2000

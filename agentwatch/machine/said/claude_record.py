@@ -6,6 +6,7 @@ changes, and removes it when it exits.
 
 from typing import Any, NamedTuple
 
+from agentwatch.machine.found import Key
 from agentwatch.machine.process import Life, Said
 from agentwatch.machine.standing import State
 from agentwatch.wire.fields import in_words, number, text
@@ -29,6 +30,11 @@ class Record(NamedTuple):
     """The machine and the namespace of the process id: `linux:MACHINE:pid:[4026531836]`; empty in older
     versions."""
     updated_ms: int
+
+    @property
+    def key(self) -> Key:
+        """The agent and the id of the session."""
+        return AGENT, self.said.session_id
 
 
 def record_of(fields: dict[str, Any], pid: int) -> Record | None:

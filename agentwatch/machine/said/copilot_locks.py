@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -50,13 +51,14 @@ class CopilotLocks:
             uid: The user whose files and processes count.
             proc: Where the processes are read.
         """
-        self._folders = tuple(folders)
+        self._folders = tuple(map(str, folders))
         self._uid = uid
         self._proc = proc
         self._has_proc = proc.exists()
         self._full_due = 0.0
-        self._changed: dict[Path, int] = {}
-        self._sessions: dict[Path, _Session] = {}
+        self._changed: dict[str, int] = {}
+        self._sessions: dict[str, dict[str, _Session]] = {folder: {} for folder in self._folders}
+        """The sessions in each folder, by their ids."""
         self.said: dict[Key, Said] = {}
 
     def refresh(self, now: float) -> bool:
@@ -73,35 +75,28 @@ class CopilotLocks:
             if is_full or changed != self._changed.get(folder):
                 self._changed[folder] = changed
                 self._list(folder)
-        for path, session in self._sessions.items():
-            if is_full or session.locks or session.is_recent:
-                self._read(path, session)
         said = {}
-        for path, session in self._sessions.items():
-            for pid, written_ms in session.locks:
-                if self._holds(pid, written_ms):
-                    said[AGENT, path.name] = Said(AGENT, path.name, Life.LIVE, pid)
+        for folder, sessions in self._sessions.items():
+            for name, session in sessions.items():
+                if is_full or session.locks or session.is_recent:
+                    self._read(f"{folder}/{name}", session)
+                for pid, written_ms in session.locks:
+                    if self._holds(pid, written_ms):
+                        said[AGENT, name] = Said(AGENT, name, Life.LIVE, pid)
         has_changed = said != self.said
         self.said = said
         return has_changed
 
-    def _list(self, folder: Path) -> None:
+    def _list(self, folder: str) -> None:
         """Find the sessions of a folder."""
-        try:
-            with os.scandir(folder) as entries:
-                paths = {
-                    Path(entry.path)
-                    for entry in islice(entries, _MOST_SESSIONS)
-                    if entry.is_dir(follow_symlinks=False)
-                }
-        except OSError:
-            paths = set()
-        for gone in [path for path in self._sessions if path.parent == folder and path not in paths]:
-            del self._sessions[gone]
-        for path in paths - self._sessions.keys():
-            self._sessions[path] = _Session()
+        known, names = self._sessions[folder], []
+        with suppress(OSError), os.scandir(folder) as entries:
+            names = [
+                entry.name for entry in islice(entries, _MOST_SESSIONS) if entry.is_dir(follow_symlinks=False)
+            ]
+        self._sessions[folder] = {name: known.get(name) or _Session() for name in names}
 
-    def _read(self, path: Path, session: _Session) -> None:
+    def _read(self, path: str, session: _Session) -> None:
         """Read the locks of a session, if its folder has changed."""
         changed = _changed_ns(path)
         if changed == session.changed_ns:
@@ -134,7 +129,7 @@ def _pid(name: str) -> int:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS else 0
 
 
-def _changed_ns(folder: Path) -> int:
+def _changed_ns(folder: str) -> int:
     """Return the modification time of a folder, in nanoseconds; 0 for a link and a missing folder."""
     try:
         return os.lstat(folder).st_mtime_ns

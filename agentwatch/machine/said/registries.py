@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from functools import partial
 from pathlib import Path
 
 from agentwatch.faults import reading
@@ -57,15 +59,18 @@ class Registries:
         """The agents that say of each session whether it is open."""
         return frozenset({"codex"}) if self._codex.is_exact else frozenset()
 
-    def refresh(self, now: float) -> bool:
+    def refresh(self, now: float, keys: AbstractSet[Key] | None = None) -> bool:
         """Read what has changed, and return whether something new is said.
 
         Args:
             now: The time, in seconds since the epoch.
+            keys: The sessions whose records are read; None for all, and for new ones. Locks and logs are few
+                or have their own times.
         """
         agents = (self._claude, self._codex, self._copilot, self._own)
         has_changed, self.problems = False, []
-        refreshes = [*(each.refresh for each in agents), self._hooks.refresh]
+        refreshes: list[Callable[[float], bool]] = [partial(self._claude.refresh, keys=keys)]
+        refreshes += [each.refresh for each in (*agents[1:], self._hooks)]
         for refresh, folder in zip(refreshes, self._folders, strict=True):
             try:
                 with reading(folder):

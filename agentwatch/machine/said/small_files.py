@@ -27,7 +27,7 @@ class FileState(NamedTuple):
         return not 0 <= time.time_ns() - self.changed_ns < _FRESH_NS
 
 
-def own_files(folder: Path, uid: int, wanted: Callable[[str], bool]) -> Iterator[tuple[str, FileState]]:
+def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> Iterator[tuple[str, FileState]]:
     """Yield the name and the state of the regular files of a user; none if the folder cannot be read.
 
     Args:
@@ -46,7 +46,7 @@ def own_files(folder: Path, uid: int, wanted: Callable[[str], bool]) -> Iterator
         return
 
 
-def file_state(path: Path, uid: int) -> FileState | None:
+def file_state(path: str | Path, uid: int) -> FileState | None:
     """Return the state of a regular file of a user; None for anything else."""
     try:
         found = os.lstat(path)

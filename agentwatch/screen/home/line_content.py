@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldLine, Heading, Line, RowLine
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Group
+from agentwatch.machine.standing import LIVE, Group
 from agentwatch.safe_text import SafeText, cut, wrapped
 from agentwatch.screen.home import cells, words
 from agentwatch.screen.home.columns import LEAST_FOR_ONE_ROW, Columns, Widths, columns_for
 from agentwatch.screen.lines.line_view import Spans
 
 _INDENT = "  "
+_SECOND_MS, _MINUTE_MS = 1_000, 60_000
 _HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}
 """The styles of the headings of some groups; the others have that of a heading."""
 
@@ -26,11 +28,31 @@ class Shown(NamedTuple):
     """None for a row of the words that stand in an empty list."""
     part: int
     """The number of the row within the line."""
-    clocks: tuple[str, ...]
-    """What changes with the time alone."""
+    times: range
+    """The times at which it shows the same, in ms since the epoch, if the line stays the same."""
     is_chosen: bool
     layout: tuple[int, Widths]
     spans: Spans
+
+
+def times_of(line: Line, now_ms: int) -> range:
+    """Return the times from `now_ms` on at which a line shows the same, in ms since the epoch.
+
+    The clocks of a session that runs have seconds. Of another one only the age changes, and the time of its
+    end, which becomes a day at midnight; that is shown within a minute.
+    """
+    if not isinstance(line, RowLine):
+        return range(now_ms, sys.maxsize)
+    row, standing = line.row, line.row.standing
+    if standing.state in LIVE or row.lost_ms is not None:
+        begins = (standing.since_ms, standing.now_since_ms, row.lost_ms, row.began_ms)
+        unit_ms = _SECOND_MS
+    else:
+        is_young = row.began_ms is not None and now_ms - row.began_ms < _MINUTE_MS
+        begins = (row.began_ms, None, None, None)
+        unit_ms = _SECOND_MS if is_young else _MINUTE_MS
+    left_ms = (unit_ms - (now_ms - begin_ms) % unit_ms for begin_ms in begins if begin_ms is not None)
+    return range(now_ms, now_ms + min(left_ms, default=unit_ms))
 
 
 class LineContent:
@@ -99,18 +121,6 @@ class LineContent:
     def heading(self) -> Spans:
         """Return the names of the columns; nothing if each session takes two rows."""
         return cells.heading(self._fitting()) if self.is_wide else []
-
-    def clocks(self, line: Line | None, now_ms: int) -> tuple[str, ...]:
-        """Return the texts of a line that change with the time alone."""
-        if not isinstance(line, RowLine):
-            return ()
-        row = line.row
-        return (
-            words.since_words(row, now_ms),
-            words.activity_clock(row, now_ms),
-            words.age(row, now_ms) if self.is_wide and self._fitting().age else "",
-            words.state_words(row, now_ms).word,
-        )
 
     def _fitting(self) -> Columns:
         if self._columns is None:

@@ -16,7 +16,7 @@ from agentwatch.machine.standing import Group
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.keys import LIST_KEYS
-from agentwatch.screen.home.line_content import LineContent, Shown
+from agentwatch.screen.home.line_content import LineContent, Shown, times_of
 from agentwatch.screen.home.screen_rows import ScreenRows, identity
 from agentwatch.screen.home.words import foreign
 from agentwatch.screen.lines.heading import HeadedView
@@ -30,6 +30,7 @@ _MOST_MEASURED = 500
 """The number of lines whose contents the columns make room for."""
 _MOST_DRAWN = 1_000
 """The number of rows whose contents are remembered."""
+_TICK_MS = 1_000
 _MESSAGES = {
     "preview": wanted.PreviewWanted,
     "ring": wanted.RingToggled,
@@ -58,7 +59,7 @@ class SessionList(RowView, HeadedView):
         self._content = LineContent()
         self._chosen: Line | None = None
         self._drawn: dict[int, Shown] = {}
-        """What was drawn in each row."""
+        """What is drawn in each row."""
         self._is_settled = False
         """Whether a list was shown for which every session was found and read."""
         self._is_placed = False
@@ -87,7 +88,9 @@ class SessionList(RowView, HeadedView):
             is_settled: Whether every session was found and read. Until then the first line is selected,
                 unless the user has moved the cursor: newer sessions and groups come with later reports.
         """
-        self._listing, self._now_ms = listing, now_ms
+        self._listing = listing
+        if not 0 <= now_ms - self._now_ms < _TICK_MS:  # otherwise the clocks would move with each report
+            self._now_ms = now_ms
         self._content.nothing = nothing
         self._settle()
         self._is_settled = self._is_settled or is_settled
@@ -108,10 +111,7 @@ class SessionList(RowView, HeadedView):
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row after a column for its mark; every row of the selected line is marked."""
-        shown = self._shown(y)
-        if len(self._drawn) > _MOST_DRAWN:
-            self._drawn.clear()
-        self._drawn[y] = shown
+        shown = self._drawn[y] = self._shown(y)
         strip = self.strip_of(shown.spans)
         return chosen_row(strip, self, width) if shown.is_chosen else Strip.join([Strip.blank(1), strip])
 
@@ -243,22 +243,28 @@ class SessionList(RowView, HeadedView):
         """Return what a row is to show now."""
         content, rows = self._content, self._rows
         if not rows.lines:
-            return Shown(None, 0, (), False, content.layout, content.nothing_rows()[y])
+            return Shown(None, 0, range(0), False, content.layout, content.nothing_rows()[y])
         index, part = rows.at(y)
         line, now_ms = rows.lines[index], self._now_ms
-        clocks, is_chosen = content.clocks(line, now_ms), rows.top(index) == self.cursor
+        is_chosen, layout = rows.top(index) == self.cursor, content.layout
         before = self._drawn.get(y)
-        if before is not None and before[:3] == (line, part, clocks) and before.layout == content.layout:
+        if (
+            before is not None
+            and now_ms in before.times
+            and (before.line, before.part, before.layout) == (line, part, layout)
+        ):
             return before._replace(line=line, is_chosen=is_chosen)
-        return Shown(line, part, clocks, is_chosen, content.layout, content.spans(line, part, now_ms))
+        return Shown(line, part, times_of(line, now_ms), is_chosen, layout, content.spans(line, part, now_ms))
 
     def _draw_changes(self) -> None:
         """Draw the rows in view that show something else than what was drawn."""
         top, count = self.scroll_offset.y, self.line_count()
+        if len(self._drawn) > _MOST_DRAWN:
+            self._drawn.clear()
         for y in range(top, top + self.scrollable_content_region.height):
             before = self._drawn.get(y)
             if y < count:
-                shown = self._shown(y)
+                shown = self._drawn[y] = self._shown(y)
                 if before is None or (shown.spans, shown.is_chosen) != (before.spans, before.is_chosen):
                     self.refresh_line(y)
             elif before is not None:

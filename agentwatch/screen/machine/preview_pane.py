@@ -22,7 +22,6 @@ _DEBOUNCE_SECONDS = 0.12
 """How long a session is selected before it is read: a held key moves 30 times a second."""
 _AGAIN_SECONDS = 1.0
 """The shortest time between two readings of the session that is shown."""
-_CLOCK_SECONDS = 1.0
 
 
 class _Version(NamedTuple):
@@ -51,10 +50,6 @@ class PreviewPane(LineView, can_focus=False):
         self._lines: PreviewLines | None = None
         self._strips: list[Strip] = []
         self._due: Timer | None = None
-
-    def on_mount(self) -> None:
-        """Start the clocks."""
-        self.set_interval(_CLOCK_SECONDS, self._tick)
 
     def show_row(self, row: Row | None) -> None:
         """Preview the session of a row, or its newer state; None without a session."""
@@ -144,8 +139,9 @@ class PreviewPane(LineView, can_focus=False):
         self._lines = PreviewLines(self, self._session, region.width, region.height)
         self._redraw()
 
-    def _tick(self) -> None:
-        if self.display and self._lines is not None and self._lines.has_clocks and self.screen.is_active:
+    def tick(self) -> None:
+        """Move the clocks on."""
+        if self.display and self._lines is not None and self._lines.has_clocks:
             self._redraw()
 
     def _redraw(self) -> None:

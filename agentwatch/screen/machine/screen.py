@@ -129,6 +129,7 @@ class HomeScreen(Screen[None]):
         if not self.is_current:
             return
         self._home.tick(now_ms())
+        self._preview.tick()
         row = self._home.sessions.chosen
         key = None if row is None else row.key
         if key is not None and key == self._selected and self.app.app_focus:

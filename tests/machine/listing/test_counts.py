@@ -116,7 +116,7 @@ def test_counting_what_changed_gives_what_counting_all_gives() -> None:
 
 
 def test_only_what_changed_is_counted() -> None:
-    """A change of one session costs a count of it and of the sessions above it, not of all."""
+    """A session that changes or comes costs a count of it and of the sessions above it, not of all."""
     passed: list[int] = []
 
     def count(rows: Iterable[Row], now_ms: int) -> Counts:
@@ -127,10 +127,10 @@ def test_only_what_changed_is_counted() -> None:
     counted = CountedRows(count)
     rows = {each.key: each for each in (row(f"{number}") for number in range(100))}
     counted.update(rows, list(rows.values()), NOW_MS)
-    for now in (row("1", State.ASKS), row("1", State.ASKS, calls=8)):
+    for now in (row("1", State.ASKS), row("1", State.ASKS, calls=8), row("new")):
         rows = {**rows, now.key: now}
         counted.update(rows, [now], NOW_MS)
-    assert passed == [0, 100, 1, 1]
+    assert passed == [0, 100, 1, 1, 0, 1]
 
 
 def _any_row(rng: random.Random) -> Row:

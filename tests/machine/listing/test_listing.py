@@ -221,3 +221,15 @@ def test_a_search_finds_what_is_hidden_and_folded() -> None:
     listing = listed(rows, Request(search="PORT"))
     assert lines(listing) == ["# ended 3", "sub", "one", "old"]
     assert (listing.hidden_count, listing.filtered_count) == (0, 1)
+
+
+def test_a_new_session_that_is_hidden_builds_no_line() -> None:
+    """It is counted. One that is named as the parent of another, or is to be shown, changes the lines."""
+    listing = listed([row("a"), row("sub", parent=("claude", "top"))])
+    old = row("old", State.SUCCEEDED, ago_ms=8 * DAY_MS)
+    assert not listing.change([old], [], NOW_MS)
+    assert (listing.hidden_count, lines(listing)) == (1, ["# working 2", "sub", "a"])
+    assert listing.change([replace(old, key=("claude", "top"))], [], NOW_MS).is_rebuilt
+    assert (listing.hidden_count, lines(listing)) == (2, ["# working 1", "a"])
+    listing.request(Request(shows_hidden=True))
+    assert listing.change([replace(old, key=("claude", "shown"))], [], NOW_MS).is_rebuilt

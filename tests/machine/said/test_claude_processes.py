@@ -35,14 +35,14 @@ def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
 
 @pytest.mark.slow
 def test_a_process_that_nobody_waits_for_has_ended(registry: Registry) -> None:
-    """A killed process whose parent has not noticed is dead after a second, when the starts are checked."""
+    """A killed process whose parent has not noticed is dead once all records are read."""
     with started(["claude"], registry.folder) as process:
         registry.write(process.pid)
         registry.said()
         process.kill()
         until(lambda: Proc().stat(process.pid) is None)
-        assert registry.said(NOW + 0.9)["7e82"].life is Life.LIVE
-        assert registry.said(NOW + 1.1)["7e82"].life is Life.DEAD
+        assert not registry.reader.refresh(NOW + 0.5, {("claude", "7e82")})
+        assert registry.said(NOW + 1)["7e82"].life is Life.DEAD
 
 
 def test_a_process_id_that_is_used_again_is_dead(registry: Registry) -> None:

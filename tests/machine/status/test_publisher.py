@@ -28,9 +28,9 @@ def test_changed_counts_are_written_within_a_second() -> None:
 
 
 def test_the_same_counts_stay_fresh() -> None:
-    """Counts that do not change are fresh at any time, although they are written rarely."""
+    """Counts that do not change are fresh at any time, although rows change and they are written rarely."""
     publisher, rows = Publisher(), {ASKS.key: ASKS}
-    written = sum(publisher.publish(rows, NOW_MS + late) for late in range(0, 60_000, 250))
+    written = sum(publisher.publish(dict(rows), NOW_MS + late) for late in range(0, 60_000, 250))
     assert written == 60_000 // (FRESH_MS // 2)
     assert read_status(NOW_MS + 59_750) == Counts(needs_you=1)
 

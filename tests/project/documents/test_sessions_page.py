@@ -55,7 +55,8 @@ def test_every_variable_of_a_folder_is_named() -> None:
 def test_the_times_are_those_of_the_program() -> None:
     """Each part of the machine is read as often as the table says."""
     for part, beginning in (
-        ("registries", "what agents say"),
+        ("registries", "records of Claude Code"),
+        ("registries", "other things that agents say"),
         ("live", "the files of sessions that run"),
         ("processes", "processes"),
         ("recent", "the files of sessions that have changed within the hour"),
