@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, compress, islice
+from itertools import accumulate, chain, compress, islice
 from operator import ne, sub
 from typing import TYPE_CHECKING, Protocol
 
@@ -282,9 +282,8 @@ class Feed:
 
 
 def _ahead(lines: Iterator[DecodedLine]) -> Iterator[DecodedLine]:
-    """Yield decoded lines, some of which are decoded before the first of them is applied."""
-    while some := [*islice(lines, _AHEAD)]:
-        yield from some
+    """Return an iterator that decodes some lines before it returns the first of them."""
+    return chain.from_iterable(iter(lambda: [*islice(lines, _AHEAD)], []))
 
 
 def agent_ms(events: Sequence[Event]) -> int | None:
