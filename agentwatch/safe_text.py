@@ -163,7 +163,7 @@ def cut(text: SafeText, limit: int) -> SafeText:
         >>> cut(SafeText("src/app.py"), 8)
         'src/app…'
     """
-    if columns(text) <= limit:
+    if (len(text) if text.isascii() else columns(text)) <= limit:
         return text
     kept = SafeText(text[: fitting(text, 0, limit - 1)])
     # even one character may be wider than the limit

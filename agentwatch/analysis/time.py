@@ -89,9 +89,12 @@ class Timeline:
 
     def extend_to(self, at_ms: int | None) -> None:
         """Extend the span to a moment of the session; None has no effect."""
-        if at_ms is not None:
-            self.first_ms = at_ms if self.first_ms is None else min(self.first_ms, at_ms)
-            self.last_ms = at_ms if self.last_ms is None else max(self.last_ms, at_ms)
+        if at_ms is None:
+            return
+        if self.first_ms is None or at_ms < self.first_ms:
+            self.first_ms = at_ms
+        if self.last_ms is None or at_ms > self.last_ms:
+            self.last_ms = at_ms
 
     def add(self, share: Share, start_ms: int, end_ms: int) -> None:
         """Attribute an interval to a share. Time that is also in an earlier share counts for the earlier."""
@@ -143,6 +146,7 @@ class TimeBreakdown:
         self._session = session
         self._agent = Timeline(lambda call: call.duration_ms)
         self._seen = Timeline(lambda call: call.seen_duration_ms)
+        """Not continued once the agent has given a time: only its clock counts from then on."""
         self._entries = self._calls = self._runs = 0
         self._pauses = 0
         """The number of pauses between turns of the last run that were read so far."""
@@ -201,7 +205,8 @@ class TimeBreakdown:
         call, start_ms = entry.call, entry.started_ms
         if call is not None:
             start_ms = call.started_ms
-            self._seen.extend_to(None if call.started is None else call.started.seen_ms)
+            if self._agent.first_ms is None and call.started is not None:
+                self._seen.extend_to(call.started.seen_ms)
         if start_ms is None:
             self._add_untimed(entry)
             return
@@ -242,7 +247,8 @@ class TimeBreakdown:
         self._agent.extend_to(call.started_ms)
         self._agent.extend_to(call.ended_ms)
         self._agent.add_call(call, call.started_ms)
-        self._seen.add_call(call, None if call.started is None else call.started.seen_ms)
+        if self._agent.first_ms is None and call.started is not None:
+            self._seen.add_call(call, call.started.seen_ms)
 
     def _add_runs(self) -> None:
         runs = self._session.runs

@@ -13,7 +13,7 @@ from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader, Until
-from agentwatch.session import Pieces, Place, Session
+from agentwatch.session import Session
 from agentwatch.session.earlier import empty_session
 from agentwatch.wire import Decoder
 
@@ -33,6 +33,8 @@ class History:
         self.feed = feed
         """The feed at the live moment."""
         self.timeline = RecordedTimes(reader.fd)
+        self.applied = self.timeline.note
+        """Notes the time of a line that the feed has applied, or of several short ones."""
         self._reader = reader
         feed.observer, feed.takes_agent_times = self, True
         self._checkpoints = Checkpoints()
@@ -85,10 +87,6 @@ class History:
             ends = [*event_ends(feed, self._until, self._reader.fd, end), *ends]
         self._earlier, self._event_ends = None, ends
         return ends[-2] if len(ends) > 1 else 0
-
-    def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Note the time of a line that the feed has applied, or of several short ones."""
-        self.timeline.note(place, pieces)
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Take a checkpoint, if the last one is far enough back."""

@@ -70,8 +70,9 @@ class RecordedTimes:
         """
         self.size = place.offset + place.length + 1
         if pieces is None:
-            if place.seen_ms is not None:
-                self._note(place.offset, place.seen_ms)
+            at_ms = place.seen_ms
+            if at_ms is not None and (self.last_ms is None or at_ms > self.last_ms):
+                self._note(place.offset, at_ms)
             return
         self._note(place.offset, pieces.first_ms)
         times_ms = [*pieces.times_ms]

@@ -77,7 +77,9 @@ def path_in(*keys: str) -> Callable[[Fields], list[str]]:
     first_present = named(*keys)
 
     def paths(arguments: Fields) -> list[str]:
-        path = first_present(arguments)
+        path = arguments.get(keys[0])
+        if not (path and type(path) is str):
+            path = first_present(arguments)
         return [] if path is None else [path]
 
     return paths

@@ -87,7 +87,11 @@ def side_members(side: Side) -> dict[str, Any]:
 
 def encoded(value: object) -> bytes:
     """Return a value as JSON that cannot control a terminal; half a surrogate pair becomes `?`."""
-    return safe_json(orjson.dumps(_valid(value)))
+    try:
+        data = orjson.dumps(value)
+    except orjson.JSONEncodeError:  # half a surrogate pair
+        data = orjson.dumps(_valid(value))
+    return safe_json(data)
 
 
 def _row_members(comparison: Comparison, index: int, row: Row) -> dict[str, Any]:

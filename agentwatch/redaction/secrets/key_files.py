@@ -37,11 +37,11 @@ _RARE = frozenset(
     b" vault pypirc cnf dockercfg s3cfg boto erlang rediscli smbcredentials cifs fetchmailrc msmtprc muttrc"
     b" gshadow kubeconfig gnupg apikey wp".split()
 )
-_COMMON = frozenset(
+_WORDS = _RARE.union(
     b"key env secret secrets shadow identity token password passwords passwd passphrase ssh ssl kube"
     b" docker".split()
 )
-"""One of these words is in each name. Those that are common are a part of it only after some literals."""
+"""One of these words is in each name. Those that are not rare are a part of it only beside some literals."""
 _LITERALS = tuple(
     b".key _key -key /key key. .env /secret _secret secret. secrets/ /token _token -token token. /pass _pass"
     b" passwords. password. passwd. .pass .ssh/ ssl/ .kube/ .docker/ /identity /shadow /id_".split()
@@ -101,10 +101,10 @@ class KeyFiles:
         is_shown = any(call in line for call in self._calls)
         if not (is_new or b'rguments"' in line or b'nput"' in line):
             return is_shown
-        words = set(line.translate(SPLITTING).split())
-        if words.isdisjoint(_RARE) and (
-            words.isdisjoint(_COMMON) or not any(literal in line for literal in _LITERALS)
-        ):
+        words = line.translate(SPLITTING).split()
+        if _WORDS.isdisjoint(words):  # a set of the words of the line would take an eighth more
+            return is_shown
+        if _RARE.isdisjoint(words) and not any(literal in line for literal in _LITERALS):
             return is_shown
         text = line.decode("latin-1")
         for match in _reads(text):

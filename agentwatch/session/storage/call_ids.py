@@ -31,20 +31,23 @@ class CallIds:
 
     def numbers(self, run: int, session_id: str | None, call_id: str) -> list[int]:
         """Return the numbers of the calls that may have these ids: rarely more than one."""
-        wanted, last = hash((run, session_id, call_id)) & _NUMBER, len(self._slots) - 1
-        slot, found = wanted & last, list[int]()
-        while entry := self._slots[slot]:
+        slots = self._slots
+        wanted, last = hash((run, session_id, call_id)) & _NUMBER, len(slots) - 1
+        slot = wanted & last
+        found: list[int] = []
+        while entry := slots[slot]:
             if entry >> _NUMBER_BITS == wanted:
                 found.append(entry & _NUMBER)
             slot = (slot + 1) & last
         return found
 
     def _insert(self, entry: int) -> None:
-        last = len(self._slots) - 1
+        slots = self._slots
+        last = len(slots) - 1
         slot = (entry >> _NUMBER_BITS) & last
-        while self._slots[slot]:
+        while slots[slot]:
             slot = (slot + 1) & last
-        self._slots[slot] = entry
+        slots[slot] = entry
 
 
 def _empty(slots: int) -> array[int]:

@@ -34,6 +34,13 @@ from agentwatch.wire.tool import IDS, other_tool
 
 _ECHOES = IDS | {"parsingResult"}
 """Fields that are not shown: ids, and the parsed form of the command."""
+_OF_OTHER_TOOLS = frozenset(
+    (
+        *("content", "markdown", "todos", "references", "files", "workspaceResults", "durationMs"),
+        SUBAGENT_STEPS,
+    )
+)
+"""The fields of results that have their own type of block, without those of commands and changes."""
 
 
 def blocks(fields: Fields) -> Iterator[Block]:
@@ -110,12 +117,15 @@ def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
         if reason := text(body, key):
             yield ErrorBlock(reason)
             del body[key]
-    yield from _change_block(body)
+    if "diffString" in body or "afterFullFileContent" in body:
+        yield from _change_block(body)
     for stream in ("stdout", "stderr"):
         if output := text(body, stream):
             yield OutputBlock(stream, output)
         body.pop(stream, None)
     body.pop("interleavedOutput", None)
+    if _OF_OTHER_TOOLS.isdisjoint(body):  # of a command: a comparison reads 30,000 of them
+        return
     content = text(body, "content") or "\n".join(mcp_texts(body))
     if content:
         first = number(mapping(body.get("readRange")), "startLine")

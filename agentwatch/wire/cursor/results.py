@@ -55,9 +55,10 @@ def read_result(tool: Tool, result: object, *, is_free: bool = False) -> Result:
         is_free: Whether the result may be any value, as that of a documented `function`. An object without a
             known variant is then the result itself.
     """
-    variants = mapping(result)
+    variants: Fields = result if type(result) is dict else mapping(result)
     if len(variants) == 1 and "success" in variants:  # nearly always
-        return _success(tool, mapping(variants["success"]))
+        success = variants["success"]
+        return _success(tool, success if type(success) is dict else mapping(success))
     if "rejected" in variants:
         body = mapping(variants["rejected"])
         return Result(Outcome.REJECTED, body, text(body, "reason"))

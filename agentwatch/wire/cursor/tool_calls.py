@@ -37,7 +37,7 @@ class ToolUse(NamedTuple):
         return self.is_function and self.name != _NO_NAME
 
 
-def read_tool(call: Fields) -> ToolUse:
+def read_tool(value: object) -> ToolUse:
     """Return the tool of a call.
 
     In `{"readToolCall": {...}, "toolCallId": "1"}` the name is `read`. Siblings of the key are ignored. Lines
@@ -45,15 +45,16 @@ def read_tool(call: Fields) -> ToolUse:
     value, `{"tool": {"case": "grepToolCall", "value": {...}}}`.
 
     Args:
-        call: The object under `tool_call`.
+        value: The object under `tool_call`.
     """
-    for key, value in call.items():
+    call: Fields = value if type(value) is dict else mapping(value)
+    for key, body in call.items():
         if key in _BY_KEY:
             name, tool = _BY_KEY[key]
-            return _new(ToolUse, (name, tool, value if type(value) is dict else mapping(value), key))
+            return _new(ToolUse, (name, tool, body if type(body) is dict else mapping(body), key))
         if key.endswith(_TOOL_KEY) and len(key) > len(_TOOL_KEY):
             name = key.removesuffix(_TOOL_KEY)
-            return ToolUse(name, other_tool(name), mapping(value), key)
+            return ToolUse(name, other_tool(name), mapping(body), key)
     if FUNCTION in call:
         body = mapping(call[FUNCTION])
         return _named(text(body, "name") or _NO_NAME, body, FUNCTION)
