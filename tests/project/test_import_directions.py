@@ -51,7 +51,7 @@ ALLOWED = {
     | {"state_folder"},
     "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
-    "engine": {"config", "faults", "host_place", "safe_text"},
+    "engine": {"config", "faults", "host_place", "json_fields", "safe_text"},
     "shipping": {"capture", "config", "engine", "events", "faults", "machine", "recording", "state_folder"}
     | WORDS,
     "remote": {
@@ -61,6 +61,7 @@ ALLOWED = {
         "events",
         "faults",
         "host_place",
+        "json_fields",
         "machine",
         "recording",
         "sources",
@@ -70,7 +71,8 @@ ALLOWED = {
     "tripwires": {"actions", "agent_facts", "analysis", "events", "feed", "outputs", "recording", "rules"}
     | {"session"}
     | WORDS,
-    "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
+    "outputs": {"actions", "analysis", "events", "feed", "json_fields", "machine", "recording", "session"}
+    | WORDS,
     "actions": {"events", "session"} | WORDS,
     "blocks": {"events"},
     **dict.fromkeys(
@@ -81,6 +83,7 @@ ALLOWED = {
             "events",
             "faults",
             "host_place",
+            "json_fields",
             "paths",
             "plurals",
             "resources",
