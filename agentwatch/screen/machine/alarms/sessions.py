@@ -9,9 +9,9 @@ from typing import NamedTuple
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE
+from agentwatch.machine.watched import Rows
 from agentwatch.recording import now_ms
 from agentwatch.screen.machine.alarms.joined import JoinedSession
-from agentwatch.screen.machine.watching import Rows
 from agentwatch.tripwires import Tripwire
 from agentwatch.tripwires.cooldown import Announcement
 
