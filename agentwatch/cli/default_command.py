@@ -9,13 +9,12 @@ import click
 
 from agentwatch import __version__
 from agentwatch.cli.messages import say
-from agentwatch.faults import INCOMPLETE_RECORDING
+from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING
 from agentwatch.outputs.writing import write_all
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_BROKEN_PIPE = 141
 _INCOMPLETE = "agentwatch.incomplete"
 LATER = {
     "check": ("check.options", "check"),
@@ -135,7 +134,7 @@ def _print(text: str) -> int:
     try:
         write_all(1, f"{text}\n".encode())
     except BrokenPipeError:
-        return _BROKEN_PIPE
+        return BROKEN_PIPE
     except OSError as error:
         say(f"cannot print: {error.strerror}")
         return INCOMPLETE_RECORDING

@@ -10,9 +10,9 @@ from agentwatch.actions import action, brief_action
 from agentwatch.agent_facts import LATE_EXIT_MS
 from agentwatch.cli.ci_runner import in_runner, without_commands
 from agentwatch.cli.messages import say
-from agentwatch.cli.stdout import BROKEN_PIPE, PrintingFailed, write, write_json, write_line
+from agentwatch.cli.stdout import PrintingFailed, write, write_json, write_line
 from agentwatch.events import Outcome
-from agentwatch.faults import INCOMPLETE_RECORDING, USAGE
+from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.text import ActionLines
 from agentwatch.recording import MOST_LINE_BYTES

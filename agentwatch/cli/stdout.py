@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterable
 
 from agentwatch.cli.ci_runner import in_runner, json_without_commands
 from agentwatch.cli.messages import printable, say
-from agentwatch.faults import INCOMPLETE_RECORDING
+from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING
 from agentwatch.outputs.writing import write_all
-
-BROKEN_PIPE = 141
-"""The exit code if the reader of stdout has closed the pipe."""
 
 
 class PrintingFailed(Exception):
