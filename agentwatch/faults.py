@@ -14,6 +14,8 @@ CANNOT_CREATE = 73
 INCOMPLETE_RECORDING = 74
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
+BROKEN_PIPE = 141
+"""The reader of stdout has closed the pipe: nothing is said."""
 
 
 class Fault(Exception):

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 RETRY_SECONDS = 5.0
 _NEVER = float("inf")
-_FIRST_STEP_BYTES = 1 << 16
-"""A line is searched in a small step first: most lines are short."""
-_STEP_BYTES = 1 << 20
+_FIRST_STEP_BYTES = 1 << 12
+"""Most lines are shorter. Reading 4 KiB takes 1 µs; 64 KiB take 12 µs."""
+_STEP_BYTES = 1 << 16
 
 
 class Appender:

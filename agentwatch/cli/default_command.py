@@ -9,13 +9,12 @@ import click
 
 from agentwatch import __version__
 from agentwatch.cli.messages import say
-from agentwatch.faults import INCOMPLETE_RECORDING
+from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING
 from agentwatch.writing import write_all
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_BROKEN_PIPE = 141
 _INCOMPLETE = "agentwatch.incomplete"
 SUBCOMMANDS = {
     "check": ("check.options", "check", "Check recordings by rules: exit 1 if one is broken, else 0."),
@@ -170,7 +169,7 @@ def _print(text: str) -> int:
     try:
         write_all(1, f"{text}\n".encode())
     except BrokenPipeError:
-        return _BROKEN_PIPE
+        return BROKEN_PIPE
     except OSError as error:
         say(f"cannot print: {error.strerror}")
         return INCOMPLETE_RECORDING

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from agentwatch.actions import action, brief_action
 from agentwatch.agent_facts import LATE_EXIT_MS
 from agentwatch.cli.messages import in_runner, say, without_commands
-from agentwatch.cli.stdout import BROKEN_PIPE, PrintingFailed, write, write_json, write_line
+from agentwatch.cli.stdout import PrintingFailed, write, write_json, write_line
 from agentwatch.events import Outcome
-from agentwatch.faults import INCOMPLETE_RECORDING, USAGE
+from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.recording import MOST_LINE_BYTES
 from agentwatch.safe_text import SafeText, safe_line, safe_text

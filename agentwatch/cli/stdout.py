@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from agentwatch.cli.messages import in_runner, json_without_commands, printable, say
-from agentwatch.faults import INCOMPLETE_RECORDING
+from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING
 from agentwatch.writing import write_all
-
-BROKEN_PIPE = 141
-"""The exit code if the reader of stdout has closed the pipe."""
 
 
 class PrintingFailed(Exception):

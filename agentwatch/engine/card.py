@@ -6,18 +6,14 @@ unknown keys are ignored. Who has written a card is known by its subject, never 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
 
 import orjson
 
 from agentwatch.engine.limits import CARD_BYTES, LARGEST_NUMBER, STORED_CARD_BYTES
+from agentwatch.json_fields import Field, values_in, values_of
 
 VERSION = 1
-_LONG = 200
-_SHORT = 80
-_LENGTHS = {"prompt": _LONG, "cwd": _LONG, "last": _LONG, "title": _LONG, "problem": _LONG}
-"""The most characters of texts; of the others it is 80."""
 _SHORTENED = ("cwd", "problem", "last", "title", "prompt", "branch", "repo", "model", "host", "agent")
 """The texts that are cut, one after the other, until a card fits: to a quarter, and if that is not enough, to
 nothing. A control character takes six bytes in JSON."""
@@ -70,20 +66,32 @@ class Card:
     """Why the engine does not have the rest of the recording."""
 
 
-_NUMBERS = frozenset(each.name for each in fields(Card) if "int" in str(each.type))
-_REQUIRED = frozenset({"bytes", "shipped"})
+_LONG = {"prompt", "cwd", "last", "title", "problem"}
+_LONG_CHARACTERS = 200
+_SHORT_CHARACTERS = 80
+_FIELDS = {
+    each.name: Field(each.name, int, LARGEST_NUMBER, None if "None" in str(each.type) else 0)
+    if "int" in str(each.type)
+    else Field(each.name, str, _LONG_CHARACTERS if each.name in _LONG else _SHORT_CHARACTERS, "")
+    for each in fields(Card)
+}
+FROM_ROW = (
+    *("agent", "model", "cwd", "repo", "branch", "title"),
+    *("calls", "failed", "context_used", "context_size"),
+)
+"""The fields that the row of a list has too, under the same names."""
 
 
 def encode(card: Card) -> bytes:
     """Return a card as JSON of at most 2 KiB; long texts are cut until it fits."""
-    values = {name: _bounded(name, value) for name, value in asdict(card).items()}
+    values = values_of(_FIELDS.values(), card)
     given = {"v": VERSION} | {name: value for name, value in values.items() if value not in ("", None)}
     data = orjson.dumps(given)
     for name, divisor in [*((name, 4) for name in _SHORTENED), *((name, 0) for name in _DROPPED)]:
         if len(data) <= CARD_BYTES:
             break
         if name in given:
-            length = _LENGTHS.get(name, _SHORT) // divisor if divisor else 0
+            length = _FIELDS[name].limit // divisor if divisor else 0
             given[name] = given[name][:length]
             data = orjson.dumps(given)
     return data
@@ -99,15 +107,4 @@ def decode(data: bytes) -> Card | None:
         return None
     if not isinstance(given, dict) or given.get("v") != VERSION:
         return None
-    values = {each.name: _bounded(each.name, given.get(each.name)) for each in fields(Card)}
-    return Card(**values)
-
-
-def _bounded(name: str, value: object) -> Any:
-    """Return a value of the type and range of a key; the empty one of the key for any other value."""
-    if name in _NUMBERS:
-        is_number = type(value) is int and 0 <= value < LARGEST_NUMBER
-        return value if is_number else (0 if name in _REQUIRED else None)
-    if not isinstance(value, str):
-        return ""
-    return value[: _LENGTHS.get(name, _SHORT)].encode("utf-8", "replace").decode()
+    return Card(**values_in(_FIELDS.values(), given))

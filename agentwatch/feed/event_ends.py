@@ -6,8 +6,7 @@ Many lines of some formats report nothing new: the start of a block, a repeated 
 from __future__ import annotations
 
 from agentwatch.feed.feed import Feed
-from agentwatch.recording import Until
-from agentwatch.recording.line_ends import line_end_after
+from agentwatch.recording import Until, line_end_after
 from agentwatch.session import Session
 
 _MOST_LINES = 10_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import lt
 from typing import Protocol
 
-from agentwatch.recording.line_ends import line_end_after, line_end_before
+from agentwatch.recording import line_end_after, line_start
 from agentwatch.recording.time_columns import TimeColumns
 from agentwatch.session import Pieces, Place
 
@@ -99,7 +99,7 @@ class RecordedTimes:
     def offset_at(self, at_ms: float) -> int:
         """Return the moment after the last line at or before a time."""
         later = self._noted.around(at_ms)[1]
-        return self.size if later is None else line_end_before(self.fd, later[0])
+        return self.size if later is None else line_start(self.fd, later[0])
 
     def around(self, at_ms: float) -> tuple[int | None, int | None]:
         """Return the last time of a line that is not later than a time, and the first that is later.
@@ -112,7 +112,7 @@ class RecordedTimes:
 
     def before(self, offset: int) -> int:
         """Return the end of the line before the one that ends at `offset`; 0 at the first line."""
-        return line_end_before(self.fd, offset - 1) if offset > 0 else 0
+        return line_start(self.fd, offset - 1) if offset > 0 else 0
 
     def after(self, offset: int) -> int:
         """Return the end of the next line after `offset`; the live moment if no line follows."""
@@ -120,7 +120,7 @@ class RecordedTimes:
 
     def aligned(self, offset: int) -> int:
         """Return the last line end at or before an offset."""
-        return self.size if offset >= self.size else line_end_before(self.fd, max(offset, 0))
+        return self.size if offset >= self.size else line_start(self.fd, max(offset, 0))
 
 
 def _is_rising(times_ms: list[int]) -> bool:

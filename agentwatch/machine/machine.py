@@ -36,7 +36,7 @@ _HOUR_MS = 3_600_000
 
 
 class Machine:
-    """The sessions of this machine."""
+    """The sessions of this machine. It satisfies `machine.watched.Watched`."""
 
     def __init__(
         self,
@@ -61,8 +61,8 @@ class Machine:
 
         None for all that run.
         """
-        self.has_problem = False
-        """Whether nobody knows what runs here: never."""
+        self.problem = SafeText("")
+        """Why nobody knows what runs here: never."""
         self._clock = clock
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()
@@ -125,6 +125,9 @@ class Machine:
         self._join(now_ms)
         self._judge(now_ms)
         return not self.is_found or bool(self._unread)
+
+    def close(self) -> None:
+        """Stop to watch; no file is open."""
 
     def settle(self, now_ms: int, seconds: float | None = None) -> bool:
         """Work until every row that is wanted is complete.

@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.recording import open_regular
+from agentwatch.recording import first_bytes
 
 _MOST_BYTES = 4096
 _MOST_PARENTS = 64
@@ -115,10 +114,4 @@ class Repositories:
 
 
 def _beginning(path: str) -> str:
-    with suppress(OSError, ValueError):
-        fd = open_regular(Path(path))
-        try:
-            return os.pread(fd, _MOST_BYTES, 0).decode("utf-8", "replace")
-        finally:
-            os.close(fd)
-    return ""
+    return first_bytes(path, _MOST_BYTES).decode("utf-8", "replace")

@@ -6,8 +6,18 @@ between an agent and its readers: writing never waits for a reader, and each rea
 
 from agentwatch.capture.appender import line_start
 from agentwatch.capture.clock import now_ms
-from agentwatch.recording.from_end import lines_from_end
-from agentwatch.recording.head_tail import HeadTailReader, first_lines, is_one_document, last_lines
+from agentwatch.recording.ends import (
+    bytes_before,
+    ends_of_line,
+    first_bytes,
+    first_lines,
+    is_one_document,
+    last_lines,
+    line_end_after,
+    lines_between,
+    lines_from_end,
+)
+from agentwatch.recording.head_tail import HeadTailReader
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines, Until
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.saved_process import SavedProcess, read_process
@@ -40,7 +50,10 @@ __all__ = [
     "SessionFiles",
     "Until",
     "WrittenTimes",
+    "bytes_before",
     "create_file",
+    "ends_of_line",
+    "first_bytes",
     "first_lines",
     "hold",
     "is_at",
@@ -48,7 +61,9 @@ __all__ = [
     "is_locked",
     "is_one_document",
     "last_lines",
+    "line_end_after",
     "line_start",
+    "lines_between",
     "lines_from_end",
     "nameless_file",
     "new_session_files",

@@ -7,60 +7,10 @@ from collections.abc import Callable
 from itertools import takewhile
 
 from agentwatch.capture.appender import line_start
-from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines, split_lines
+from agentwatch.recording.ends import HEAD_BYTES, ends_of_line, first_lines
+from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines
 
-_HEAD_BYTES = 1 << 16
 _TAIL_BYTES = 1 << 18
-_BOM = b"\xef\xbb\xbf"
-_ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
-
-
-def first_lines(fd: int, most_bytes: int) -> list[bytes]:
-    """Return the whole lines in the first bytes of a file, with their line ends.
-
-    Args:
-        fd: The file.
-        most_bytes: The number of bytes to read; a line that does not end within them is left out.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
-    data = os.pread(fd, most_bytes, 0)
-    return split_lines(data)[0] if data else []
-
-
-def is_one_document(fd: int) -> bool:
-    """Return whether a file begins like one JSON document over many lines, as `jq` or an editor writes it.
-
-    Its first line is only `{` or `[`, and its second line is the beginning of a member or an item. The event
-    of an agent is an object on one line.
-
-    Args:
-        fd: The file. One that cannot be read at an offset is no document.
-    """
-    try:
-        lines = (line.removeprefix(_BOM).strip() for line in first_lines(fd, _HEAD_BYTES))
-    except OSError:
-        return False
-    present = filter(None, lines)
-    opening, following = next(present, b""), next(present, b"")
-    if opening == b"{":
-        return following.startswith(b'"')
-    return opening == b"[" and following[:1] in _ITEM_STARTS and not following.endswith(b"}")
-
-
-def last_lines(fd: int, most_bytes: int) -> list[bytes]:
-    """Return the lines in the last bytes of a file, without their line ends.
-
-    Args:
-        fd: The file.
-        most_bytes: The number of bytes to read; the first line may have begun before them.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
-    start = max(os.fstat(fd).st_size - most_bytes, 0)
-    return os.pread(fd, most_bytes, start).split(b"\n")
 
 
 class HeadTailReader:
@@ -102,7 +52,7 @@ class HeadTailReader:
         return os.pread(self.fd, length, offset)
 
     def _head(self) -> Lines:
-        first, *others = first_lines(self.fd, _HEAD_BYTES) or [b""]
+        first, *others = first_lines(self.fd) or [b""]
         return Lines(0, [first, *takewhile(self._starts_run, others)], self._times)
 
     def _tail(self) -> list[Lines]:
@@ -113,10 +63,10 @@ class HeadTailReader:
         end = self._size - (self.line_at(self._size - 1, 1) == b"\n")
         found: list[Lines] = []
         budget = _TAIL_BYTES
-        while end > _HEAD_BYTES and budget > 0:
+        while end > HEAD_BYTES and budget > 0:
             start = line_start(self.fd, end)
             if end - start > MOST_LINE_BYTES:
-                head, tail = self.line_at(start, _HEAD_BYTES), self.line_at(end - _HEAD_BYTES, _HEAD_BYTES)
+                head, tail = ends_of_line(self.fd, start, end - start)
                 found.insert(0, Lines(start, [head], self._times, tail, end - start))
             else:
                 budget -= end - start if found else 0

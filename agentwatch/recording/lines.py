@@ -11,7 +11,7 @@ from agentwatch.recording.times import ArrivalTimes
 _READ_BYTES = 1 << 18
 MOST_LINE_BYTES = 16 << 20
 """Longer lines are oversize and are not parsed whole: 16 MiB of `[],` need one second and 0.5 GB."""
-_KEPT_BYTES = 1 << 16
+KEPT_BYTES = 1 << 16
 """The number of bytes kept from each end of an oversize line."""
 
 
@@ -198,17 +198,17 @@ class LineReader:
         self._tail_bytes += len(data)
         if self._tail_bytes > MOST_LINE_BYTES:
             head = tail = b""
-            while len(head) < _KEPT_BYTES:
+            while len(head) < KEPT_BYTES:
                 head += self._tail.pop(0)
-            while self._tail and len(tail) < _KEPT_BYTES:
+            while self._tail and len(tail) < KEPT_BYTES:
                 tail = self._tail.pop() + tail
-            self._tail = [head[:_KEPT_BYTES], (head[_KEPT_BYTES:] + tail)[-_KEPT_BYTES:]]
+            self._tail = [head[:KEPT_BYTES], (head[KEPT_BYTES:] + tail)[-KEPT_BYTES:]]
 
     def _kept_line(self, start: int) -> Lines:
         """Return the buffered line."""
         joined = b"".join(self._tail)
         if self._tail_bytes > MOST_LINE_BYTES:
-            return Lines(start, [joined[:_KEPT_BYTES]], self.times, joined[-_KEPT_BYTES:], self._tail_bytes)
+            return Lines(start, [joined[:KEPT_BYTES]], self.times, joined[-KEPT_BYTES:], self._tail_bytes)
         return Lines(start, [joined], self.times)
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from agentwatch.events import Permission
 from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Place
+from agentwatch.session.rules import add_question, asks_user, end_call, question_key, question_words
 
 _MOST_OPEN = 64
 _MOST_SAID = 10_000
@@ -67,28 +68,27 @@ class Asked:
             run: The number of the run.
             ended_calls: The number of calls that have ended so far.
         """
-        key = bounded_id(event.key or event.call_id or event.subject)
+        key = bounded_id(question_key(event))
         at_ms = place.seen_ms if event.at_ms is None else event.at_ms
         words = ""
         if event.answer is not None:
             if (asked := self.open_questions.pop(key, None)) is not None:
                 words = f"{event.answer}{_waited(asked, event, place)}: {asked.words}"
-        elif not event.is_automatic and key not in self.open_questions:
-            words = f"asks: {question(event)}"
+        elif asks_user(event) and key not in self.open_questions:
+            words = f"asks: {question_words(event)}"
         if words and len(self.said) < _MOST_SAID:
             self.said.append(Said(ended_calls, run, bounded(words) or "", at_ms))
-        if event.answer is None and not event.is_automatic:
+        if asks_user(event):
             self.count += key not in self.open_questions
             call_id = event.call_id and bounded_id(event.call_id)
-            self.open_questions[key] = Question(bounded(question(event)) or "", call_id, place, event.at_ms)
-            if len(self.open_questions) > _MOST_OPEN:
-                del self.open_questions[next(iter(self.open_questions))]
+            words = bounded(question_words(event)) or ""
+            asked = Question(words, call_id, place, event.at_ms)
+            add_question(self.open_questions, key, asked, _MOST_OPEN)
 
     def call_ended(self, call_id: str) -> None:
         """Remove the questions about a call that has ended, whether or not an answer was seen."""
         if self.open_questions:
-            kept = [each for each in self.open_questions.items() if each[1].call_id != call_id]
-            self.open_questions = dict(kept)
+            self.open_questions = end_call(self.open_questions, call_id)
 
     def clear(self) -> None:
         """Remove all questions: the run has ended."""
@@ -101,8 +101,3 @@ def _waited(asked: Question, event: Permission, place: Place) -> str:
         if start_ms is not None and end_ms is not None and end_ms >= start_ms:
             return f" after {(end_ms - start_ms) // 1000} s"
     return ""
-
-
-def question(event: Permission) -> str:
-    """Return what a question asks for: the tool and its target."""
-    return f"{event.subject} {event.target}" if event.target else event.subject

@@ -9,6 +9,7 @@ from agentwatch.events import Outcome, RunInfo, RunStarted, Tokens, TurnEnded
 from agentwatch.plurals import plural
 from agentwatch.session.bounds import bounded, bounded_members
 from agentwatch.session.call import Place
+from agentwatch.session.rules import replaces_title
 from agentwatch.session.storage.growing_text import Content
 from agentwatch.session.storage.spill import Spill
 from agentwatch.session.turns import Answer, TurnResult
@@ -103,7 +104,7 @@ class Run:
         self.agent_version = bounded(event.agent_version) or self.agent_version
         if isinstance(event, RunInfo):
             self.branch = bounded(event.branch) or self.branch
-            if event.title and (event.is_users_title or not self.is_users_title):
+            if replaces_title(event, is_users_title=self.is_users_title):
                 self.title, self.is_users_title = bounded(event.title), event.is_users_title
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentwatch.engine.card import Card, encode
+from agentwatch.engine.card import FROM_ROW, Card, encode
 from agentwatch.engine.chunk import Ended
 from agentwatch.engine.limits import SIGN_OF_LIFE_SECONDS
 from agentwatch.machine.digest import Turn
@@ -99,28 +99,19 @@ class CardWriter:
         row = row_of(tracked, self._repositories.of(tracked.cwd))
         digest = tracked.digest
         return Card(
+            **{name: getattr(row, name) for name in FROM_ROW},
             host=self._host,
-            agent=row.agent,
-            model=row.model,
-            cwd=row.cwd,
-            repo=row.repo,
-            branch=row.branch,
-            title=row.title,
             prompt=(digest.last_prompt or digest.first_prompt) if digest else "",
             state=row.standing.state,
             ground=row.standing.ground,
             since_ms=row.standing.since_ms,
             outcome="running" if is_live else self._outcome(),
-            calls=row.calls,
             running=row.open_calls,
-            failed=row.failed,
-            context_used=row.context_used,
-            context_size=row.context_size,
             bytes=recorded.size,
             shipped=recorded.offset,
             started_ms=row.began_ms,
-            seen_ms=recorded.changed_ns
-            // _MS_NS,  # the clock of the agent may be wrong, and old sessions are hidden
+            # the clock of the agent may be wrong, and old sessions are hidden
+            seen_ms=recorded.changed_ns // _MS_NS,
             last=_last(row),
             exit=None if process is None else process.exit_code,
             sha256="" if ended is None else ended.sha256,

@@ -10,13 +10,20 @@ from pathlib import Path
 
 from agentwatch.engine.chunk import Chunk, Ended
 from agentwatch.engine.limits import SESSION_BYTES
-from agentwatch.recording import SavedProcess, SessionFiles, is_being_written, open_regular, read_process
+from agentwatch.recording import (
+    SavedProcess,
+    SessionFiles,
+    bytes_before,
+    is_being_written,
+    line_start,
+    open_regular,
+    read_process,
+)
+from agentwatch.recording.ends import COMPARED_BYTES
 from agentwatch.shipping.times import TimesAhead
 
-_READ_BYTES = 1 << 16
 _LONG_LINE_BYTES = 1 << 20
 """A line is sent before it has ended if it is longer."""
-_COMPARED_BYTES = 64
 """The bytes before the next one that are compared: a file that was erased and filled again has others."""
 _WRITER_SECONDS = 0.25
 """How often it is checked whether the writer is still there; the check takes 50 us."""
@@ -76,7 +83,7 @@ class Recorded:
         self.offset = self._searched = self._line_end = offset
         self._times.start_at(offset)
         with _reading():
-            self._before = self._bytes_before()
+            self._before = bytes_before(self._fd, self.offset)
         return ""
 
     def is_complete(self) -> bool:
@@ -110,7 +117,9 @@ class Recorded:
         self.size, self.changed_ns = status.st_size, status.st_mtime_ns
         if self.size < before:  # after a full disk it is cut back to its last whole line
             self._searched = self._line_end = self.offset
-        if self.size < self.offset or (self.size != before and self._bytes_before() != self._before):
+        if self.size < self.offset or (
+            self.size != before and bytes_before(self._fd, self.offset) != self._before
+        ):
             return "the recording was cut back"
         return ""
 
@@ -154,7 +163,7 @@ class Recorded:
     def note_stored(self, chunk: Chunk) -> None:
         """Note that the engine has a chunk."""
         self.offset = chunk.end
-        self._before = (self._before + chunk.payload[-_COMPARED_BYTES:])[-_COMPARED_BYTES:]
+        self._before = (self._before + chunk.payload[-COMPARED_BYTES:])[-COMPARED_BYTES:]
         self._times.start_at(chunk.end)
 
     def awaits_exit_code(self) -> bool:
@@ -189,17 +198,9 @@ class Recorded:
         """Find the last line end in what was added."""
         end, first = self.size, self._searched
         self._searched = max(end, first)
-        while end > first:
-            start = max(end - _READ_BYTES, first)
-            found = os.pread(self._fd, end - start, start).rfind(b"\n")
-            if found >= 0:
-                self._line_end = start + found + 1
-                return
-            end = start
-
-    def _bytes_before(self) -> bytes:
-        start = max(self.offset - _COMPARED_BYTES, 0)
-        return os.pread(self._fd, self.offset - start, start)
+        found = line_start(self._fd, end, first)
+        if found > first:
+            self._line_end = found
 
     def _is_replaced(self) -> bool:
         try:

@@ -150,6 +150,11 @@ class Decoder:
         """Return the events that follow from the end of the stream."""
         return [] if self._decoder is None else self._decoder.end()
 
+    def decode_all(self, data: bytes) -> list[list[Event]]:
+        """Return the events of a line, after those of each line before it whose format was not known yet."""
+        events = self.decode(data)
+        return [*self.take_redecoded(), events]
+
     def take_redecoded(self) -> list[list[Event]]:
         """Return the real events of the lines before the agent was detected, in order.
 

@@ -19,9 +19,9 @@ from textual.pilot import Pilot
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
-from agentwatch.safe_text import safe_line
+from agentwatch.machine.watched import Rows
+from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.machine.app import HomeApp
-from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.signals import HeldSignals
 from drawing.machine_rows import made_rows, rows_of_film, rows_of_machines
 from drawing.picture import LIGHT, SESSION_CLOCKS, Program, Shown, mended
@@ -72,10 +72,13 @@ class MadeMachine:
         self.notes = tuple(map(safe_line, notes))
         self.rows: Rows = {row.key: row for row in rows}
         self.is_found = True
-        self.has_problem = False
+        self.problem = SafeText("")
         self.wants_all = False
         self.in_view: AbstractSet[Key] | None = None
         self._later = list(later)
+
+    def close(self) -> None:
+        """Do nothing."""
 
     def step(self, now_ms: int) -> bool:
         """Replace the rows whose time has come."""

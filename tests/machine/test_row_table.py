@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,11 +26,11 @@ def test_the_branch_of_a_folder_is_read_once_for_all_its_sessions(
     head.parent.mkdir()
     opened: list[Path] = []
 
-    def open_regular(path: Path) -> int:
-        opened.append(path)
-        return os.open(path, os.O_RDONLY)
+    def first_bytes(path: str, most_bytes: int) -> bytes:
+        opened.append(Path(path))
+        return Path(path).read_bytes()[:most_bytes]
 
-    monkeypatch.setattr(repository, "open_regular", open_regular)
+    monkeypatch.setattr(repository, "first_bytes", first_bytes)
     metadata = Metadata(cwd=str(tmp_path))
     founds = [Found("claude", f"{number}", tmp_path, 0, 0, metadata=metadata) for number in range(20)]
     table = RowTable({found.key: Tracked(found) for found in founds}, {})

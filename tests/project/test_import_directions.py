@@ -50,7 +50,7 @@ ALLOWED = {
     | {"state_folder"},
     "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
-    "engine": {"config", "faults", "host_place", "safe_text"},
+    "engine": {"config", "faults", "host_place", "json_fields", "safe_text"},
     "shipping": {"capture", "config", "engine", "events", "faults", "machine", "recording", "state_folder"}
     | WORDS,
     "remote": {
@@ -60,6 +60,7 @@ ALLOWED = {
         "events",
         "faults",
         "host_place",
+        "json_fields",
         "machine",
         "recording",
         "sources",
@@ -71,6 +72,7 @@ ALLOWED = {
         "analysis",
         "events",
         "feed",
+        "json_fields",
         "machine",
         "recording",
         "rules",
@@ -89,6 +91,7 @@ ALLOWED = {
             "events",
             "faults",
             "host_place",
+            "json_fields",
             "paths",
             "plurals",
             "resources",

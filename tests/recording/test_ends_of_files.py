@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
+from random import Random
+
+import pytest
 
 from agentwatch.recording import (
+    bytes_before,
+    first_bytes,
     first_lines,
     is_one_document,
     last_lines,
+    line_end_after,
     line_start,
+    lines_between,
     lines_from_end,
 )
 from tests.conftest import case
@@ -44,19 +52,6 @@ def test_the_last_lines_end_with_the_file(tmp_path: Path) -> None:
     ):
         with opened(tmp_path / "file", data) as fd:
             assert last_lines(fd, most_bytes) == lines
-
-
-def test_a_line_start_is_found_from_its_end(tmp_path: Path) -> None:
-    """However many reads it takes, a line begins behind the last line end before it.
-
-    The first read is of 64 KiB, each further one of 1 MiB.
-    """
-    for length in (2, (1 << 16) - 1, 1 << 16, (1 << 16) + (1 << 20) - 1, (1 << 16) + (1 << 20), 3 << 20):
-        first, second = length + 1, 2 * length + 2
-        with opened(tmp_path / "file", (b"x" * length + b"\n") * 2 + b"f") as fd, case(length):
-            ends = (0, length, first, first + 2, first + length, second, second + 1)
-            starts = [0, 0, first, first, first, second, second]
-            assert [line_start(fd, end) for end in ends] == starts
 
 
 def test_lines_from_the_end(tmp_path: Path) -> None:
@@ -109,3 +104,87 @@ def test_a_pipe_is_no_document() -> None:
     assert not is_one_document(read_fd)
     os.close(read_fd)
     os.close(write_fd)
+
+
+def test_bytes_between_offsets_are_lines_and_a_rest(tmp_path: Path) -> None:
+    """What follows the last line end is not a line yet, and there may be fewer bytes than expected."""
+    with opened(tmp_path / "file", b"ab\ncde\nf") as fd:
+        assert lines_between(fd, 0, 99) == ([b"ab\n", b"cde\n"], b"f")
+        assert lines_between(fd, 3, 7) == ([b"cde\n"], b"")
+        assert lines_between(fd, 3, 5) == ([], b"cd")
+        assert lines_between(fd, 8, 8) == lines_between(fd, 8, 3) == lines_between(fd, 50, 99) == ([], b"")
+
+
+def test_bytes_before_an_offset(tmp_path: Path) -> None:
+    """At most 64 bytes are returned; a file that was cut has none."""
+    data = bytes(range(100))
+    with opened(tmp_path / "file", data) as fd:
+        for offset in (0, 1, 64, 65, 100):
+            assert bytes_before(fd, offset) == data[max(offset - 64, 0) : offset]
+        assert bytes_before(fd, 900) == b""
+
+
+def test_an_unreadable_file_has_no_first_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither has a path that no file can have, nor a folder, nor a file on a disk that fails."""
+    for path in (tmp_path / "gone", tmp_path, "a\0b"):
+        assert first_bytes(path, 10) == b""
+    (tmp_path / "x").write_bytes(b"{}")
+    assert first_bytes(str(tmp_path / "x"), 1) == b"{"
+
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(os, "pread", fail)
+    assert first_bytes(tmp_path / "x", 10) == b""
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[int]:
+    """Yield the descriptor of an empty file."""
+    fd = os.open(tmp_path / "lines", os.O_RDWR | os.O_CREAT)
+    yield fd
+    os.close(fd)
+
+
+def test_line_ends_are_those_of_the_bytes(empty: int) -> None:
+    """From any offset, the line ends on both sides are found, with lines of any length.
+
+    The first read is of 4 KiB, each further one of 64 KiB.
+    """
+    chance, offsets, data = Random(3), set[int](), b""
+    for _ in range(40):
+        length = chance.choice((0, 0, 1, 40, 4095, 4096, 4097, 69_631, 69_632, 69_633, 200_000))
+        begin, end = len(data), len(data) + length
+        offsets.update(range(begin, min(begin + 3, end)), range(end, begin, -1000), (end, end + 1))
+        data += b"x" * length + b"\n"
+    os.pwrite(empty, data, 0)
+    for offset in sorted(offsets):
+        assert line_start(empty, offset) == data.rfind(b"\n", 0, offset) + 1
+        found = data.find(b"\n", offset)
+        assert line_end_after(empty, offset, len(data)) == (len(data) if found < 0 else found + 1)
+
+
+def test_a_line_that_is_cut_off_ends_where_the_file_was_said_to_end(empty: int) -> None:
+    """In a file that was truncated since, the next line ends at the size that it had."""
+    os.pwrite(empty, b"one\ntwo", 0)
+    assert line_end_after(empty, 4, 900) == 900
+    assert line_start(empty, 900) == 4
+
+
+def test_a_huge_line_is_read_once(empty: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passing a line of 32 MiB reads each of its bytes once, 64 KiB at a time."""
+    size, reads = 32 << 20, list[int]()
+    os.ftruncate(empty, size)
+    os.pwrite(empty, b"\n", 9)
+    os.pwrite(empty, b"\n", size - 1)
+    pread = os.pread
+
+    def counted(fd: int, length: int, offset: int) -> bytes:
+        reads.append(length)
+        return pread(fd, length, offset)
+
+    monkeypatch.setattr(os, "pread", counted)
+    assert line_start(empty, size - 1) == 10
+    assert line_end_after(empty, 10, size) == size
+    assert max(reads) <= 1 << 16
+    assert sum(reads) <= 2 * size

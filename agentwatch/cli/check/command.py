@@ -21,7 +21,6 @@ from agentwatch.rules.language import RuleError
 from agentwatch.wire import Agent
 
 BROKEN = 1
-_BROKEN_PIPE = 141
 _NO_RULES = "no rules: give --rules FILE, --forbid, --require or --limit (--init writes a file of rules)"
 
 
@@ -128,8 +127,5 @@ def _print_document(data: bytes) -> int:
     """Print bytes as they are, and return the exit code."""
     from agentwatch.cli.export.output import STDOUT, write_file  # 4 ms, for two formats only
 
-    try:
-        write_file(STDOUT, [data], replaces=False)
-    except BrokenPipeError:
-        return _BROKEN_PIPE
+    write_file(STDOUT, [data], replaces=False)
     return 0

@@ -12,8 +12,6 @@ from agentwatch.cli.messages import printable, say
 from agentwatch.rules.check.starter import starter, starter_of, starting_rules
 from agentwatch.wire import Agent
 
-_BROKEN_PIPE = 141
-
 
 def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_forced: bool) -> int:
     """Write a file of rules, and return the exit code.
@@ -38,10 +36,7 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
     else:
         lines = list(starter())
     path = STDOUT if output is None else output
-    try:
-        write_file(path, ["".join(f"{printable(line)}\n" for line in lines).encode()], replaces=is_forced)
-    except BrokenPipeError:
-        return _BROKEN_PIPE
+    write_file(path, ["".join(f"{printable(line)}\n" for line in lines).encode()], replaces=is_forced)
     if path != STDOUT:
         say(f"wrote {path}")
     return 0

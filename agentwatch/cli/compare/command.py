@@ -28,7 +28,6 @@ SCREEN = "screen"
 """The output format that is no report: the comparison is shown on the screen."""
 _REDACTED = ("markdown", "html")
 """The formats that are made to be given away."""
-_BROKEN_PIPE = 141
 
 
 class Request(NamedTuple):
@@ -122,10 +121,7 @@ def _write(request: Request, pieces: Iterable[bytes]) -> int:
 
 
 def _write_file(request: Request, pieces: Iterable[bytes]) -> int:
-    try:
-        write_file(request.output or STDOUT, pieces, replaces=request.is_forced)
-    except BrokenPipeError:
-        return _BROKEN_PIPE
+    write_file(request.output or STDOUT, pieces, replaces=request.is_forced)
     return 0
 
 

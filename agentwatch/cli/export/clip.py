@@ -22,7 +22,6 @@ from agentwatch.wire import Agent
 
 _TO = ".."
 _PIECE_BYTES = 1 << 20
-_BROKEN_PIPE = 141
 
 
 def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool, is_forced: bool) -> int:
@@ -52,10 +51,7 @@ def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool, is_
         made = clip(session, part, agent)
     except OSError as error:
         raise cannot_create(output, error) from None
-    try:
-        write_file(output, _pieces(made), replaces=is_forced)
-    except BrokenPipeError:
-        return _BROKEN_PIPE
+    write_file(output, _pieces(made), replaces=is_forced)
     masked = session.report and f"{session.report.words()}, in the whole recording"
     report = [masked or "nothing was redacted (--raw)"]
     if descriptor(output) is None:

@@ -25,7 +25,6 @@ from agentwatch.wire import Agent
 
 FILM = "asciicast"
 """The format that can also be a film of the screen."""
-_BROKEN_PIPE = 141
 _MOST_COPIES = 1000
 """Up to this number, an export gets a new name beside earlier ones; after it, the fault is reported."""
 _UNFIT = re.compile(r"[^0-9A-Za-z._-]")
@@ -63,8 +62,6 @@ def run_export(request: Request, agent: Agent | None) -> int:
     try:
         pieces = _pieces(exporter, session, choices)
         size = write_file(path, pieces, replaces=request.is_forced)
-    except BrokenPipeError:
-        return _BROKEN_PIPE
     finally:
         progress.clear()
     is_limited = request.choices.max_bytes is not None

@@ -12,8 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import click
+
 from agentwatch.cli.address import STDIN, named_file
-from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
+from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
 from agentwatch.recording import SessionFiles, is_being_written, sessions_folder
 from agentwatch.writing import write_all
 
@@ -124,6 +126,7 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replaces: bool) -> int:
 
     Raises:
         Fault: The file exists and may not be replaced, or it cannot be written. What existed is unchanged.
+        Exit: The reader of an open descriptor has closed it, which ends the command with 141.
     """
     fd = descriptor(path)
     if fd is not None:
@@ -341,6 +344,6 @@ def _write_descriptor(fd: int, pieces: Iterable[bytes]) -> int:
     try:
         return _write(fd, pieces)
     except BrokenPipeError:
-        raise
+        raise click.exceptions.Exit(BROKEN_PIPE) from None
     except OSError as error:
         raise Fault(f"cannot print: {(error.strerror or str(error)).lower()}", INCOMPLETE_RECORDING) from None

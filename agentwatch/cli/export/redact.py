@@ -17,7 +17,6 @@ from agentwatch.faults import cannot_create
 from agentwatch.plurals import plural
 from agentwatch.redaction.recording import Redacted, redacted
 
-_BROKEN_PIPE = 141
 _PIECE_BYTES = 1 << 20
 
 
@@ -43,10 +42,7 @@ def run_redact(words: str, output: Path, *, is_forced: bool) -> int:
         raise cannot_create(Path(tempfile.gettempdir()), error) from None
     finally:
         progress.clear()
-    try:
-        size = write_file(output, _pieces(copy), replaces=is_forced)
-    except BrokenPipeError:
-        return _BROKEN_PIPE
+    size = write_file(output, _pieces(copy), replaces=is_forced)
     words = str(copy.report.words())
     if descriptor(output) is None:
         write_times(output, _times(copy), replaces=is_forced)

@@ -16,7 +16,8 @@ from agentwatch.faults import USAGE, Fault
 from agentwatch.safe_text import cut, safe_line
 
 if TYPE_CHECKING:
-    from agentwatch.remote.fleet.several import Elsewhere, Several
+    from agentwatch.machine.watched import Watched
+    from agentwatch.remote.fleet.several import Several
 
 _SHOWN_COLUMNS = 60
 
@@ -53,17 +54,17 @@ def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str]
     from agentwatch.recording import sessions_folder
     from agentwatch.remote.fleet.several import Several
 
-    elsewhere: dict[str, Elsewhere] = {}
+    elsewhere: dict[str, Watched] = {}
     for each in words:
         if each.startswith(SSH):
             _add_host(elsewhere, each)
         elif each != HERE:
             _add_engine(elsewhere, each, machines, environ, is_alone=HERE not in words)
     here = Machine(environ, home) if HERE in words else None
-    return Several(here, [*elsewhere.values()], sessions_folder())
+    return Several(here, elsewhere, sessions_folder())
 
 
-def _add_host(elsewhere: dict[str, Elsewhere], words: str) -> None:
+def _add_host(elsewhere: dict[str, Watched], words: str) -> None:
     from agentwatch.remote.ssh.address import parse_ssh
     from agentwatch.remote.ssh.rows import SshHost
 
@@ -73,7 +74,7 @@ def _add_host(elsewhere: dict[str, Elsewhere], words: str) -> None:
 
 
 def _add_engine(
-    elsewhere: dict[str, Elsewhere],
+    elsewhere: dict[str, Watched],
     words: str,
     machines: Machines,
     environ: Mapping[str, str],

@@ -85,10 +85,10 @@ def _of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key,
     for note in listed.notes:
         say(note)
     has_answer = listed.here is not None
-    for each in listed.elsewhere:
+    for address, each in listed.elsewhere.items():
         has_answer = has_answer or (each.is_found and not each.problem)
         if not each.is_found and not each.problem:
-            say(f"{each.address}: no answer within {_ANSWER_SECONDS:.0f} s")
+            say(f"{address}: no answer within {_ANSWER_SECONDS:.0f} s")
     rows = listed.rows
     listed.close()
     return rows, 0 if has_answer else USAGE

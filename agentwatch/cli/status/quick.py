@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from agentwatch.machine.status.counts import Counts, UnknownFieldError
 from agentwatch.machine.status.file import read_status
 
-_BROKEN_PIPE = 141
 _OPTION = "--format"
 
 
@@ -55,12 +54,10 @@ def status_line(template: str | None) -> str:
 
 
 def _print(data: bytes) -> int | None:
-    """Write the line, and return the exit code; None if the whole command line must report an error."""
+    """Write the line, and return the exit code; None if the whole command line must end with an error."""
     try:
         while data:
             data = data[os.write(1, data) :]
-    except BrokenPipeError:
-        return _BROKEN_PIPE
     except OSError:
         return None
     return 0

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 
 from agentwatch.actions import action
-from agentwatch.events import Outcome
 from agentwatch.exports.asciicast.cast import Cast, Code, exit_code, header
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices
@@ -14,9 +13,9 @@ from agentwatch.feed.pace import UNTIMED_MS
 from agentwatch.recording import LineReader
 from agentwatch.safe_text import safe_line
 from agentwatch.session import Call
+from agentwatch.session.rules import BAD_OUTCOMES
 
 _PIECE = 1 << 20
-_FAILED = (Outcome.FAILED, Outcome.REJECTED)
 
 
 def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
@@ -31,7 +30,7 @@ def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
         place = call.ended
         moment = end if place is None else place.offset + place.length + 1
         at_ms = clock.ms_at(moment)
-        if call.outcome in _FAILED:
+        if call.outcome in BAD_OUTCOMES:
             yield cast.event(at_ms, Code.MARKER, f"#{call.number} {action(call)}")
         yield cast.event(at_ms, Code.OUTPUT, f"{action(call)}\r\n")
         if choices.progress is not None:

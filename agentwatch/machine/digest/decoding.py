@@ -78,15 +78,9 @@ def apply_lines(digest: Digest, decoder: Decoder, lines: list[bytes], at_ms: int
             break
         if line.isspace() or not line:
             continue
-        for events in decoded(decoder, line):
+        for events in decoder.decode_all(line):
             tests.collect(line, events)
             digest.apply(events, at_ms)
             has_boundary = has_boundary or any(map(is_boundary, events))
     tests.finish()
     return has_boundary
-
-
-def decoded(decoder: Decoder, line: bytes) -> list[list[Event]]:
-    """Return the events of a line, after those of the lines before it that had no known format."""
-    events = decoder.decode(line)
-    return [*decoder.take_redecoded(), events]

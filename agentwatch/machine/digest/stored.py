@@ -7,13 +7,9 @@ import time
 from agentwatch.machine.digest.decoding import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.found import Found
-from agentwatch.sources.stores.known import store_for
+from agentwatch.sources.stores.known import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.wire import Decoder
 
-_MOST_BYTES = 1 << 22
-"""Of a larger session only the beginning is decoded, and the counts are left out."""
-_MOST_FILE_BYTES = 1 << 24
-"""A larger file is not opened: a document would be parsed whole."""
 _LARGEST_SHARE = 0.02
 """The largest part of the time that is spent on reading one store again."""
 
@@ -35,7 +31,7 @@ class StoredLines:
         With it comes the decoder of what may follow; None if not all lines were read.
         """
         present = found.size, found.changed_ns, found.metadata.changed_ms
-        if present == self._read or found.size > _MOST_FILE_BYTES or time.monotonic() < self._due:
+        if present == self._read or found.size > MOST_FILE_BYTES or time.monotonic() < self._due:
             return None
         began = time.monotonic()
         read = self.problem = None
@@ -66,7 +62,7 @@ def _read(found: Found) -> tuple[Digest, Decoder | None] | None:
         while lines := store.new_lines():
             apply_lines(digest, decoder, lines)
             size += sum(map(len, lines))
-            if size > _MOST_BYTES:
+            if size > MOST_STORE_BYTES:  # only the beginning is decoded, and the counts are left out
                 digest.skip()
                 return digest, None
     finally:

@@ -15,16 +15,13 @@ from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.stored import StoredLines
 from agentwatch.machine.digest.windows import read_briefly, read_ends, read_whole
 from agentwatch.machine.found import Found, Reach
-from agentwatch.recording import now_ms, open_own
-from agentwatch.recording.lines import split_lines
+from agentwatch.recording import bytes_before, lines_between, now_ms, open_own
 from agentwatch.wire import Decoder
 
 _WHOLE_BYTES = 1 << 20
 """A file of this size is read whole. It takes 5 to 20 ms."""
 _MOST_APPENDED = 1 << 22
 """If more was appended since the last reading, the file is read like a new one."""
-_BEFORE_BYTES = 64
-"""The bytes before the next line that are compared: a file that was written again has others."""
 _SILENT_MS = 5_000
 """After this time without a new line, a turn whose end nothing but silence shows has ended."""
 _FINAL_MS = 600_000
@@ -160,7 +157,7 @@ class Tail:
 
     def _continues(self, fd: int) -> bool:
         """Return whether the bytes before the next line are those that were read."""
-        return os.pread(fd, len(self._before), self._offset - len(self._before)) == self._before
+        return not self._before or bytes_before(fd, self._offset) == self._before
 
     def _begin(self, fd: int, size: int, changed_ms: int) -> None:
         start = digest_of(self.found, format_of(self.found))
@@ -173,17 +170,15 @@ class Tail:
 
     def _append(self, fd: int, size: int, digest: Digest, decoder: Decoder, at_ms: int | None = None) -> None:
         """Apply the lines after the last reading. The last one may not have been written whole yet."""
-        data = os.pread(fd, size - self._offset, self._offset)
-        lines, rest = split_lines(data) if data else ([], b"")
+        lines, rest = lines_between(fd, self._offset, size)
         if _is_object(rest):
             lines, rest = [*lines, rest], b""
         began_ms = digest.began_ms
         apply_lines(digest, decoder, lines, at_ms)
         if self._offset and not digest.course.has_line_times:
             digest.began_ms = began_ms  # the file had lines before, which have no time
-        self._offset += len(data) - len(rest)
-        start = max(self._offset - _BEFORE_BYTES, 0)
-        self._before = os.pread(fd, self._offset - start, start)
+        self._offset += sum(map(len, lines))
+        self._before = bytes_before(fd, self._offset)
 
     def _is_silent(self, changed_ms: int) -> bool:
         """Apply what follows from the time without a new line, and return whether that is anything."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import NamedTuple
 
 from agentwatch.events import Prompt, Text, ToolStarted
 from agentwatch.machine.digest.course import Course
-from agentwatch.machine.digest.decoding import apply_lines, decoded, decoder_for
+from agentwatch.machine.digest.decoding import apply_lines, decoder_for
 from agentwatch.machine.digest.digest import Digest
-from agentwatch.recording import lines_from_end
-from agentwatch.recording.lines import split_lines
+from agentwatch.recording import ends_of_line, line_end_after, lines_between, lines_from_end
+from agentwatch.recording.ends import HEAD_BYTES
 from agentwatch.wire import Decoder
 
-_HEAD_BYTES = 1 << 16
 _TAIL_BYTES = (1 << 18, 1 << 20, 1 << 22)
 """The tail grows until a turn begins or ends in it: one line of a session may have 100 KB, one with an image
 several MB."""
@@ -61,7 +59,7 @@ def read_whole(fd: int, size: int, start: Digest) -> Read:
     digest = _copy(start)
     digest.is_whole = True
     decoder = decoder_for(digest)
-    lines, rest = split_lines(os.pread(fd, size, 0)) if size else ([], b"")
+    lines, rest = lines_between(fd, 0, size)
     apply_lines(digest, decoder, lines)
     return Read(digest, decoder, size - len(rest))
 
@@ -77,7 +75,7 @@ def read_ends(fd: int, size: int, start: Digest) -> Read:
     Raises:
         OSError: The file cannot be read.
     """
-    head = _read_head(fd, start, _HEAD_BYTES)
+    head = _read_head(fd, start, HEAD_BYTES)
     found = None
     for most in _TAIL_BYTES:
         if most >= size:
@@ -118,15 +116,14 @@ def read_briefly(fd: int, size: int, start: Digest) -> Read | None:
 def _read_head(fd: int, start: Digest, most: int, *, is_brief: bool = False) -> _Head:
     digest = _copy(start)
     decoder = decoder_for(digest)
-    data = os.pread(fd, most, 0)
-    lines, rest = split_lines(data)
+    lines, rest = lines_between(fd, 0, most)
     if not lines:
         digest.apply(decoder.decode_oversize(rest, b"", len(rest)))
         digest.skip()
         return _Head(digest, [])
     before_prompt: int | None = None
     for number, line in enumerate(lines):
-        for events in decoded(decoder, line) if line.strip() else ():
+        for events in decoder.decode_all(line) if line.strip() else ():
             digest.apply(events)
             if before_prompt is None:
                 kinds = {type(event) for event in events}
@@ -143,9 +140,7 @@ def _read_head(fd: int, start: Digest, most: int, *, is_brief: bool = False) -> 
 def _read_tail(fd: int, begin: int, size: int, head: _Head) -> tuple[Read, bool]:
     """Read the whole lines after an offset, and return whether they are enough to know what goes on."""
     digest, decoder, begin = *_continued(head), max(begin, sum(map(len, head.start)))
-    data = os.pread(fd, size - begin + 1, begin - 1)
-    _partial, _, data = data.partition(b"\n")
-    lines, rest = split_lines(data) if data else ([], b"")
+    lines, rest = lines_between(fd, line_end_after(fd, begin - 1, size), size)
     has_boundary = apply_lines(digest, decoder, lines)
     offset = size - len(rest) if lines else begin
     return Read(digest, decoder, offset), has_boundary or len(lines) >= _MANY_LINES
@@ -158,7 +153,7 @@ def _read_long_line(fd: int, size: int, head: _Head) -> Read:
         return Read(*_continued(head), size)
     before = _TAIL_BYTES[0]
     found, _ = _read_tail(fd, max(start - before, 1), start, head)
-    first, last = os.pread(fd, _HEAD_BYTES, start), os.pread(fd, _HEAD_BYTES, start + length - _HEAD_BYTES)
+    first, last = ends_of_line(fd, start, length)
     found.digest.apply(found.decoder.decode_oversize(first, last, length))
     return found._replace(offset=size)
 

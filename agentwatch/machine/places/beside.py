@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, TypeGuard
 import orjson
 
 from agentwatch.machine.own_file import own_object
-from agentwatch.recording import open_regular
+from agentwatch.recording import first_bytes
 from agentwatch.recording.store import is_foreign_id
 
 MOST_BYTES = 1 << 20
@@ -46,20 +45,6 @@ def first_text(path: str, key: str) -> str:
     value = rest.lstrip().removeprefix(b":").lstrip() if found else b""
     text = value[1:].partition(b'"')[0] if value.startswith(b'"') else b""
     return text.decode("utf-8", "replace") if b"\\" not in text else ""
-
-
-def first_bytes(path: str, most: int) -> bytes:
-    """Return the first bytes of a file, at most `most`; none if it is gone."""
-    try:
-        fd = open_regular(Path(path))
-    except (OSError, ValueError):
-        return b""
-    try:
-        return os.pread(fd, most, 0)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)
 
 
 def yaml_texts(data: bytes) -> dict[str, str]:

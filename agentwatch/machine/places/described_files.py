@@ -8,7 +8,6 @@ from pathlib import Path
 from agentwatch.machine.found import NO_METADATA, Found, Metadata, Reach
 from agentwatch.machine.places.beside import (
     MOST_BYTES,
-    first_bytes,
     folder_in,
     id_in,
     json_object,
@@ -19,6 +18,7 @@ from agentwatch.machine.places.beside import (
 )
 from agentwatch.machine.places.folder import Kind, Spot, Stamp
 from agentwatch.machine.places.line_files import HOUR_S, any_folder, one_file, owns
+from agentwatch.recording import first_bytes
 from agentwatch.recording.saved_process import MOST_BYTES as MOST_RECORDED_BYTES
 from agentwatch.wire.on_disk.iso_time import iso_ms
 

@@ -10,9 +10,10 @@ import os
 from contextlib import suppress
 
 from agentwatch.machine.found import Found, Metadata, Reach
-from agentwatch.machine.places.beside import first_bytes, first_text, folder_in, id_in, json_object
+from agentwatch.machine.places.beside import first_text, folder_in, id_in, json_object
 from agentwatch.machine.places.folder import Kind, Spot
 from agentwatch.machine.places.line_files import HOUR_S, any_folder, one_file
+from agentwatch.recording import first_bytes
 
 _MOST_PATH = 4096
 _MOST_PROJECTS = 10_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ from agentwatch.wire import Decoder
 
 LEAST_CHARACTERS = 6
 """The least length of the beginning of a session's id that is taken for an address."""
-_HEAD_BYTES = 1 << 16
 _MOST_NAMED = 3
 
 
@@ -104,7 +103,7 @@ def _id_in(path: Path) -> str:
         return ""
     try:
         with reading(path):
-            for event in _events(first_lines(fd, _HEAD_BYTES)):
+            for event in _events(first_lines(fd)):
                 if isinstance(event, RunStarted | RunInfo) and event.session_id:
                     return event.session_id
     except OSError:
@@ -118,7 +117,4 @@ def _events(lines: Iterable[bytes]) -> Iterator[Event]:
     """Yield the events of lines, in order; lines before the agent is known get the events of its format."""
     decoder = Decoder()
     for line in lines:
-        events = decoder.decode(line)
-        for redecoded in decoder.take_redecoded():
-            yield from redecoded
-        yield from events
+        yield from chain.from_iterable(decoder.decode_all(line))

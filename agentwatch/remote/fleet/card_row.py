@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from agentwatch.engine.card import Card
+from agentwatch.engine.card import FROM_ROW, Card
 from agentwatch.engine.names import SessionName, publisher_of
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, UNKNOWN, Ground, Standing, State
@@ -41,27 +42,21 @@ def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before
     standing = _standing(card, heard_ms)
     if standing.since_ms == heard_ms and before.state is standing.state:  # claimed to begin in the future
         standing = standing._replace(since_ms=before.since_ms)
+    values: dict[str, Any] = {name: getattr(card, name) for name in FROM_ROW}
+    values["title"] = card.title or card.prompt
+    values["repo"] = card.repo or PurePosixPath(card.cwd).name
     return Row(
+        **values,
         key=(address, str(session)),
-        agent=card.agent,
         id=f"{address}/{session}",
         path=_NO_PATH,
         address=f"{address}/{session}",
         host=card.host or session.publisher,
         publisher=session.publisher if _is_other(card.host, session.publisher) else "",
         standing=standing,
-        title=card.title or card.prompt,
         prompts=card.prompt,
         last_text=card.last if standing.state in (State.YOUR_TURN, State.SHELL) else "",
-        cwd=card.cwd,
-        repo=card.repo or PurePosixPath(card.cwd).name,
-        branch=card.branch,
-        model=card.model,
-        calls=card.calls,
-        failed=card.failed,
         open_calls=card.running or 0,
-        context_used=card.context_used,
-        context_size=card.context_size,
         began_ms=_claimed(card.started_ms, heard_ms),
         seen_ms=_claimed(card.seen_ms, heard_ms),
         size=card.bytes,

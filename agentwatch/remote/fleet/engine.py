@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 
 from agentwatch.engine.engine import Archive, EngineError, StoredCard, Trouble, unnamed
@@ -42,7 +43,7 @@ _MOST_WORDS = 200
 
 
 class EngineFleet:
-    """The sessions of an engine. It satisfies `screen.machine.watching.Watched`.
+    """The sessions of an engine. It satisfies `machine.watched.Watched`.
 
     Nothing that may take long happens in `step`: connecting, waiting and retrying belong to the thread. While
     the engine is away, the rows stay as they were, and those that ran are lost after 90 s.
@@ -63,6 +64,8 @@ class EngineFleet:
         """Whether all cards were read once, or an attempt has failed."""
         self.wants_all = False
         """It has no effect: a card has all that is known of its session."""
+        self.in_view: AbstractSet[Key] | None = None
+        """It has no effect: the machine decides what it reads."""
         self.problem = SafeText("")
         """Why there are no rows, or why they are old; empty if all is well."""
         self._name = safe_line(name[:_MOST_WORDS])

@@ -3,67 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Protocol
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
+from agentwatch.machine.watched import Rows, Watched
 from agentwatch.recording import now_ms
 from agentwatch.remote.fleet.published import Published
 from agentwatch.safe_text import SafeText
 
-Rows = Mapping[Key, Row]
 _PAUSE_SECONDS = 0.002
 _NOTHING = frozenset[str]()
 
 
-class Elsewhere(Protocol):
-    """The sessions of other machines: of an engine, or of a host."""
-
-    @property
-    def address(self) -> object:
-        """The address, whose text form is what the user would type."""
-
-    @property
-    def rows(self) -> Rows:
-        """The row of each session. It is replaced by a new mapping when a row has changed."""
-
-    is_found: bool
-    """Whether all sessions were listed once, or it is known that nothing answers now."""
-    wants_all: bool
-    """Whether old sessions are wanted too."""
-
-    @property
-    def problem(self) -> SafeText:
-        """Why there are no rows, or why they are old; empty if all is well."""
-
-    @property
-    def notes(self) -> Sequence[SafeText]:
-        """What is to be known besides the rows, a line each; the problem comes first."""
-
-    def step(self, now_ms: int) -> bool:
-        """Do the work that is due, and return whether more is due at once. It never waits."""
-
-    def close(self) -> None:
-        """Stop to watch. It never raises, and never waits for longer than a few seconds."""
-
-
 class Several:
-    """Several lists as one. It satisfies `screen.machine.watching.Watched`.
+    """Several lists as one. It satisfies `machine.watched.Watched`.
 
     A source that hangs, hangs in a thread of its own, so that the others go on. A session of this machine
     that is also published appears once.
     """
 
-    def __init__(self, here: Machine | None, elsewhere: Sequence[Elsewhere], sessions: Path) -> None:
+    def __init__(self, here: Machine | None, elsewhere: Mapping[str, Watched], sessions: Path) -> None:
         """Create the list; nothing is read before the first step.
 
         Args:
             here: The sessions of this machine; None if they are not wanted.
-            elsewhere: The sessions of other machines.
+            elsewhere: The sessions of other machines, by their addresses.
             sessions: The folder of the recordings of this machine.
         """
         self.rows: Rows = {}
@@ -78,12 +46,12 @@ class Several:
     def is_found(self) -> bool:
         """Whether each source was searched once, or has something to say about why it was not."""
         is_here = self.here is None or self.here.is_found
-        return is_here and all(each.is_found or each.notes for each in self.elsewhere)
+        return is_here and all(each.is_found or each.notes for each in self.elsewhere.values())
 
     @property
-    def has_problem(self) -> bool:
-        """Whether a machine does not answer, so that nobody knows what runs there."""
-        return any(each.problem for each in self.elsewhere)
+    def problem(self) -> SafeText:
+        """Why nobody knows what runs on a machine: the first that does not answer; empty if all do."""
+        return next((each.problem for each in self._sources() if each.problem), SafeText(""))
 
     @property
     def wants_all(self) -> bool:
@@ -98,19 +66,19 @@ class Several:
     @property
     def in_view(self) -> AbstractSet[Key] | None:
         """The sessions in view, of which this machine reads its own more often; None for all that run."""
-        return None if self.here is None else self.here.in_view
+        return next((each.in_view for each in self._sources()), None)
 
     @in_view.setter
     def in_view(self, keys: AbstractSet[Key] | None) -> None:
-        if self.here is not None:
-            self.here.in_view = keys
+        for each in self._sources():
+            each.in_view = keys
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
         """What is to be known besides the rows, a line each; problems stand before all else."""
         problems: list[SafeText] = []
-        others: list[SafeText] = [] if self.here is None else [*self.here.notes]
-        for each in self.elsewhere:
+        others: list[SafeText] = []
+        for each in self._sources():
             problem, notes = each.problem, each.notes
             problems += notes[:1] if problem else ()
             others += notes[1:] if problem else notes
@@ -144,29 +112,29 @@ class Several:
             seconds: How long another machine may take to answer.
         """
         until = time.monotonic() + seconds
-        for each in self.elsewhere:
+        for each in self.elsewhere.values():
             each.step(now_ms())
         if self.here is not None:
             self.here.settle(now_ms())
-        while self.step(now_ms()) or not all(each.is_found for each in self.elsewhere):
+        while self.step(now_ms()) or not all(each.is_found for each in self.elsewhere.values()):
             if time.monotonic() >= until:
                 break
             time.sleep(_PAUSE_SECONDS)
 
     def close(self) -> None:
         """Stop to watch."""
-        for each in self.elsewhere:
+        for each in self._sources():
             each.close()
 
-    def _sources(self) -> Iterator[Machine | Elsewhere]:
+    def _sources(self) -> Iterator[Watched]:
         if self.here is not None:
             yield self.here
-        yield from self.elsewhere
+        yield from self.elsewhere.values()
 
     def _merge(self, published: frozenset[str]) -> Rows:
         """Return the rows of all sources, without those of this machine's own published sessions."""
         rows: dict[Key, Row] = {}
-        for each in self.elsewhere:
+        for each in self.elsewhere.values():
             rows.update(each.rows)
         if published:
             rows = {key: row for key, row in rows.items() if key[1] not in published}

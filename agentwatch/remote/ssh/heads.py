@@ -16,6 +16,7 @@ from agentwatch.engine.engine import EngineError
 from agentwatch.machine.digest.decoding import OWN, apply_lines, decoder_for, digest_of, format_of
 from agentwatch.machine.found import Found, Key
 from agentwatch.machine.row import Row
+from agentwatch.recording.lines import split_lines
 from agentwatch.remote.ssh.lines import ChannelLines
 from agentwatch.remote.ssh.row_json import TEXTS
 from agentwatch.remote.ssh.script import HEAD_BYTES
@@ -104,8 +105,7 @@ def _answer(lines: ChannelLines) -> bytes:
 def _head_of(agent: str, row: Row, data: bytes) -> Head:
     found = Found(agent, row.id, Path(), len(data), 0)
     digest = digest_of(found, format_of(found))
-    whole = data[: data.rfind(b"\n") + 1]
-    apply_lines(digest, decoder_for(digest), whole.split(b"\n"))
+    apply_lines(digest, decoder_for(digest), split_lines(data)[0] if data else [])
     title = digest.title or digest.first_prompt
     return Head(
         row.size,

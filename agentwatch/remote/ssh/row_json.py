@@ -7,12 +7,12 @@ taken for those of this machine.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from agentwatch.json_fields import Field, values_in, values_of
 from agentwatch.machine.digest import LastTests
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
@@ -31,45 +31,44 @@ TEXTS = {
     "worktree": 100,
 }
 """The most characters of each text."""
-_NOW = 300
-_NUMBERS = (
-    *("calls", "failed", "context_used", "context_size", "lines_added", "lines_removed"),
-    *("began_ms", "seen_ms"),
-)
-_COUNTS = ("open_calls", "size", "subagents", "working_subagents")
-"""Numbers that are 0 if they are unknown."""
-_FLAGS = ("can_open", "is_read", "is_one_liner", "is_archived", "is_own")
 _LARGEST = 1 << 53
 _MOST_ID = 200
-_DEFAULTS = {each.name: each.default for each in fields(Row)}
+_MOST_STATE = 40
 _NO_PATH = Path()
+
+
+def _number(name: str, empty: int | None = None) -> Field:
+    return Field(name, int, _LARGEST, empty)
+
+
+_FIELDS = (
+    *(Field(name, str, most, "") for name, most in TEXTS.items()),
+    *map(_number, ("calls", "failed", "context_used", "context_size", "lines_added", "lines_removed")),
+    *map(_number, ("began_ms", "seen_ms")),
+    *(_number(name, 0) for name in ("open_calls", "size", "subagents", "working_subagents")),
+    *(Field(name, bool, empty=True) for name in ("can_open", "is_read")),
+    *(Field(name, bool, empty=False) for name in ("is_one_liner", "is_archived", "is_own")),
+)
+"""The fields that a row has under the same names."""
+_KEY = (Field("id", str, _MOST_ID, ""), Field("store", str, TEXTS["agent"], ""))
+_STANDING = (
+    Field("state", str, _MOST_STATE, ""),
+    Field("ground", str, _MOST_STATE, ""),
+    _number("since_ms"),
+    Field("now", str, 300, ""),
+    _number("now_since_ms"),
+    Field("is_calling", bool, empty=False),
+)
+_ALL = (*_KEY, *_FIELDS, *_STANDING)
+_COUNT = _number("")
 
 
 def encode(row: Row) -> bytes:
     """Return a row of this machine as one line, without a line end."""
-    values: dict[str, Any] = {"id": row.id[:_MOST_ID]}
-    for name, most in TEXTS.items():
-        values[name] = _text(getattr(row, name), most)
-    for name in (*_NUMBERS, *_COUNTS, *_FLAGS):
-        values[name] = getattr(row, name)
-    standing = row.standing
-    values |= {
-        "store": row.key[0],
-        "state": standing.state.value,
-        "ground": standing.ground.value,
-        "since_ms": standing.since_ms,
-        "now": _text(standing.now, _NOW),
-        "now_since_ms": standing.now_since_ms,
-        "is_calling": standing.is_calling,
-        "todo": row.todo,
-        "tests": row.tests and tuple(row.tests),
-        "parent": row.parent,
-    }
-    sent = {name: value for name, value in values.items() if value != _DEFAULTS.get(name, "")}
-    try:
-        return orjson.dumps(sent)
-    except TypeError:  # a number that JSON cannot hold
-        return orjson.dumps({name: value for name, value in sent.items() if isinstance(value, str | bool)})
+    values = values_of(_ALL, row, store=row.key[0], **row.standing._asdict())
+    sent = {field.name: values[field.name] for field in _ALL if values[field.name] != field.empty}
+    others = {"todo": _pair(row.todo), "tests": _tests(row.tests), "parent": _names(row.parent)}
+    return orjson.dumps(sent | {name: list(value) for name, value in others.items() if value is not None})
 
 
 def decode(given: dict[str, Any], host: SshAddress, ahead_ms: int = 0) -> Row | None:
@@ -80,30 +79,25 @@ def decode(given: dict[str, Any], host: SshAddress, ahead_ms: int = 0) -> Row | 
         host: The host.
         ahead_ms: How far the clock of the host is ahead of ours.
     """
-    session_id, agent = given.get("id"), _text(given.get("agent"), TEXTS["agent"])
-    if not isinstance(session_id, str) or not 0 < len(session_id) <= _MOST_ID:
+    if not isinstance(given.get("id"), str) or not 0 < len(given["id"]) <= _MOST_ID:
         return None
-    session_id = _text(session_id, _MOST_ID)
-    store = _text(given.get("store"), TEXTS["agent"]) or agent
-    can_open = is_session(session_id) and given.get("can_open") is not False
-    values: dict[str, Any] = {name: _text(given.get(name), most) for name, most in TEXTS.items()}
-    values |= {name: _number(given.get(name)) for name in _NUMBERS}
-    values |= {name: _number(given.get(name)) or 0 for name in _COUNTS}
-    values |= {name: given.get(name) is True for name in _FLAGS}
+    session_id, store = values_in(_KEY, given).values()
+    values = values_in(_FIELDS, given)
+    values["can_open"] = can_open = is_session(session_id) and values["can_open"]
     for name in ("began_ms", "seen_ms"):
         values[name] = _moved(values[name], ahead_ms)
-    values["can_open"], values["is_read"] = can_open, given.get("is_read") is not False
+    parent = _names(given.get("parent"))
     return Row(
         **values,
-        key=key(host, store, session_id),
+        key=key(host, store or values["agent"], session_id),
         id=session_id,
         path=_NO_PATH,
         address=f"{host}/{session_id}" if can_open else "",
         host=host.host,
-        standing=_standing(given, ahead_ms),
+        standing=_standing(values_in(_STANDING, given), ahead_ms),
         todo=_pair(given.get("todo")),
         tests=_tests(given.get("tests")),
-        parent=_parent(given.get("parent"), host),
+        parent=parent and key(host, *parent),
     )
 
 
@@ -112,27 +106,14 @@ def key(host: SshAddress, agent: str, session_id: str) -> Key:
     return str(host), f"{agent}/{session_id}"
 
 
-def _standing(given: dict[str, Any], ahead_ms: int) -> Standing:
+def _standing(values: dict[str, Any], ahead_ms: int) -> Standing:
     try:
-        state, ground = State(_text(given.get("state"), 40)), Ground(_text(given.get("ground"), 40))
+        state, ground = State(values.pop("state")), Ground(values.pop("ground"))
     except ValueError:
         return UNKNOWN
-    return Standing(
-        state,
-        ground,
-        _moved(_number(given.get("since_ms")), ahead_ms),
-        _text(given.get("now"), _NOW),
-        _moved(_number(given.get("now_since_ms")), ahead_ms),
-        given.get("is_calling") is True,
-    )
-
-
-def _text(value: object, most: int) -> str:
-    return value[:most].encode("utf-8", "replace").decode() if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value < _LARGEST else None
+    for name in ("since_ms", "now_since_ms"):
+        values[name] = _moved(values[name], ahead_ms)
+    return Standing(state, ground, **values)
 
 
 def _moved(at_ms: int | None, ahead_ms: int) -> int | None:
@@ -140,24 +121,22 @@ def _moved(at_ms: int | None, ahead_ms: int) -> int | None:
 
 
 def _pair(value: object) -> tuple[int, int] | None:
-    if not isinstance(value, list) or len(value) != 2:
+    if not isinstance(value, list | tuple) or len(value) != 2:
         return None
-    done, of = _number(value[0]), _number(value[1])
+    done, of = map(_COUNT.bounded, value)
     return None if done is None or of is None else (done, of)
 
 
 def _tests(value: object) -> LastTests | None:
-    if not isinstance(value, list) or len(value) != len(LastTests._fields):
+    if not isinstance(value, list | tuple) or len(value) != len(LastTests._fields):
         return None
     is_red, passed, failed, is_stale = value
-    passed, failed = _number(passed), _number(failed)
-    if passed is None or failed is None:
-        return None
-    return LastTests(is_red is True, passed, failed, is_stale is True)
+    counts = _pair((passed, failed))
+    return counts and LastTests(is_red is True, *counts, is_stale is True)
 
 
-def _parent(value: object, host: SshAddress) -> Key | None:
-    if not isinstance(value, list) or len(value) != 2:
+def _names(value: object) -> tuple[str, str] | None:
+    if not isinstance(value, list | tuple) or len(value) != 2:
         return None
-    agent, session_id = _text(value[0], TEXTS["agent"]), _text(value[1], _MOST_ID)
-    return key(host, agent, session_id) if agent and session_id else None
+    session_id, store = (field.bounded(each) for field, each in zip(_KEY, reversed(value), strict=True))
+    return (store, session_id) if store and session_id else None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from agentwatch.engine.engine import EngineError
 from agentwatch.machine.found import Key
-from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE
+from agentwatch.machine.watched import Rows
 from agentwatch.recording import now_ms as clock_ms
 from agentwatch.remote.ssh.address import parse_ssh
 from agentwatch.remote.ssh.connection import connection
@@ -23,11 +23,9 @@ _LONGEST_PAUSE = 30.0
 _READ_SECONDS = 0.5
 _END_SECONDS = 2.0
 
-Rows = Mapping[Key, Row]
-
 
 class SshHost:
-    """The sessions of one host. It satisfies `screen.machine.watching.Watched`.
+    """The sessions of one host. It satisfies `machine.watched.Watched`.
 
     A thread connects, reads and connects again; `step` only takes what the thread has. When the host is
     silent for 30 s or the connection is lost, its sessions that ran count as lost since then.
@@ -49,6 +47,8 @@ class SshHost:
         """Whether all sessions were sent once, or the host could not be reached."""
         self.wants_all = False
         """Whether old sessions are wanted too."""
+        self.in_view: AbstractSet[Key] | None = None
+        """It has no effect: the machine decides what it reads."""
         self.problem = SafeText("")
         """Why the rows are old, or why there are none; empty if all is well."""
         self.note = SafeText("")

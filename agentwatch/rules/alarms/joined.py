@@ -13,20 +13,19 @@ from agentwatch.recording import (
     LineReader,
     SavedGrowth,
     SessionFiles,
+    bytes_before,
     first_lines,
     line_start,
     now_ms,
     open_own,
 )
+from agentwatch.recording.ends import HEAD_BYTES
 from agentwatch.recording.times import SavedTimes
 from agentwatch.rules.alarms.tripwire import Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.session import Place, Session, apply_line, forget_texts
 from agentwatch.wire import Decoder
 
-_HEAD_BYTES = 1 << 16
-_BEFORE_BYTES = 64
-"""The bytes before the next line that show whether the file was rewritten."""
 _ABOUT_RUN = (FormatDetected, RunStarted, RunInfo)
 _BEGINS_WORK = (Prompt, Text, ToolStarted)
 
@@ -59,7 +58,7 @@ class JoinedSession:
             self._reader = LineReader(self._fd, self._growth, times, end)
             joined = None if end == 0 else self._joined(end, agent)
             self._feed = Feed(self._reader, None if joined else agent, joined)
-            self._before = self._bytes_before()
+            self._before = bytes_before(self._fd, self._reader.offset)
         except OSError:
             self.close()
             raise
@@ -82,12 +81,12 @@ class JoinedSession:
             OSError: The file cannot be read.
         """
         self._growth.size()  # notices that the file is shorter
-        if self._growth.has_ended() or self._bytes_before() != self._before:
+        if self._growth.has_ended() or bytes_before(self._fd, self._reader.offset) != self._before:
             raise FileChanged
         self._feed.advance(seconds)
         if self._growth.has_ended() or self._feed.is_over:
             raise FileChanged
-        self._before = self._bytes_before()
+        self._before = bytes_before(self._fd, self._reader.offset)
         hits = filter(self._is_new, self._watch.update(at_ms))
         announced = [self._cooldown.add(self._watch.alarm(hit, at_ms, hit.tripwire.action)) for hit in hits]
         forget_texts(self._feed.session)
@@ -107,20 +106,16 @@ class JoinedSession:
         session, decoder = Session(), Decoder(agent)
         if agent is not None:
             apply_line(session, [FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
-        for line in filter(bytes.strip, first_lines(self._fd, min(_HEAD_BYTES, end))):
-            events = decoder.decode(line)
-            for each in (*decoder.take_redecoded(), events):
+        for line in filter(bytes.strip, first_lines(self._fd, min(HEAD_BYTES, end))):
+            decoded = decoder.decode_all(line)
+            for each in decoded:
                 kept = [event for event in each if isinstance(event, _ABOUT_RUN)]
                 apply_line(session, kept, Place(0, len(line), None), 0)
-            if any(isinstance(event, _BEGINS_WORK) for event in events):
+            if any(isinstance(event, _BEGINS_WORK) for event in decoded[-1]):
                 break
         if session.runs:
             session.runs[0].began_seen_ms = now_ms()  # `elapsed` counts from here
         return Checkpoint(end, session, decoder)
-
-    def _bytes_before(self) -> bytes:
-        start = max(self._reader.offset - _BEFORE_BYTES, 0)
-        return os.pread(self._fd, self._reader.offset - start, start)
 
     def _is_new(self, hit: Hit) -> bool:
         """Return whether a hit is not by a call that began before the session was joined."""

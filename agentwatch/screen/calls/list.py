@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from agentwatch.events import Outcome
 from agentwatch.feed.call_changes import CallChanges
 from agentwatch.outputs.shown.tool_names import ToolNames
 from agentwatch.rules.calls.facts import CallFacts
@@ -20,15 +19,13 @@ from agentwatch.screen.calls.row_list import Row
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call, CallOrder, Session
+from agentwatch.session.rules import BAD_OUTCOMES
 
 if TYPE_CHECKING:
     from agentwatch.rules.language import RuleError
 
 _MOST_CHANGES = 1024
 """The number of changes processed in one step, which takes 5 ms."""
-
-
-_FAILED = (Outcome.FAILED, Outcome.REJECTED)
 
 
 class CallList:
@@ -80,7 +77,7 @@ class CallList:
         changed = [number - 1 for number in calls.differing if number <= count]
         earlier._failed = {index: None for index in self._failed if index < count}
         for index in changed:  # all other calls are in the same state: unpacking 5,000 of them takes 25 ms
-            if calls[index].outcome not in _FAILED:
+            if calls[index].outcome not in BAD_OUTCOMES:
                 earlier._failed.pop(index, None)
         earlier._rows.update(changed)
         earlier.revision = self.revision + 1
@@ -134,7 +131,7 @@ class CallList:
             self.tools.add(call.tool, call.number)
             if call.parent:
                 self._parents[call.parent] = min(call.number, self._parents.get(call.parent, call.number))
-            if call.outcome in _FAILED:
+            if call.outcome in BAD_OUTCOMES:
                 self._failed[index] = None
         self.revision += len(changed)
         self._rows.update(changed)

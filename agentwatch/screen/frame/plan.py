@@ -10,9 +10,9 @@ from agentwatch.events import PlanEntry, PlanStatus
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Session
+from agentwatch.session.rules import DONE_ENTRIES
 
 Entries = tuple[PlanEntry, ...]
-_DONE = (PlanStatus.COMPLETED, PlanStatus.CANCELLED)
 _LEAST_WIDE = 100
 _MOST_LINES = 3
 _GAP = 3
@@ -109,4 +109,5 @@ def _item(entry: PlanEntry) -> SafeText:
 
 def _styled(entry: PlanEntry, item: SafeText, dim: str) -> Content:
     is_current = entry.status is PlanStatus.IN_PROGRESS
-    return Content.styled(item, "bold $text-accent" if is_current else dim if entry.status in _DONE else "")
+    rest = dim if entry.status in DONE_ENTRIES else ""
+    return Content.styled(item, "bold $text-accent" if is_current else rest)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.config import OnSetting
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
+from agentwatch.machine.watched import Rows
 from agentwatch.rules.alarms.words import rule_words
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.machine.rings import Rings
-from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.attention import Signals
 
 if TYPE_CHECKING:

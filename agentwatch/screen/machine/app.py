@@ -16,6 +16,7 @@ from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
+from agentwatch.machine.watched import Rows, Watched
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
@@ -23,7 +24,7 @@ from agentwatch.screen.machine.alarm_signs import AlarmSigns, session_alarms
 from agentwatch.screen.machine.opening import OpenSession, open_row
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.screen import HomeScreen
-from agentwatch.screen.machine.watching import Report, Rows, Watched, Watching
+from agentwatch.screen.machine.watching import Report, Watching
 from agentwatch.screen.overlays.help import KEYS, LIST_KEYS, Help
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.session_app import SessionApp
@@ -171,7 +172,7 @@ class HomeApp(SessionApp[None]):
                 vanished=None if report is None else report.vanished,
                 is_complete=watched.is_found,
                 is_settled=self._is_settled,
-                is_known=not watched.has_problem,
+                is_known=not watched.problem,
             )
 
     def _show_title(self) -> None:

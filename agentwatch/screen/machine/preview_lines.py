@@ -21,12 +21,12 @@ from agentwatch.screen.transcript.entries import (
     thought_for,
 )
 from agentwatch.session import Call, Entry, Kind, Session
+from agentwatch.session.rules import DONE_ENTRIES
 
 _MOST_CALLS = 4
 _MOST_PLAN = 8
 _MOST_CHARACTERS = 4000
 """Of a longer text, only the end is laid out: it fills a screen."""
-_DONE = (PlanStatus.COMPLETED, PlanStatus.CANCELLED)
 
 
 class PreviewLines:
@@ -111,7 +111,7 @@ def _plan_lines(plan: Sequence[PlanEntry], most: int) -> list[tuple[SafeText, st
         return []
     done = sum(entry.status is PlanStatus.COMPLETED for entry in plan)
     room = min(max(most - 1, 0), _MOST_PLAN)
-    opened = next((number for number, entry in enumerate(plan) if entry.status not in _DONE), 0)
+    opened = next((number for number, entry in enumerate(plan) if entry.status not in DONE_ENTRIES), 0)
     first = min(opened, max(len(plan) - room, 0))
     shown = plan[first : first + room]
     count = SafeText(f"{done} of {len(plan)} done")
@@ -125,7 +125,7 @@ def _words(entry: PlanEntry) -> SafeText:
 def _style(entry: PlanEntry) -> str:
     if entry.status is PlanStatus.IN_PROGRESS:
         return "accent"
-    return "muted" if entry.status in _DONE else "plain"
+    return "muted" if entry.status in DONE_ENTRIES else "plain"
 
 
 def _backwards(transcript: Sequence[Entry]) -> Iterator[Entry]:

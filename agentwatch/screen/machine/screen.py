@@ -18,6 +18,7 @@ from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import Counts
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.row import Row
+from agentwatch.machine.watched import Rows
 from agentwatch.recording import now_ms
 from agentwatch.recording.saved_sessions.deletion import delete_session
 from agentwatch.recording.saved_sessions.names import rename_session
@@ -30,7 +31,6 @@ from agentwatch.screen.machine.dialogs import DeleteDialog, RenameDialog, title_
 from agentwatch.screen.machine.found import FoundScreen
 from agentwatch.screen.machine.preview_pane import PreviewPane
 from agentwatch.screen.machine.tmux import go_to_pane, pane_of
-from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.first_frame import prepare
 
 _CLOCK_SECONDS = 1.0

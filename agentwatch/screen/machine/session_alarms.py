@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE
+from agentwatch.machine.watched import Rows
 from agentwatch.recording import now_ms
 from agentwatch.rules.alarms.joined import JoinedSession
 from agentwatch.rules.alarms.tripwire import Tripwire
 from agentwatch.screen.machine.alarm_signs import RuleHit
-from agentwatch.screen.machine.watching import Rows
 from agentwatch.wire import Agent
 from agentwatch.wire.agents import agent_on_disk
 

@@ -13,15 +13,11 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE
 from agentwatch.recording import ArrivalTimes, LineReader, Until, nameless_file, open_saved
 from agentwatch.session import Place, Session, apply_line, close_session
-from agentwatch.sources.stores.known import store_for
+from agentwatch.sources.stores.known import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.sources.stores.store import Store
 
 _WHOLE_BYTES = 1 << 19
 """A smaller recording is read whole, in 20 ms. Of a larger one 320 KiB are read: head and tail."""
-_MOST_STORE_BYTES = 4 << 20
-"""The lines of a store that are read. A store has no tail that could be read alone."""
-_MOST_FILE_BYTES = 16 << 20
-"""A larger file is not opened: a document would be parsed whole."""
 _LINES = (".jsonl", ".ndjson")
 """A file of lines is read by itself. Subagents may have files beside it, which its store would merge."""
 
@@ -36,7 +32,7 @@ def tail_session(path: Path, *, is_live: bool) -> Session:
     Raises:
         OSError: It cannot be read, or is a document that is too large.
     """
-    if path.suffix not in _LINES and path.is_file() and path.stat().st_size > _MOST_FILE_BYTES:
+    if path.suffix not in _LINES and path.is_file() and path.stat().st_size > MOST_FILE_BYTES:
         raise OSError(errno.EFBIG, "it is too large for a preview", str(path))
     store = None if path.suffix in _LINES else store_for(path)
     if store is not None:
@@ -80,8 +76,8 @@ def _of_store(store: Store, *, is_live: bool) -> Session:
     fd = nameless_file()
     try:
         size = 0
-        while size < _MOST_STORE_BYTES and (lines := store.new_lines()):
-            size += os.write(fd, b"".join(lines)[: _MOST_STORE_BYTES - size])
+        while size < MOST_STORE_BYTES and (lines := store.new_lines()):
+            size += os.write(fd, b"".join(lines)[: MOST_STORE_BYTES - size])
         session = _read(LineReader(fd, Until(size), ArrivalTimes()))
     finally:
         store.close()

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row, changed_rows
 from agentwatch.machine.status.publisher import Publisher
+from agentwatch.machine.watched import Rows, Watched
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText
 
 if TYPE_CHECKING:
     from agentwatch.screen.machine.session_alarms import SessionAlarms
-
-Rows = Mapping[Key, Row]
 
 _TICK_SECONDS = 0.5
 """The time between two steps, and the shortest time between two reports. A machine reads what agents say, and
@@ -39,35 +37,6 @@ class Report(NamedTuple):
     """The sessions that are gone."""
     is_settled: bool = True
     """Whether every session was found and read."""
-
-
-class Watched(Protocol):
-    """What watches the sessions: `agentwatch.machine.machine.Machine`, alone or with other machines."""
-
-    @property
-    def rows(self) -> Rows:
-        """The row of each session. It is replaced by a new mapping when a row has changed."""
-
-    @property
-    def is_found(self) -> bool:
-        """Whether all places were searched once."""
-
-    @property
-    def notes(self) -> Sequence[SafeText]:
-        """What is to be known besides the rows, a line each: which machines do not answer."""
-
-    @property
-    def has_problem(self) -> bool:
-        """Whether a machine does not answer, so that nobody knows what runs there."""
-
-    wants_all: bool
-    """Whether the lines of hidden sessions are read too."""
-
-    in_view: AbstractSet[Key] | None
-    """The sessions that are read more often than the others; None for all that run."""
-
-    def step(self, now_ms: int) -> bool:
-        """Do the work that is due, and return whether more is due at once."""
 
 
 class Watching:

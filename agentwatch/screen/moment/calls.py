@@ -5,10 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from agentwatch.events import Outcome
 from agentwatch.session import Call, Place, Session
+from agentwatch.session.rules import BAD_OUTCOMES
 
-_FAILED = (Outcome.FAILED, Outcome.REJECTED)
 _NEVER = 1 << 62
 _MOST_UNENDED = 1000
 """The search is exact for up to this number of calls in a row that never ended."""
@@ -51,6 +50,6 @@ def next_failure(session: Session, start: int, end: int) -> Call | None:
         call = ended[index]
         if call.ended is not None and end_of(call) > end:
             break
-        if call.ended is not None and call.outcome in _FAILED:
+        if call.ended is not None and call.outcome in BAD_OUTCOMES:
             return call
     return None

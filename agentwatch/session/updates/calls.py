@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentwatch.events import Event, Permission, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
-from agentwatch.session.asked import question
 from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Call, CallKey, Place, call_key
-from agentwatch.session.updates.plan import planned
+from agentwatch.session.rules import asks_user, planned, question_words
 from agentwatch.session.updates.runs import current_run, parent_of, settle
 
 if TYPE_CHECKING:
@@ -81,8 +80,8 @@ def permission(session: Session, event: Permission, place: Place) -> None:
     if event.answer is not None:
         reason = f": {event.reason}" if event.reason else ""
         session.transcript.note(f"{event.subject} {event.answer}{reason}")
-    elif not event.is_automatic:
-        session.transcript.note(f"asks: {question(event)}")
+    elif asks_user(event):
+        session.transcript.note(f"asks: {question_words(event)}")
 
 
 def _add_call(session: Session, key: CallKey, event: ToolStarted | ToolEnded) -> Call:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agentwatch.events import Compaction, Event, Malformed, Notice, Oversize, Repair, Retry, Unknown
 from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Place
+from agentwatch.session.rules import retry_words
 
 if TYPE_CHECKING:
     from agentwatch.session.session import Session
@@ -23,9 +24,7 @@ def notice(session: Session, event: Notice, _place: Place) -> None:
 def retry(session: Session, event: Retry, place: Place) -> None:
     """Note that the agent tries again. It does so until the next text, call or result."""
     session.retry = event._replace(message=bounded(event.message) or ""), place
-    of_most = "" if event.most_attempts is None else f" of {event.most_attempts}"
-    nth = "" if event.attempt is None else f" {event.attempt}{of_most}"
-    session.transcript.note(f"retry{nth}: {event.message}" if event.message else f"retry{nth}")
+    session.transcript.note(retry_words(event, event.message))
 
 
 def compaction(session: Session, event: Compaction, place: Place) -> None:

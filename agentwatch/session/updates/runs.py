@@ -21,6 +21,7 @@ from agentwatch.plurals import plural
 from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Call, Place
 from agentwatch.session.entry import Kind
+from agentwatch.session.rules import begins_turn, repeats_end
 from agentwatch.session.runs import Run
 from agentwatch.session.turns import Answer
 
@@ -63,7 +64,7 @@ def prompt(session: Session, event: Prompt, place: Place) -> None:
     if event.agent is not None:
         session.transcript.add(Kind.PROMPT, event.text, parent=parent_of(session, event.agent))
         return
-    if not run.awaits_prompt:
+    if begins_turn(event, awaits_prompt=run.awaits_prompt):
         _begin_turn(session, place)
     run.add_prompt(session.transcript.add(Kind.PROMPT, event.text).content)
 
@@ -87,7 +88,7 @@ def turn_ended(session: Session, event: TurnEnded, place: Place) -> None:
     is_bare = not session.runs
     run = current_run(session, place)
     last = run.turn_result
-    if last is not None and event == TurnEnded(last.outcome, duration_ms=event.duration_ms):
+    if last is not None and repeats_end(event, last.outcome):
         last.duration_ms = event.duration_ms
         return
     run.is_bare = run.is_bare or is_bare

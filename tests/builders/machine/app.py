@@ -14,10 +14,10 @@ from textual.pilot import Pilot
 from agentwatch.config import Config
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
+from agentwatch.machine.watched import Rows
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.machine.screen import HomeScreen
-from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from tests.builders.home.home_app import screen_rows
@@ -33,7 +33,7 @@ class MadeMachine:
         self.wants_all = False
         self.in_view: AbstractSet[Key] | None = None
         self.notes: tuple[SafeText, ...] = ()
-        self.has_problem = False
+        self.problem = SafeText("")
         self.steps = 0
         self.fault: Exception | None = None
         """Is raised by the next step."""
@@ -45,6 +45,9 @@ class MadeMachine:
     def drop(self, key: Key) -> None:
         """Let a session vanish."""
         self.rows = {known: row for known, row in self.rows.items() if known != key}
+
+    def close(self) -> None:
+        """Do nothing."""
 
     def step(self, now_ms: int) -> bool:
         """Count the step."""

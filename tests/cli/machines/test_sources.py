@@ -45,7 +45,7 @@ def test_what_is_named_twice_is_listed_once(tmp_path: Path) -> None:
     """An engine by its name and by its address is one source; the settings give it its login."""
     machines = Machines(engines={"team": EngineSettings("nats://ci@team")})
     listed = several(["team", "nats://ci@team:4222", "nats://team/", "."], machines, {}, tmp_path)
-    assert [each._name for each in listed.elsewhere] == ["team", "nats://team"]  # type: ignore[attr-defined]
+    assert [each._name for each in listed.elsewhere.values()] == ["team", "nats://team"]  # type: ignore[attr-defined]
     assert listed.here is not None
     assert several(["team"], machines, {}, tmp_path).here is None
 

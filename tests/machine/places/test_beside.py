@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.places.beside import (
-    first_bytes,
     first_text,
     folder_in,
     id_in,
@@ -55,7 +54,6 @@ def test_a_long_document_is_read_in_part() -> None:
 def test_a_file_that_is_gone_has_no_content(tmp_path: Path) -> None:
     """Neither has a path that no file can have, nor a folder."""
     for path in (tmp_path / "gone", tmp_path, "a\0b"):
-        assert first_bytes(str(path), 10) == b""
         assert json_object(str(path)) == {}
         assert first_text(str(path), "id") == ""
 
@@ -78,7 +76,6 @@ def test_a_disk_that_fails_is_no_error(tmp_path: Path, monkeypatch: pytest.Monke
         raise OSError(errno.EIO, "input/output error")
 
     monkeypatch.setattr(os, "pread", fail)
-    assert first_bytes(str(path), 10) == b""
     assert json_object(str(path)) == {}
 
 

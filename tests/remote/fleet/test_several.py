@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import orjson
@@ -12,6 +13,7 @@ from agentwatch.engine.engine import EngineError, StoredCard
 from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
+from agentwatch.machine.watched import Watched
 from agentwatch.recording import now_ms
 from agentwatch.remote.fleet import engine
 from agentwatch.remote.fleet.several import Several
@@ -28,6 +30,7 @@ class MadeHost:
         self.rows = rows or {}
         self.is_found = True
         self.wants_all = False
+        self.in_view: AbstractSet[Key] | None = None
         self.problem = SafeText("")
         self.notes: tuple[SafeText, ...] = ()
         self.is_closed = False
@@ -40,6 +43,11 @@ class MadeHost:
     def close(self) -> None:
         """Note that it was closed."""
         self.is_closed = True
+
+
+def by_number(*lists: Watched) -> dict[str, Watched]:
+    """Return lists of sessions by addresses of their own."""
+    return {f"list{number}": each for number, each in enumerate(lists)}
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +69,7 @@ def test_the_rows_of_all_sources_are_one_list(tmp_path: Path) -> None:
     archive = MadeArchive()
     archive.put(StoredCard(named(1), card(), 0.0))
     host = MadeHost()
-    several = Several(local(tmp_path), [fleet_of(archive), host], tmp_path / "sessions")
+    several = Several(local(tmp_path), by_number(fleet_of(archive), host), tmp_path / "sessions")
     step_until(several, lambda: several.is_found)
     assert len(several.rows) == 4
     assert several.rows[key(1)].host == "build1"
@@ -74,7 +82,7 @@ def test_the_rows_of_all_sources_are_one_list(tmp_path: Path) -> None:
 def test_the_list_is_the_same_object_while_nothing_changes(tmp_path: Path) -> None:
     """Rows of several sources are put together only when one of them has changed."""
     hosts = [MadeHost(), MadeHost()]
-    several = Several(None, hosts, tmp_path)
+    several = Several(None, by_number(*hosts), tmp_path)
     several.step(now_ms())
     before = several.rows
     several.step(now_ms())
@@ -91,7 +99,7 @@ def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
     failing.error = EngineError("connection refused")
     good.put(StoredCard(named(1), card(), 0.0))
     fleets = [fleet_of(each, name) for each, name in ((hanging, "slow"), (failing, "gone"), (good, "team"))]
-    several = Several(local(tmp_path), fleets, tmp_path / "sessions")
+    several = Several(local(tmp_path), by_number(*fleets), tmp_path / "sessions")
     step_until(several, lambda: several.is_found and key(1) in several.rows)
     assert len(several.rows) == 4
     assert [note.partition(":")[0] for note in several.notes] == ["slow", "gone"]
@@ -103,11 +111,11 @@ def test_problems_stand_before_warnings(tmp_path: Path) -> None:
     """Where there is room for a few lines, they say what does not answer."""
     hosts = [MadeHost(), MadeHost()]
     hosts[0].notes = (SafeText("a: an old server"),)
-    assert not Several(None, hosts, tmp_path).has_problem
+    assert not Several(None, by_number(*hosts), tmp_path).problem
     hosts[1].problem = SafeText("no answer")
-    assert Several(None, hosts, tmp_path).has_problem
+    assert Several(None, by_number(*hosts), tmp_path).problem
     hosts[1].notes = (SafeText("b: no answer"), SafeText("b: an old server"))
-    notes = Several(None, hosts, tmp_path).notes
+    notes = Several(None, by_number(*hosts), tmp_path).notes
     assert notes == ("b: no answer", "a: an old server", "b: an old server")
 
 
@@ -119,7 +127,7 @@ def test_what_cannot_be_read_here_is_named_beside_other_machines(tmp_path: Path)
     damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
     host = MadeHost()
     host.problem, host.notes = SafeText("x"), (SafeText("ssh://made: no answer"),)
-    several = Several(here, [host], tmp_path / "sessions")
+    several = Several(here, by_number(host), tmp_path / "sessions")
     step_until(several, lambda: len(several.notes) == 2)
     assert several.notes[0] == "ssh://made: no answer"
     assert "opencode.db" in several.notes[1]
@@ -134,7 +142,7 @@ def test_a_published_session_of_this_machine_appears_once(tmp_path: Path) -> Non
     folder.mkdir()
     (folder / "a.ndjson").touch()
     (folder / "a.ship").write_bytes(orjson.dumps({"to": "nats://team", "session": str(named(1))}))
-    several = Several(local(tmp_path, 0), [fleet_of(archive)], folder)
+    several = Several(local(tmp_path, 0), by_number(fleet_of(archive)), folder)
     step_until(several, lambda: several.rows)
     assert {*several.rows} == {key(2)}
     (folder / "a.ndjson").unlink()
@@ -149,7 +157,7 @@ def test_without_this_machine_nothing_is_left_out(tmp_path: Path) -> None:
     archive.put(StoredCard(named(1), card(), 0.0))
     (tmp_path / "a.ndjson").touch()
     (tmp_path / "a.ship").write_bytes(orjson.dumps({"session": str(named(1))}))
-    several = Several(None, [fleet_of(archive)], tmp_path)
+    several = Several(None, by_number(fleet_of(archive)), tmp_path)
     step_until(several, lambda: key(1) in several.rows)
     several.close()
 
@@ -157,7 +165,7 @@ def test_without_this_machine_nothing_is_left_out(tmp_path: Path) -> None:
 def test_every_source_reads_old_sessions_when_they_are_wanted(tmp_path: Path) -> None:
     """What the user asks for is passed on to all sources."""
     here, host = local(tmp_path, 0), MadeHost()
-    several = Several(here, [host], tmp_path)
+    several = Several(here, by_number(host), tmp_path)
     assert not several.wants_all
     several.wants_all = True
     assert (here.wants_all, host.wants_all) == (True, True)
@@ -169,10 +177,10 @@ def test_settling_ends_when_all_have_answered(tmp_path: Path) -> None:
     archive.put(StoredCard(named(1), card(), 0.0))
     failing = MadeArchive()
     failing.error = EngineError("connection refused")
-    several = Several(local(tmp_path), [fleet_of(archive), fleet_of(failing, "gone")], tmp_path)
+    several = Several(local(tmp_path), by_number(fleet_of(archive), fleet_of(failing, "gone")), tmp_path)
     several.settle(60)
     assert len(several.rows) == 4
-    assert [bool(each.problem) for each in several.elsewhere] == [False, True]
+    assert [bool(each.problem) for each in several.elsewhere.values()] == [False, True]
     several.close()
 
 
@@ -180,7 +188,7 @@ def test_settling_ends_without_an_answer(tmp_path: Path) -> None:
     """A source that hangs is given up after the time."""
     hanging = MadeArchive()
     hanging.hangs = True
-    several = Several(None, [fleet_of(hanging)], tmp_path)
+    several = Several(None, by_number(fleet_of(hanging)), tmp_path)
     several.settle(0.3)
     assert several.notes == ("team: no answer yet",)
     several.close()

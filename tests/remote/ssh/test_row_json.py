@@ -33,3 +33,11 @@ def test_what_is_no_verdict_is_unknown() -> None:
             found = decode({"id": "abcdef", "agent": "claude", "tests": wrong}, SshAddress("host"))
             assert found is not None
             assert found.tests is None
+
+
+def test_any_row_is_sent() -> None:
+    """A row whose names have half a surrogate pair, and whose numbers are too large, is sent without them."""
+    strange = replace(row("\ud800bcdef"), key=("\udfff", "k"), parent=("claude", "\ud800"), calls=1 << 99)
+    found = decode(json.loads(encode(strange)), SshAddress("host"))
+    assert found is not None
+    assert (found.id, found.calls, found.parent) == ("?bcdef", None, ("ssh://host", "claude/?"))

@@ -12,7 +12,7 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
 from agentwatch.machine.status.file import read_status
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import safe_line
+from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.watching import Watching
 from tests.builders.home.home_app import row
@@ -90,12 +90,12 @@ async def test_what_does_not_answer_has_a_line_above_the_list() -> None:
 async def test_an_empty_list_says_what_does_not_answer() -> None:
     """Without any session the list does not claim that there is none on this machine."""
     async with at_home([], (80, 24)) as stage:
-        stage.machine.has_problem = True
+        stage.machine.problem = SafeText("refused")
         await note(stage, "team: refused: the engine refuses the login")
         assert "team: refused" in stage.lines[1]
         assert "No session is known." in stage.text
         assert "not known what is running" in stage.lines[0]
-        stage.machine.has_problem = False
+        stage.machine.problem = SafeText("")
         await note(stage, "team: 3 older sessions are not listed: ci has 20,003")
         assert "no session is running" in stage.lines[0]
 

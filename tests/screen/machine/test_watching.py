@@ -10,9 +10,10 @@ import pytest
 from agentwatch.machine.standing import State
 from agentwatch.machine.status.counts import counts_of
 from agentwatch.machine.status.file import read_status
+from agentwatch.machine.watched import Rows
 from agentwatch.recording import now_ms
 from agentwatch.screen.machine import watching
-from agentwatch.screen.machine.watching import Report, Rows, Watching
+from agentwatch.screen.machine.watching import Report, Watching
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import MadeMachine, at_home
 from tests.harness.processes import until

@@ -5,11 +5,19 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from agentwatch.events import Event, Outcome, Permission, Plan, PlanStatus, ToolEnded, ToolStarted
+from agentwatch.events import Event, Permission, Plan, PlanStatus, ToolEnded, ToolStarted
 from agentwatch.machine.digest.bounds import MOST_LINE, MOST_NAME, line
 from agentwatch.machine.digest.course import Question
 from agentwatch.machine.digest.parts import OpenCall
 from agentwatch.machine.digest.updates.runs import goes_on
+from agentwatch.session.rules import (
+    BAD_OUTCOMES,
+    DONE_ENTRIES,
+    add_question,
+    asks_user,
+    end_call,
+    question_key,
+)
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest.digest import Digest
@@ -18,8 +26,6 @@ if TYPE_CHECKING:
 _MOST_OPEN = 32
 _MOST_QUESTIONS = 8
 _MOST_ENTRIES = 256
-_BAD = (Outcome.FAILED, Outcome.REJECTED)
-_DONE = (PlanStatus.COMPLETED, PlanStatus.CANCELLED)
 
 
 def tool_started(digest: Digest, event: ToolStarted, at_ms: int | None) -> None:
@@ -64,23 +70,22 @@ def tool_ended(digest: Digest, event: ToolEnded, at_ms: int | None) -> None:
         return
     digest.calls += not is_open and has_ended is None
     digest.course.settle(call_id, has_ended=True)
-    digest.failed += event.outcome in _BAD
+    digest.failed += event.outcome in BAD_OUTCOMES
     digest.lines_added += event.lines_added or 0
     digest.lines_removed += event.lines_removed or 0
 
 
 def permission(digest: Digest, event: Permission, at_ms: int | None) -> None:
     """Keep a question until it is answered. Automatic ones are ignored."""
-    key = (event.key or event.call_id or event.subject)[:MOST_LINE]
+    key = question_key(event)[:MOST_LINE]
     call_id = event.call_id and event.call_id[:MOST_LINE]
     questions = digest.course.questions
     if event.answer is not None:
         questions.pop(key, None)
-    elif not event.is_automatic:
+    elif asks_user(event):
         words = f"{event.subject[:MOST_NAME]} {line(event.target)}".strip()
-        questions[key] = Question(words, call_id, at_ms if event.at_ms is None else event.at_ms)
-        if len(questions) > _MOST_QUESTIONS:
-            del questions[next(iter(questions))]
+        asked = Question(words, call_id, at_ms if event.at_ms is None else event.at_ms)
+        add_question(questions, key, asked, _MOST_QUESTIONS)
         call = digest.open_calls.get(call_id or "")
         if call is not None and event.key == event.call_id:
             digest.open_calls[call.call_id] = call._replace(asks=True)
@@ -101,16 +106,15 @@ def plan(digest: Digest, event: Plan, _at_ms: int | None) -> None:
             digest.doing = ""
     for key in list(islice(known, max(len(known) - _MOST_ENTRIES, 0))):
         del known[key]
-    done = sum(status in _DONE for status in known.values())
+    done = sum(status in DONE_ENTRIES for status in known.values())
     digest.todo = (done, len(known)) if known else None
 
 
 def _call_ended(digest: Digest, call_id: str) -> None:
     """Remove the questions about a call that has ended, whether or not an answer was seen."""
-    questions = digest.course.questions
-    for key in [key for key, each in questions.items() if each.call_id == call_id]:
-        del questions[key]
-    _show_question(digest)
+    if digest.course.questions:
+        digest.course.questions = end_call(digest.course.questions, call_id)
+        _show_question(digest)
 
 
 def _show_question(digest: Digest) -> None:

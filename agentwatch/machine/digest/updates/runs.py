@@ -17,6 +17,7 @@ from agentwatch.events import (
 )
 from agentwatch.machine.digest.bounds import MOST_LINE, MOST_NAME, MOST_PATH, MOST_TEXT, line
 from agentwatch.machine.digest.parts import Turn
+from agentwatch.session.rules import begins_turn, repeats_end, replaces_title
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest.digest import Digest
@@ -47,7 +48,7 @@ def run_info(digest: Digest, event: RunInfo, _at_ms: int | None) -> None:
     digest.last_prompt = line(event.last_prompt) or digest.last_prompt
     digest.is_one_liner = digest.is_one_liner or event.is_one_liner
     title = line(event.title)
-    if title and (event.is_users_title or not digest.is_users_title):
+    if title and replaces_title(event, is_users_title=digest.is_users_title):
         digest.title, digest.is_users_title = title, event.is_users_title
 
 
@@ -62,7 +63,7 @@ def prompt(digest: Digest, event: Prompt, at_ms: int | None) -> None:
     """Keep a prompt. It begins a turn, unless the present turn still has no prompt."""
     if event.agent is not None:
         return
-    if not digest.course.awaits_prompt:
+    if begins_turn(event, awaits_prompt=digest.course.awaits_prompt):
         begin_turn(digest, at_ms)
     digest.course.awaits_prompt = False
     digest.last_prompt = line(event.text)
@@ -78,8 +79,7 @@ def usage(digest: Digest, event: Usage, _at_ms: int | None) -> None:
 
 def turn_ended(digest: Digest, event: TurnEnded, at_ms: int | None) -> None:
     """End the turn. A second end may only add its duration."""
-    is_same = digest.turn is Turn.ENDED and event.outcome is digest.outcome
-    if is_same and event == TurnEnded(event.outcome, duration_ms=event.duration_ms):
+    if repeats_end(event, digest.outcome if digest.turn is Turn.ENDED else None):
         return
     end_run(digest)
     digest.session_id = (digest.session_id or event.session_id or "")[:MOST_NAME]

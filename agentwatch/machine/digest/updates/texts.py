@@ -16,6 +16,7 @@ from agentwatch.events import (
 )
 from agentwatch.machine.digest.bounds import MOST_TEXT, line
 from agentwatch.machine.digest.updates.runs import goes_on
+from agentwatch.session.rules import retry_words
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest.digest import Digest
@@ -57,10 +58,7 @@ def notice(digest: Digest, event: Notice, _at_ms: int | None) -> None:
 
 def retry(digest: Digest, event: Retry, _at_ms: int | None) -> None:
     """Note that the agent tries again. It does so until the next text, call or result."""
-    of_most = "" if event.most_attempts is None else f" of {event.most_attempts}"
-    nth = "" if event.attempt is None else f" {event.attempt}{of_most}"
-    words = line(event.message)
-    digest.retry = f"retry{nth}: {words}" if words else f"retry{nth}"
+    digest.retry = retry_words(event, line(event.message))
 
 
 def compaction(digest: Digest, event: Compaction, _at_ms: int | None) -> None:

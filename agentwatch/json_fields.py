@@ -1,0 +1,52 @@
+"""Tables of the fields of JSON objects: the rows of lists, and the cards of engines.
+
+A format is a table of fields, each with a name, a kind and a limit. The same table bounds the values that are
+written and those that are read: another program has written the latter, and may have written anything.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+
+class Field(NamedTuple):
+    """A field of a JSON object."""
+
+    name: str
+    kind: type[str | int | bool]
+    limit: int = sys.maxsize
+    """The most characters of a text, or the first integer that is too large."""
+    empty: str | int | bool | None = None
+    """The value of an absent field, and of one that has another type or is out of range."""
+    least: int = 0
+    """The smallest integer."""
+
+    def bounded(self, value: object) -> Any:
+        """Return a value of the field; halves of surrogate pairs, which JSON does not have, become `?`."""
+        if self.kind is str:
+            text = value[: self.limit].encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+            return text or self.empty
+        if self.kind is int:
+            return value if type(value) is int and self.least <= value < self.limit else self.empty
+        return value if isinstance(value, bool) else self.empty
+
+
+def values_of(fields: Iterable[Field], source: object, **others: object) -> dict[str, Any]:
+    """Return the bounded attributes of an object by the names of fields.
+
+    Args:
+        fields: The table of the format.
+        source: The object.
+        others: The values of the fields that are not attributes of the object.
+    """
+    return {
+        field.name: field.bounded(others[field.name] if field.name in others else getattr(source, field.name))
+        for field in fields
+    }
+
+
+def values_in(fields: Iterable[Field], given: Mapping[str, object]) -> dict[str, Any]:
+    """Return the bounded values in a JSON object by the names of fields; others are ignored."""
+    return {field.name: field.bounded(given.get(field.name)) for field in fields}

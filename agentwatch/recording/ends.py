@@ -1,0 +1,166 @@
+"""Reads the first and last lines of a file, and finds the lines around an offset, without what lies between.
+
+Every reader of a head or a tail uses these functions: previews, digests of a list, ids, rules that join a
+session at its end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from agentwatch.capture.appender import line_start
+from agentwatch.recording.lines import KEPT_BYTES, split_lines
+from agentwatch.recording.store import open_regular
+
+HEAD_BYTES = 1 << 16
+"""The head of a session: its first lines name the agent, the working directory and the first prompt."""
+COMPARED_BYTES = 64
+"""What is compared of the bytes before an offset, to notice that a file was rewritten."""
+_STEP_BYTES = 1 << 16
+_FIRST_STEP_BYTES = 1 << 12
+"""Most lines are shorter. Reading 4 KiB takes 1 µs; 64 KiB take 12 µs."""
+_BOM = b"\xef\xbb\xbf"
+_ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
+
+
+def first_bytes(path: str | Path, most_bytes: int) -> bytes:
+    """Return the first bytes of a regular file; none of a file that cannot be read."""
+    try:
+        fd = open_regular(Path(path))
+    except (OSError, ValueError):
+        return b""
+    try:
+        return os.pread(fd, most_bytes, 0)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def lines_between(fd: int, begin: int, end: int) -> tuple[list[bytes], bytes]:
+    """Return the whole lines between two offsets with their line ends, and the bytes after the last line end.
+
+    Args:
+        fd: The file. It may end before `end`.
+        begin: The offset in bytes at which a line begins.
+        end: The offset in bytes before which bytes are read.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    data = os.pread(fd, end - begin, begin) if end > begin else b""
+    return split_lines(data) if data else ([], b"")
+
+
+def first_lines(fd: int, most_bytes: int = HEAD_BYTES) -> list[bytes]:
+    """Return the whole lines in the first bytes of a file, with their line ends.
+
+    Args:
+        fd: The file.
+        most_bytes: The number of bytes to read; a line that does not end within them is left out.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return lines_between(fd, 0, most_bytes)[0]
+
+
+def last_lines(fd: int, most_bytes: int) -> list[bytes]:
+    """Return the lines in the last bytes of a file, without their line ends.
+
+    Args:
+        fd: The file.
+        most_bytes: The number of bytes to read; the first line may have begun before them.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    start = max(os.fstat(fd).st_size - most_bytes, 0)
+    return os.pread(fd, most_bytes, start).split(b"\n")
+
+
+def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
+    """Yield the offset and the length in bytes of each line that is not blank, the last line first.
+
+    Args:
+        fd: The file.
+        most_bytes: The number of bytes to search, counted from the end of the file; a line that began before
+            them is left out.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    end = os.fstat(fd).st_size
+    first = max(end - most_bytes, 0)
+    while (end := _end_of_text(fd, end, first)) > first:
+        start = line_start(fd, end, first)
+        if start == first > 0:
+            return
+        yield start, end - start
+        end = start
+
+
+def ends_of_line(fd: int, start: int, length: int) -> tuple[bytes, bytes]:
+    """Return the first and the last 64 KiB of an oversize line at an offset.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return os.pread(fd, KEPT_BYTES, start), os.pread(fd, KEPT_BYTES, start + length - KEPT_BYTES)
+
+
+def line_end_after(fd: int, offset: int, end: int) -> int:
+    """Return the offset after the first line end from `offset` on; `end` without a line end before it."""
+    most = _FIRST_STEP_BYTES
+    while offset < end:
+        piece, most = os.pread(fd, min(most, end - offset), offset), _STEP_BYTES
+        if not piece:
+            break
+        found = piece.find(b"\n")
+        if found >= 0:
+            return offset + found + 1
+        offset += len(piece)
+    return end
+
+
+def bytes_before(fd: int, offset: int) -> bytes:
+    """Return the last 64 bytes before an offset: a file that was rewritten since has other ones.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    start = max(offset - COMPARED_BYTES, 0)
+    return os.pread(fd, offset - start, start)
+
+
+def is_one_document(fd: int) -> bool:
+    """Return whether a file begins like one JSON document over many lines, as `jq` or an editor writes it.
+
+    Its first line is only `{` or `[`, and its second line is the beginning of a member or an item. The event
+    of an agent is an object on one line.
+
+    Args:
+        fd: The file. One that cannot be read at an offset is no document.
+    """
+    try:
+        lines = (line.removeprefix(_BOM).strip() for line in first_lines(fd))
+    except OSError:
+        return False
+    present = filter(None, lines)
+    opening, following = next(present, b""), next(present, b"")
+    if opening == b"{":
+        return following.startswith(b'"')
+    return opening == b"[" and following[:1] in _ITEM_STARTS and not following.endswith(b"}")
+
+
+def _end_of_text(fd: int, end: int, first: int) -> int:
+    """Return the offset after the last byte before `end` that is not blank, or `first` if all are blank."""
+    while end > first:
+        start = max(end - _STEP_BYTES, first)
+        text = os.pread(fd, end - start, start).rstrip()
+        if text:
+            return start + len(text)
+        end = start
+    return first
