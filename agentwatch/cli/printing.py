@@ -14,9 +14,9 @@ from agentwatch.events import Outcome
 from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.safe_text import SafeText, safe_line, safe_text
 from agentwatch.session import Call, Place, Session
 from agentwatch.sources.source import Source
+from agentwatch.text.safe import SafeText, safe_line, safe_text
 from agentwatch.wire.json_line import joined
 
 _STDERR_LINES = 10

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 Rows = Mapping[Key, Row]
 

@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Mapping
 
 from agentwatch.events import Outcome, RunInfo, RunStarted, Tokens, TurnEnded
-from agentwatch.plurals import plural
 from agentwatch.session.bounds import bounded, bounded_members
 from agentwatch.session.call import Place
 from agentwatch.session.rules import replaces_title
@@ -14,6 +13,7 @@ from agentwatch.session.storage.growing_text import Content
 from agentwatch.session.storage.spill import Spill
 from agentwatch.session.turns import Answer, TurnResult
 from agentwatch.session.usage_counts import UsageCounts
+from agentwatch.text.amounts import plural
 
 
 class Run:

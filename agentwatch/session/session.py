@@ -11,7 +11,6 @@ from agentwatch.events import (
     Retry,
     Traits,
 )
-from agentwatch.plurals import plural
 from agentwatch.session.asked import Asked
 from agentwatch.session.call import Call, CallKey, Place
 from agentwatch.session.call_store import Calls, EndedCalls
@@ -21,6 +20,7 @@ from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Transcript
 from agentwatch.session.updates.notices import Notices
+from agentwatch.text.amounts import plural
 
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 

@@ -12,7 +12,7 @@ from agentwatch.recording import LineReader, SessionFiles, is_at
 if TYPE_CHECKING:
     from agentwatch.recording.alarms import Alarm
     from agentwatch.recording.disk_sync import DiskSync
-    from agentwatch.safe_text import SafeText
+    from agentwatch.text.safe import SafeText
 
 END_SECONDS = 5.0
 """How long the end of a recording is waited for: its reader may hang on a disk that does not answer."""

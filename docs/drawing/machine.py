@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
+from agentwatch.text.safe import SafeText, safe_line
 from textual.pilot import Pilot
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.watched import Rows
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.terminal.signals import HeldSignals
 from drawing.machine_rows import made_rows, rows_of_film, rows_of_machines

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from agentwatch.text.safe import columns
 
 from agentwatch.actions import action, brief_action, target
-from agentwatch.safe_text import columns
 from agentwatch.session import Call
 from tests.builders.lines import call, completed, session, started
 from tests.conftest import case

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from agentwatch.text.safe import SafeText, columns, cut, fitting, safe_line, safe_text
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentwatch.safe_text import SafeText, columns, cut, fitting, safe_line, safe_text
 from tests.builders.lines import ANY_TEXT, PROPERTY
 from tests.builders.payloads import MARKED
 from tests.conftest import case

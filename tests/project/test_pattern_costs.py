@@ -13,13 +13,13 @@ from functools import cache
 from itertools import product
 
 import pytest
+from agentwatch.text.safe import safe_text
 
 import agentwatch
 from agentwatch import safe_text as safe_text_module
 from agentwatch.analysis.query import Query
 from agentwatch.analysis.verdicts.checkers import RULES as CHECKERS
 from agentwatch.analysis.verdicts.runners import RULES as RUNNERS
-from agentwatch.safe_text import safe_text
 from agentwatch.screen.detail import from_blocks
 from agentwatch.screen.markup import markdown
 from agentwatch.wire import oversize

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from agentwatch.events import Tokens
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
     from agentwatch.session import Run

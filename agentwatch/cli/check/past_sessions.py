@@ -16,13 +16,13 @@ from agentwatch.feed import Feed
 from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.places import Places
 from agentwatch.machine.problems import notes_of
-from agentwatch.plurals import plural
 from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Checked
 from agentwatch.rules.check.kinds import Rule, Severity
 from agentwatch.rules.check.trial import Trial, json_report, lines
-from agentwatch.safe_text import safe_line
 from agentwatch.sources.open import saved_source
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import safe_line
 
 _MOST_SESSIONS = 1000
 _STEP_SECONDS = 0.2

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import HERE
 from agentwatch.cli.messages import say
 from agentwatch.cli.sessions.table import WIDTH, table
@@ -18,6 +17,7 @@ from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms, sessions_folder
 from agentwatch.recording.saved_sessions.stems import saved_stems
+from agentwatch.text.amounts import byte_size
 
 _ANSWER_SECONDS = 5.0
 """How long another machine may take to answer."""

@@ -6,7 +6,7 @@ from agentwatch.config import OnSetting
 from agentwatch.rules.alarms.tripwire import tripwire
 from agentwatch.rules.language import RuleError
 from agentwatch.rules.language.errors import did_you_mean
-from agentwatch.safe_text import cut, safe_line
+from agentwatch.text.safe import cut, safe_line
 
 _SETTINGS = ("rule", "action", "name")
 _MOST_RULES = 100

@@ -14,9 +14,9 @@ from agentwatch.outputs.action_log import ActionLog
 from agentwatch.rules.alarms.thread import AlarmThread
 from agentwatch.rules.alarms.tripwire import Action, Tripwire, tripwire
 from agentwatch.rules.language import RuleError
-from agentwatch.safe_text import cut, safe_line
 from agentwatch.sources.source import Source
 from agentwatch.sources.written_files import News
+from agentwatch.text.safe import cut, safe_line
 
 _SHOWN_COLUMNS = 80
 _MOST_RULES = 100

@@ -15,7 +15,7 @@ from agentwatch.rules.language.completion import Offer, offers
 from agentwatch.rules.language.completion import Value as Offered
 from agentwatch.rules.language.matchers import has_wildcard, name_matcher, word_matcher
 from agentwatch.rules.language.parser import typed
-from agentwatch.safe_text import safe_line
+from agentwatch.text.safe import safe_line
 
 Matches = Callable[[Row], bool]
 _LEAST_OF_A_STATE = 3

@@ -13,7 +13,7 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.watched import Rows, Watched
 from agentwatch.recording import now_ms
 from agentwatch.remote.fleet.published import Published
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 _PAUSE_SECONDS = 0.002
 _NOTHING = frozenset[str]()

@@ -24,8 +24,8 @@ from agentwatch.recording.alarms import Alarm, AlarmsFile
 from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.rules.alarms.words import alarm_words
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Session, forget_texts
+from agentwatch.text.safe import SafeText
 from agentwatch.writing import write_all
 
 _POLL_SECONDS = 0.1

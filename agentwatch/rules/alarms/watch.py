@@ -18,8 +18,8 @@ from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.language import Test
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Phase
+from agentwatch.text.safe import SafeText
 
 _MOST_CHANGES = 1024
 _MOST_OPEN = 256

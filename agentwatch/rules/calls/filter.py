@@ -14,8 +14,8 @@ from agentwatch.rules.calls.readers import MAIN, call_readers, programs_of
 from agentwatch.rules.language import Condition, RuleError, parse
 from agentwatch.rules.language.completion import Offer, Value, offers
 from agentwatch.rules.language.parser import typed
-from agentwatch.safe_text import safe_line
 from agentwatch.session import Call
+from agentwatch.text.safe import safe_line
 
 Matches = Callable[[Call], bool]
 """Returns whether a filter selects a call. If a value that decides it is unknown, it does not."""

@@ -10,7 +10,6 @@ from agentwatch.analysis.verdict_history import State as Tests
 from agentwatch.analysis.verdict_history import final_verdicts
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.plurals import plural
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import RUN_FIELDS
 from agentwatch.rules.calls.readers import call_readers
@@ -18,8 +17,9 @@ from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Judgement, State, 
 from agentwatch.rules.check.kinds import Amount, Fact, Forbid, Limit, Require, Rule
 from agentwatch.rules.check.limits import Limited, LongestSilence
 from agentwatch.rules.language import Readers
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Pieces, Place, Session
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText
 from agentwatch.wire import Decoder
 
 _AT_ONCE = 64

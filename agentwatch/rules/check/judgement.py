@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from agentwatch.actions import action
 from agentwatch.rules.check.kinds import Rule, Severity
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText
 
 MOST_VIOLATIONS = 100
 """The number of places that are kept for a rule. All places are counted."""

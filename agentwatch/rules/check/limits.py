@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 from agentwatch.analysis.episodes.episode import span_words
 from agentwatch.events import Outcome, Tokens
-from agentwatch.plurals import plural
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Judgement, State, Violation
 from agentwatch.rules.check.kinds import Amount, Limit
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Pieces, Place, Run, Session, calls_by_outcome
 from agentwatch.session.usage_counts import known_sum
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText
 
 _OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
 _SAYS_NOTHING = (Outcome.RETURNED, Outcome.UNFINISHED)

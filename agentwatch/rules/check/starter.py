@@ -11,8 +11,8 @@ from agentwatch.rules.calls.commands import read_command
 from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Judgement, State
 from agentwatch.rules.check.kinds import Amount, Fact, Limit, Require, Rule, forbid
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _FORBIDS = {
     "edits outside the project": "(tool:edit OR tool:delete OR tool:move) outside:cwd",

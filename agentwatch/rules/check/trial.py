@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.plurals import plural
 from agentwatch.rules.check.judgement import Checked, State
 from agentwatch.rules.check.kinds import Rule
 from agentwatch.safe_json import safe_json
-from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 
 _MOST_PLACES = 20
 _NAME_COLUMNS = 80

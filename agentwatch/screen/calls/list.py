@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from agentwatch.feed.call_changes import CallChanges
 from agentwatch.outputs.shown.tool_names import ToolNames
 from agentwatch.rules.calls.facts import CallFacts
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.row_list import Row
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call, CallOrder, Session
 from agentwatch.session.rules import BAD_OUTCOMES
+from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.rules.language import RuleError

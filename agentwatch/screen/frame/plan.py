@@ -7,10 +7,10 @@ from textual.widgets import Static
 
 from agentwatch.analysis.block_text import PLAN_SIGNS
 from agentwatch.events import PlanEntry, PlanStatus
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Session
 from agentwatch.session.rules import DONE_ENTRIES
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 Entries = tuple[PlanEntry, ...]
 _LEAST_WIDE = 100

@@ -13,8 +13,8 @@ from agentwatch.analysis.status.figures import short_count
 from agentwatch.events import Outcome
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest import LastTests

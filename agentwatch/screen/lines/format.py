@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, columns, cut, fitting
+from agentwatch.text.safe import SafeText, columns, cut, fitting
 
 if TYPE_CHECKING:
     from agentwatch.session import Call

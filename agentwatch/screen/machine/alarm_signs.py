@@ -14,9 +14,9 @@ from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.watched import Rows
 from agentwatch.rules.alarms.words import rule_words
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.terminal.attention import Signals
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.rules.alarms.watch import Announcement

@@ -18,7 +18,6 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
 from agentwatch.machine.watched import Rows, Watched
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
 from agentwatch.screen.machine.alarm_signs import AlarmSigns, session_alarms
 from agentwatch.screen.machine.opening import OpenSession, open_row
@@ -31,6 +30,7 @@ from agentwatch.screen.session_app import SessionApp
 from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.attention import Signals
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.text.safe import safe_line
 
 _OPENING_SECONDS = 0.15
 """A session that opens faster than this opens without a word."""

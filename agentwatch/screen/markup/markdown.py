@@ -17,9 +17,9 @@ from rich.style import Style
 from rich.theme import Theme
 from textual.strip import Strip
 
-from agentwatch.safe_text import SafeText, columns, safe_line, wrapped
 from agentwatch.screen.markup.syntax import legible
 from agentwatch.screen.terminal.strips import LightStrip
+from agentwatch.text.safe import SafeText, columns, safe_line, wrapped
 
 _FENCE = re.compile(r"^(`{3,}+|~{3,}+)\s*+([\w+#.-]*+)[^`]*+$")
 """A repetition that gave characters back would take quadratic time on a long line that ends in a backtick."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from agentwatch.text.safe import SafeText
 
 from agentwatch.analysis.since.mark import Mark, mark
 from agentwatch.analysis.since.words import away_summary, behind_words, since_words
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
 from tests.builders.lines import completed, delta, init, result, session, started
 from tests.conftest import case

@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from agentwatch.text.safe import SafeText
 from textual.pilot import Pilot
 
 from agentwatch.config import Config
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.watched import Rows
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.machine.screen import HomeScreen
 from agentwatch.screen.screen import WatchScreen

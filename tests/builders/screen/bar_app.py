@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from agentwatch.text.safe import SafeText
 from textual import on
 from textual.app import App, ComposeResult
 from textual.message import Message
@@ -15,7 +16,6 @@ from agentwatch.analysis.verdict_history import CallVerdict
 from agentwatch.analysis.verdicts import verdict
 from agentwatch.events import Outcome
 from agentwatch.resources import stylesheets
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.time_bar import TimeBar
 from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.themes import ANSI_THEMES

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from agentwatch.text.amounts import byte_size
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import parse_address
 from agentwatch.faults import Fault
 from tests.builders.lines import init, result, user

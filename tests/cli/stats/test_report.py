@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 
+from agentwatch.text.safe import columns
+
 from agentwatch.cli.stats.records import csv_lines
 from agentwatch.cli.stats.report import report
 from agentwatch.cli.stats.words import amount, count, dollars, duration, percent
-from agentwatch.safe_text import columns
 from agentwatch.session_index.statistics import Chosen, Statistics
 from agentwatch.session_index.statistics.calls import CallFacts, Durations, Failures, Verdicts
 from agentwatch.session_index.statistics.files import EditedFile

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 
+from agentwatch.text.safe import SafeText
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.markup.syntax import CodeStyle
 from tests.builders.lines import PROPERTY

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from agentwatch.text.safe import safe_text
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.color import Color
 from rich.style import Style
 
-from agentwatch.safe_text import safe_text
 from agentwatch.screen.detail.sections import Section
 from agentwatch.screen.detail.shell_output import shell_section
 from tests.builders.lines import PROPERTY

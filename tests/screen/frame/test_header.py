@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from agentwatch.text.safe import SafeText
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
@@ -25,7 +26,6 @@ from agentwatch.events import (
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.resources import stylesheets
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.status_line import StatusLine
 from agentwatch.session import Place, Session, apply_line

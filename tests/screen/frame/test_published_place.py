@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from agentwatch.text.safe import columns, safe_line
 
-from agentwatch.safe_text import columns, safe_line
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.sources.open import saved_source
 from tests.conftest import RECORDINGS, case

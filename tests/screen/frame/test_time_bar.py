@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from agentwatch.text.safe import SafeText
 
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.time_bar import playhead_words
 from tests.analysis.time_bar.recorded import Recorded
 from tests.builders.screen.app import eventually

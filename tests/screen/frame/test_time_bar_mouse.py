@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from agentwatch.text.safe import SafeText
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.time_bar import TimeBar
 from tests.builders.screen.app import eventually
 from tests.builders.screen.app import opened as opened_session

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
+
 from agentwatch.screen.lines.format import cut_middle
 from tests.conftest import case
 

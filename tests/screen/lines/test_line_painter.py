@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+from agentwatch.text.safe import SafeText
 from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_view import LineView
 from tests.builders.screen.app import PaneApp
 from tests.conftest import case

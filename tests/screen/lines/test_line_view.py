@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from agentwatch.text.safe import SafeText
 from textual import events
 from textual.pilot import Pilot
 from textual.strip import Strip
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_view import LineView
 from tests.builders.screen.app import PaneApp, eventually, viewport
 from tests.conftest import case

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agentwatch.text.safe import SafeText, safe_line
 
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
 from agentwatch.machine.status.file import read_status
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.watching import Watching
 from tests.builders.home.home_app import row

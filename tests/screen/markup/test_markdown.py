@@ -6,10 +6,10 @@ import time
 import unicodedata
 
 import pytest
+from agentwatch.text.safe import safe_text
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.safe_text import safe_text
 from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks
 from tests.conftest import case
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from agentwatch.text.safe import SafeText
 from pygments.token import STANDARD_TYPES  # type: ignore[import-untyped]
 from rich.color import Color
 from rich.segment import Segment
@@ -13,7 +14,6 @@ from rich.syntax import Syntax
 from textual.theme import BUILTIN_THEMES
 
 from agentwatch.analysis.diff_lines import parsed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import CodeStyle, SyntaxColours, code_theme, legible

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from agentwatch.text.safe import SafeText
 
 from agentwatch.agent_facts import AgentFacts
 from agentwatch.config import Config
@@ -15,7 +16,6 @@ from agentwatch.recording import open_saved
 from agentwatch.recording.alarms import Alarm
 from agentwatch.rules.alarms.thread import News
 from agentwatch.rules.alarms.tripwire import Action
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.overlays import notices as module
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.sources.written_files import News as SourceNews

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from agentwatch.text.safe import SafeText
 
 from agentwatch.config import Config
 from agentwatch.events import Event, Outcome, Permission, Prompt, RunStarted, TurnEnded, TurnStarted
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.terminal.attention import Attention
 from agentwatch.sources.open import saved_source
 from tests.builders.made_agent import MadeSession

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agentwatch.plurals import plural
 from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Checked, Judgement, State, blind
 from agentwatch.rules.check.kinds import Severity
 from agentwatch.rules.check.reports.words import address_of, name_of, places, verdict
-from agentwatch.safe_text import SafeText
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText
 
 _MOST_PLACES = 5
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agentwatch.plurals import plural
 from agentwatch.rules.check.judgement import Checked, Judgement, State
-from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _NAME_COLUMNS = 120
 _ADDRESS_COLUMNS = 400

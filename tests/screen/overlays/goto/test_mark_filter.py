@@ -6,9 +6,9 @@ import random
 from pathlib import Path
 
 import pytest
+from agentwatch.text.safe import SafeText
 
 from agentwatch.analysis.markers import Marker, VerdictMark
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.overlays.goto.mark_filter import MarkFilter
 from agentwatch.screen.overlays.goto.marks import Marks
 from tests.builders.screen.lines import init, shell
