@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 
 from agentwatch.events import Outcome, ToolKind
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Call
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 TARGET_COLUMNS = 200
 ERROR_COLUMNS = 120

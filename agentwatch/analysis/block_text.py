@@ -26,10 +26,10 @@ from agentwatch.blocks import (
     TextBlock,
     TooLargeBlock,
 )
-from agentwatch.byte_size import byte_size
 from agentwatch.events import Outcome, PlanStatus
-from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.session import Call, Place
+from agentwatch.text.safe import SafeText, safe_text
+from agentwatch.text.sizes import byte_size
 
 PLAN_SIGNS = {
     PlanStatus.PENDING: "○",

@@ -11,8 +11,8 @@ from agentwatch.analysis.call_fields import CALLS, MAIN, CallFacts, call_readers
 from agentwatch.rules import Condition, RuleError, parse
 from agentwatch.rules.completion import Offer, Value, offers
 from agentwatch.rules.typed import typed
-from agentwatch.safe_text import safe_line
 from agentwatch.session import Call
+from agentwatch.text.safe import safe_line
 
 Matches = Callable[[Call], bool]
 """Returns whether a filter selects a call. If a value that decides it is unknown, it does not."""

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from agentwatch.analysis.block_text import bounded, cut_line
-from agentwatch.safe_text import SafeText, safe_text
+from agentwatch.text.safe import SafeText, safe_text
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _CONTEXT = 3

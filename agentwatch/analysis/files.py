@@ -15,8 +15,8 @@ from enum import StrEnum
 from agentwatch.blocks import ChangeBlock
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.feed import Feed
-from agentwatch.paths import is_windows, relative_to, without_private
 from agentwatch.session import Call, Session
+from agentwatch.text.paths import is_windows, relative_to, without_private
 
 _MOST_COMPARED_BYTES = 1 << 20
 """The contents in longer lines are not compared: reading two lines of 1 MiB takes 3 ms."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agentwatch.events import Outcome, Traits
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText
 
 
 @dataclass(frozen=True, slots=True)

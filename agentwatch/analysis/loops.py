@@ -9,8 +9,8 @@ from typing import NamedTuple
 from agentwatch.actions import target
 from agentwatch.analysis.block_text import block_text
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 IN_A_ROW = 4
 """The number of equal calls, or equal rounds of calls, in a row that makes a loop. Three would be too few: a

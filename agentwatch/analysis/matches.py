@@ -16,8 +16,8 @@ from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.query import Query
 from agentwatch.feed import Feed
 from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.safe_text import safe_line, safe_text
 from agentwatch.session import Call, Entry, Place
+from agentwatch.text.safe import safe_line, safe_text
 
 _CHUNK = 1 << 16
 """The number of characters of a text that are searched in one step."""

@@ -14,8 +14,8 @@ from agentwatch.analysis.query import Query
 from agentwatch.blocks import Block
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
 from agentwatch.session import Call, Kind
+from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 
 MOST_MATCHES = 10_000
 """The number of matches collected per batch. Without it, a very common word would fill the memory."""

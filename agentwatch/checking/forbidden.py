@@ -7,10 +7,10 @@ from collections import Counter
 from agentwatch.actions import action
 from agentwatch.checking.judgement import MOST_HITS, Hit, Judgement, State
 from agentwatch.checking.rules import Forbid
-from agentwatch.plurals import plural
 from agentwatch.rules import Readers
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText
 
 
 class Forbidden:

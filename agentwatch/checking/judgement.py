@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agentwatch.checking.rules import Rule, Severity
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 MOST_HITS = 100
 """The number of places that are kept for a rule. All places are counted."""

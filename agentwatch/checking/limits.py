@@ -11,10 +11,10 @@ from agentwatch.checking.judgement import MOST_HITS, Hit, Judgement, State
 from agentwatch.checking.longest_silence import LongestSilence
 from agentwatch.checking.rules import Amount, Limit
 from agentwatch.events import Outcome, Tokens
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Session, calls_by_outcome
 from agentwatch.session.usage_counts import known_sum
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText
 
 _OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
 _SAYS_NOTHING = (Outcome.RETURNED, Outcome.UNFINISHED)

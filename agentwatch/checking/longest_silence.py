@@ -5,8 +5,8 @@ from __future__ import annotations
 from agentwatch.analysis.episodes.episode import span_words
 from agentwatch.checking.judgement import MOST_HITS, Hit
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Pieces, Place, Run, Session
+from agentwatch.text.safe import SafeText
 
 
 class LongestSilence:

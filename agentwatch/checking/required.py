@@ -10,8 +10,8 @@ from agentwatch.checking.judgement import Judgement, State
 from agentwatch.checking.rules import Fact, Require
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText
 
 
 def required(rule: Require, feed: Feed) -> Judgement:

@@ -11,8 +11,8 @@ from agentwatch.checking.judging import Judge
 from agentwatch.checking.rules import Amount, Fact, Limit, Require, Rule, forbid
 from agentwatch.events import ToolKind
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _FORBIDS = {
     "edits outside the project": "(tool:edit OR tool:delete OR tool:move) outside:cwd",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agentwatch.checking.judgement import Checked, State
 from agentwatch.checking.rules import Rule
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 _MOST_PLACES = 20
 

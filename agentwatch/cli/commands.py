@@ -23,9 +23,9 @@ from agentwatch.cli.ship import publishing
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.cli.tripwires.given import check_unwatched, with_rules
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
-from agentwatch.safe_text import cut, safe_line
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
+from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Moment

@@ -14,7 +14,7 @@ from typing import Any
 from agentwatch.config import Config, Machines, OnSetting
 from agentwatch.faults import USAGE, Fault, cannot_open
 from agentwatch.recording import open_regular
-from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SHOWN_COLUMNS = 40
 _MOST_BYTES = 1 << 20

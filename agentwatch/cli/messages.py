@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agentwatch.cli.ci_runner import in_runner, without_commands
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.recording import SessionFiles

@@ -16,9 +16,9 @@ from agentwatch.faults import INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.text import ActionLines
 from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.safe_text import safe_line, safe_text
 from agentwatch.session import Place, Session
 from agentwatch.sources.source import Source
+from agentwatch.text.safe import safe_line, safe_text
 from agentwatch.wire.json_line import joined
 
 _STDERR_LINES = 10

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from agentwatch.analysis.files import named
 from agentwatch.events import ToolKind
-from agentwatch.paths import is_windows, without_private
 from agentwatch.session import Call, Session
+from agentwatch.text.paths import is_windows, without_private
 
 _MOST_CHARACTERS = 2000
 """The part of a target that is compared. Longer targets are scripts, which seldom differ only later."""

@@ -11,8 +11,8 @@ from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.redaction import Report
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Entry, Session, calls_by_outcome
+from agentwatch.text.safe import SafeText
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
 from agentwatch.machine.tracked import NO_FILE, Tracked, without_file
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 _STEP_SECONDS = 0.02
 _FIRST_SECONDS = 0.015

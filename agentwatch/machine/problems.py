@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agentwatch.faults import cannot_open
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, safe_line
 
 _MOST_NAMED = 10
 _EXPECTED = (errno.ENOENT, errno.ENOTDIR, errno.ENOTSUP)

@@ -19,8 +19,8 @@ from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.shown.alarm_words import alarm_words
 from agentwatch.recording.alarms import Alarm
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Run, Session, forget_texts
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SAID_COLUMNS = 240
 _YEAR_10000_MS = 253_402_300_800_000

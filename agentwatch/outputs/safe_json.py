@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentwatch.safe_text import safe_text
+from agentwatch.text.safe import safe_text
 
 _DOUBTFUL = re.compile(
     b"\x7f|\xc2[\x80-\x9f\xad]|\xcd\x8f|\xd8[\x80-\x9f]|\xdb\x9d|\xdc\x8f"

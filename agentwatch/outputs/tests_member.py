@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.actions import TARGET_COLUMNS
 from agentwatch.analysis.verdict_history import CommandVerdict, FinalVerdicts
-from agentwatch.safe_text import cut, safe_line
+from agentwatch.text.safe import cut, safe_line
 
 
 def tests_members(found: FinalVerdicts) -> dict[str, object] | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Session
+from agentwatch.text.safe import SafeText
 
 
 class ActionLines:

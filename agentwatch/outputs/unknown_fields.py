@@ -10,10 +10,10 @@ from agentwatch.analysis.block_text import as_json
 from agentwatch.events import Event, Malformed, Unknown
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.line_joiner import LineJoiner
-from agentwatch.plurals import plural
 from agentwatch.recording import LineReader
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import LineCounts, forget_texts
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.wire.agent import Agent, AgentDecoder
 from agentwatch.wire.agents import detect
 from agentwatch.wire.decoder import MAX_UNDETECTED_BYTES, MAX_UNDETECTED_LINES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText
 
 _MOST_KINDS = 8
 

@@ -12,10 +12,10 @@ from agentwatch.engine.limits import CARDS
 from agentwatch.engine.names import SessionName, is_publisher, parse_session
 from agentwatch.engine.opening import Login, open_archive
 from agentwatch.faults import USAGE, Fault
-from agentwatch.plurals import plural
 from agentwatch.remote.channel import SeenCard
 from agentwatch.remote.copies.copy import LocalCopy
-from agentwatch.safe_text import safe_line
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import safe_line
 
 LEAST_CHARACTERS = 6
 """The least length of the beginning of a session's name that is taken for an address."""

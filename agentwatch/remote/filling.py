@@ -6,7 +6,6 @@ import threading
 import time
 from contextlib import suppress
 
-from agentwatch.byte_size import byte_size
 from agentwatch.engine.card import Card
 from agentwatch.engine.chunk import Chunk
 from agentwatch.engine.engine import EngineError, StoredPiece
@@ -16,6 +15,7 @@ from agentwatch.remote.channel import Channel, NotKeptError, SeenCard
 from agentwatch.remote.copies.copy import LocalCopy
 from agentwatch.remote.copies.folder import Copies
 from agentwatch.remote.copies.rule import Rule, Step
+from agentwatch.text.sizes import byte_size
 
 WAIT_SECONDS = 0.2
 """The longest wait for a piece: closing waits for it."""

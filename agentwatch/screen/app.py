@@ -11,12 +11,12 @@ from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.outputs.shown.alarm_words import rule_words
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.first_shown import first_shown
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.session_app import SessionApp
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
+from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.log_pane import ActionLogView
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.detail.pane import DetailView
@@ -11,6 +10,7 @@ from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.preview.matching import same_call
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText
 
 _NEWEST_SECONDS = 0.004
 NAMES = ("transcript", "calls", "detail", "log")

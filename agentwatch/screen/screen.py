@@ -25,7 +25,6 @@ from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.first_shown import FirstShown
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.key_hints import KeyHints
@@ -45,6 +44,7 @@ from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 from agentwatch.sources.source import Source
 from agentwatch.sources.started.survivors import Survivor
+from agentwatch.text.safe import SafeText, columns, cut
 
 if TYPE_CHECKING:
     from agentwatch.analysis.files import TouchedFiles

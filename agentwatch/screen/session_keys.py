@@ -11,13 +11,13 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from agentwatch.feed import Feed
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.remembered import remember
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 from agentwatch.sources.source import Source
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, safe_line
 
 
 class SessionKeys(Vertical):

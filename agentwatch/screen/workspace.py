@@ -11,7 +11,6 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.log_pane import ActionLogView
 from agentwatch.screen.calls.pane import CallTable
@@ -26,6 +25,7 @@ from agentwatch.screen.remembered import remember, remembered
 from agentwatch.screen.selection import Selection
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText
 
 
 class Workspace(Vertical):

@@ -12,7 +12,6 @@ from agentwatch.events import (
     Retry,
     Traits,
 )
-from agentwatch.plurals import plural
 from agentwatch.session.asked import Asked
 from agentwatch.session.call import Call, CallKey, Place
 from agentwatch.session.call_store import Calls, EndedCalls
@@ -22,6 +21,7 @@ from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Transcript
 from agentwatch.session.updates.notices import Notices
+from agentwatch.text.counts import plural
 
 if TYPE_CHECKING:
     pass

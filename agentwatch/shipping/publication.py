@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from agentwatch.byte_size import byte_size
 from agentwatch.engine.engine import unnamed
 from agentwatch.engine.names import new_session
 from agentwatch.recording import SessionFiles
@@ -17,6 +16,7 @@ from agentwatch.shipping.sidecar import Shipped, ShipState, Sidecar, read_shippe
 from agentwatch.shipping.starting import is_running, start_shipping
 from agentwatch.shipping.target import Given, Target
 from agentwatch.shipping.unsent import is_saved, remember
+from agentwatch.text.sizes import byte_size
 
 _READ_SECONDS = 1.0
 """The time between two readings of `STEM.ship` while a screen shows it."""

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agentwatch.recording import DiskSync, LineReader, SessionFiles, is_at
 from agentwatch.recording.alarms import Alarm
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 END_SECONDS = 5.0
 """How long the end of a recording is waited for: its reader may hang on a disk that does not answer."""

@@ -24,8 +24,8 @@ from agentwatch.outputs.shown.alarm_words import alarm_words
 from agentwatch.outputs.writing import write_all
 from agentwatch.recording import LineReader, now_ms
 from agentwatch.recording.alarms import Alarm, AlarmsFile
-from agentwatch.safe_text import SafeText
 from agentwatch.session import forget_texts
+from agentwatch.text.safe import SafeText
 from agentwatch.tripwires.cooldown import Announcement, Cooldown
 from agentwatch.tripwires.tripwire import Action, Tripwire
 from agentwatch.tripwires.tripwires import Hit, Tripwires

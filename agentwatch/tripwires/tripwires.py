@@ -15,8 +15,8 @@ from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.feed.call_changes import CallChanges
 from agentwatch.rules import Test
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Phase
+from agentwatch.text.safe import SafeText
 from agentwatch.tripwires.tripwire import Tripwire
 
 _MOST_CHANGES = 1024

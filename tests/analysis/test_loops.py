@@ -9,9 +9,9 @@ from pathlib import Path
 
 from agentwatch.analysis.loops import Loop, Loops, arguments_of
 from agentwatch.feed import Feed
-from agentwatch.safe_text import columns
 from agentwatch.session import Call
 from agentwatch.sources.open import saved_source
+from agentwatch.text.safe import columns
 from tests.builders.lines import completed, event, init, line, started
 
 

@@ -8,8 +8,8 @@ from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.status import status
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Session, apply_line
+from agentwatch.text.safe import SafeText
 from agentwatch.wire import Decoder
 from tests.builders.lines import session, started
 

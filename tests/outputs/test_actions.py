@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agentwatch.actions import action, brief_action, target
-from agentwatch.safe_text import columns
 from agentwatch.session import Call
+from agentwatch.text.safe import columns
 from tests.builders.lines import call, completed, session, started
 from tests.conftest import case
 

@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentwatch.safe_text import SafeText, columns, cut, fitting, safe_line, safe_text
+from agentwatch.text.safe import SafeText, columns, cut, fitting, safe_line, safe_text
 from tests.builders.lines import ANY_TEXT, PROPERTY
 from tests.builders.payloads import MARKED
 from tests.conftest import case

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from agentwatch import __version__
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report
-from agentwatch.plurals import plural
 from agentwatch.recording import open_saved
-from agentwatch.safe_text import columns, safe_line
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import columns, safe_line
 from agentwatch.wire.cursor.known_fields import unknown_fields
 from tests.builders.captures import Captures
 from tests.builders.lines import (

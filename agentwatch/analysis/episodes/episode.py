@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText
 
 
 class EpisodeKind(StrEnum):

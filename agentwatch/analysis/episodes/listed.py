@@ -11,8 +11,8 @@ from agentwatch.analysis.episodes.rereads import Reading
 from agentwatch.analysis.episodes.touched import File
 from agentwatch.analysis.episodes.tries import Failing
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Call, Session
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _COLUMNS = 200
 

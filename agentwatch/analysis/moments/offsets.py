@@ -19,9 +19,9 @@ from agentwatch.analysis.moments.words import (
     shown,
 )
 from agentwatch.feed.timeline import Timeline
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText
 
 _ALL = 100_000
 """A whole recording, in thousandths of a percent."""

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, Protocol
 from agentwatch.analysis.moments.addressed import addressed
 from agentwatch.analysis.moments.words import Moment, Problem
 from agentwatch.feed.timeline import Timeline
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText
 
 EMPTY = Problem(SafeText("the part would end at its start, or before it"))
 

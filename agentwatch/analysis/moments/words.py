@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 HINT = "a moment is 14:03:07, +95s, -10s, #12, 50%, start, live or the name of a bookmark"
 _MOST_CHARACTERS = 400

@@ -5,9 +5,9 @@ from __future__ import annotations
 from agentwatch.analysis.files import TouchedFiles
 from agentwatch.analysis.since.mark import Happened, Mark, happened, mark
 from agentwatch.events import Outcome
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, columns
 from agentwatch.session import Session
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, columns
 
 _MOST_CALLS = 5_000
 """After more calls than this the files are not counted: that takes 8 ms per 1,000 calls, and the line is

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import isfinite
 
 from agentwatch.events import Tokens
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Run
+from agentwatch.text.safe import SafeText
 
 _MOST_SHOWN = 10**12
 """A larger count is no real one, and is not shown."""

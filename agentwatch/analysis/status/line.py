@@ -20,8 +20,8 @@ from agentwatch.analysis.silence import (
 from agentwatch.analysis.status.reasons import exit_words, reason, unknown_agent
 from agentwatch.analysis.status.waiting import asking_words, brief_clock, waiting_words
 from agentwatch.events import Outcome, ToolKind
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call, Phase, Session, calls_by_outcome, usually_under
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 _LEAST_SHOWN_MS = 5_000
 """Shorter durations are not shown: such a wait is over before it is of interest."""

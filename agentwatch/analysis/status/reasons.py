@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from agentwatch.agent_facts import AgentFacts
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _MOST_COLUMNS = 1000
 """A result may be megabytes long; a line on stderr is for a person."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentwatch.analysis.silence import since_ms
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _QUESTION_COLUMNS = 60
 _MESSAGE_COLUMNS = 40

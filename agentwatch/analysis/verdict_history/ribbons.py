@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentwatch.analysis.verdict_history.calls import CallVerdict
-from agentwatch.safe_text import SafeText, columns
+from agentwatch.text.safe import SafeText, columns
 
 _MORE = SafeText("…")
 

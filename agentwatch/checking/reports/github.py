@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from agentwatch.checking.judgement import Checked, Judgement, State, blind
 from agentwatch.checking.reports.words import address_of, name_of, places, verdict
 from agentwatch.checking.rules import Severity
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 _MOST_OF_A_KIND = 10
 """GitHub shows 10 errors and 10 warnings of a step."""

@@ -9,7 +9,7 @@ import orjson
 from agentwatch.checking.judgement import Checked, Judgement, blind
 from agentwatch.checking.rules import Forbid, Limit, Require
 from agentwatch.outputs.safe_json import safe_json
-from agentwatch.safe_text import safe_text
+from agentwatch.text.safe import safe_text
 
 _KINDS = {Forbid: "forbid", Require: "require", Limit: "limit"}
 

@@ -8,8 +8,8 @@ import orjson
 
 from agentwatch.checking.trial import Fired, Trial
 from agentwatch.outputs.safe_json import safe_json
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 
 _NAME_COLUMNS = 80
 _SHOWN = 3

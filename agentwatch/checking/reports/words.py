@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agentwatch.checking.judgement import Checked, Judgement, State
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _NAME_COLUMNS = 120
 _ADDRESS_COLUMNS = 400

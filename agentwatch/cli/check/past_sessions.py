@@ -21,9 +21,9 @@ from agentwatch.feed import Feed
 from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.places import Places
 from agentwatch.machine.problems import notes_of
-from agentwatch.plurals import plural
-from agentwatch.safe_text import safe_line
 from agentwatch.sources.open import saved_source
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import safe_line
 
 _MOST_SESSIONS = 1000
 _STEP_SECONDS = 0.2

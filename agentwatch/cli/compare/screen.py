@@ -10,8 +10,8 @@ from agentwatch.cli.options import Options
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.comparing import Comparison
 from agentwatch.faults import Signalled
-from agentwatch.safe_text import safe_line
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.text.safe import safe_line
 
 
 def draws_screen(options: Options) -> bool:

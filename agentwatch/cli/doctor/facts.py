@@ -17,10 +17,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from agentwatch import __version__
-from agentwatch.byte_size import byte_size
 from agentwatch.faults import Fault, reading
-from agentwatch.plurals import plural
-from agentwatch.safe_text import safe_line
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import safe_line
+from agentwatch.text.sizes import byte_size
 
 PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click", "platformdirs")
 EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py")

@@ -11,13 +11,13 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentwatch.byte_size import byte_size
 from agentwatch.config import EngineSettings, Machines
 from agentwatch.engine.address import parse_engine
 from agentwatch.engine.credentials import PREFIX
 from agentwatch.faults import Fault
-from agentwatch.plurals import plural
 from agentwatch.state_folder import state_folder
+from agentwatch.text.counts import plural
+from agentwatch.text.sizes import byte_size
 
 _VARIABLES = ("USER", "PASSWORD", "TOKEN", "CREDENTIALS", "CA")
 

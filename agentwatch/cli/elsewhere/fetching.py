@@ -6,7 +6,6 @@ import os
 import time
 from pathlib import Path
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.default_command import note_incomplete
 from agentwatch.cli.export.progress import ShownProgress
@@ -16,6 +15,7 @@ from agentwatch.engine.engine import named
 from agentwatch.faults import USAGE, Fault
 from agentwatch.remote.copying import Copying
 from agentwatch.remote.opening import open_copy
+from agentwatch.text.sizes import byte_size
 
 _STEP_SECONDS = 0.1
 _AWAY_SECONDS = 5.0

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.engine.limits import TOO_MUCH, age_words, check_limits, check_size
 from agentwatch.cli.engine.opening import NO_JETSTREAM, Asked, administrator, login, warnings
 from agentwatch.cli.messages import say
@@ -16,7 +15,8 @@ from agentwatch.cli.stdout import print_lines
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.names import is_publisher
 from agentwatch.faults import USAGE, Fault
-from agentwatch.plurals import plural
+from agentwatch.text.counts import plural
+from agentwatch.text.sizes import byte_size
 
 if TYPE_CHECKING:
     from agentwatch.engine.nats.administration import Administrator, Stream

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.engine.opening import Asked, administrator, login
 from agentwatch.cli.stdout import print_lines
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.limits import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
 from agentwatch.engine.names import CARD_STREAM, STREAM
 from agentwatch.faults import USAGE, Fault
-from agentwatch.plurals import plural
+from agentwatch.text.counts import plural
+from agentwatch.text.sizes import byte_size
 
 if TYPE_CHECKING:
     from agentwatch.engine.nats.administration import Administrator, Stream

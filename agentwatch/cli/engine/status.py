@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.engine.limits import age_words
 from agentwatch.cli.engine.opening import Asked, administrator, login, warnings
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.names import SessionName
 from agentwatch.engine.opening import Login, open_archive
-from agentwatch.plurals import plural
+from agentwatch.text.counts import plural
+from agentwatch.text.sizes import byte_size
 
 if TYPE_CHECKING:
     from agentwatch.engine.nats.administration import Administrator, Server, Stream

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentwatch.analysis.moments import CallEnd, Problem, parse
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import Address, parse_address
 from agentwatch.cli.export.command import open_session
 from agentwatch.cli.export.output import check_output, descriptor, write_file
@@ -17,7 +16,8 @@ from agentwatch.cli.messages import say
 from agentwatch.exports.clipping import Clip, Range, clip, range_of
 from agentwatch.exports.opening import Wanted
 from agentwatch.faults import USAGE, Fault, cannot_create
-from agentwatch.plurals import plural
+from agentwatch.text.counts import plural
+from agentwatch.text.sizes import byte_size
 from agentwatch.wire import Agent
 
 _TO = ".."

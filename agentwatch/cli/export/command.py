@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from agentwatch.analysis.moments import Problem
 from agentwatch.analysis.status.reasons import unknown_agent
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import STDIN, Address, opened
 from agentwatch.cli.export.output import STDOUT, check_output, owner_of, write_file
 from agentwatch.cli.export.progress import ShownProgress
@@ -19,8 +18,9 @@ from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices, Exporter, Sender
 from agentwatch.exports.opening import Wanted, exported
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
-from agentwatch.plurals import plural
 from agentwatch.recording import SessionFiles
+from agentwatch.text.counts import plural
+from agentwatch.text.sizes import byte_size
 from agentwatch.wire import Agent
 
 FILM = "asciicast"

@@ -7,15 +7,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import opened, whole
 from agentwatch.cli.export.output import check_output, descriptor, write_file
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.export.written_times import write_times
 from agentwatch.cli.messages import say
 from agentwatch.faults import cannot_create
-from agentwatch.plurals import plural
 from agentwatch.redaction.recording import Redacted, redacted
+from agentwatch.text.counts import plural
+from agentwatch.text.sizes import byte_size
 
 _BROKEN_PIPE = 141
 _PIECE_BYTES = 1 << 20

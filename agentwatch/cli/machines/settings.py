@@ -16,7 +16,7 @@ from agentwatch.config import EngineSettings, Machines
 from agentwatch.engine.address import is_engine, parse_engine
 from agentwatch.engine.names import is_publisher
 from agentwatch.faults import Fault
-from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SETTINGS: Mapping[str, type] = {
     "address": str,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.config import Machines
 from agentwatch.faults import USAGE, Fault
-from agentwatch.safe_text import cut, safe_line
+from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.remote.fleet.several import Elsewhere, Several

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.machines.login import log_in
 from agentwatch.cli.machines.sources import HERE, check_sources, several
 from agentwatch.cli.messages import say
@@ -23,6 +22,7 @@ from agentwatch.outputs.safe_json import safe_json
 from agentwatch.outputs.session_rows import row_json
 from agentwatch.recording import now_ms, sessions_folder
 from agentwatch.recording.saved_sessions.stems import saved_stems
+from agentwatch.text.sizes import byte_size
 
 _ANSWER_SECONDS = 5.0
 """How long another machine may take to answer."""

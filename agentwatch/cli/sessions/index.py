@@ -6,12 +6,12 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.messages import say
 from agentwatch.cli.sessions.up_to_date import with_index
 from agentwatch.cli.stdout import print_lines
-from agentwatch.plurals import plural
-from agentwatch.safe_text import safe_line
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import safe_line
+from agentwatch.text.sizes import byte_size
 
 if TYPE_CHECKING:
     from agentwatch.session_index.index import SessionIndex

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.sessions.options import Pruning
 from agentwatch.cli.stdout import print_lines
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
-from agentwatch.plurals import plural
 from agentwatch.recording import sessions_folder
 from agentwatch.recording.saved_sessions.deletion import delete_session
 from agentwatch.recording.saved_sessions.pruning import Prunable, prunable
 from agentwatch.recording.saved_sessions.stems import SavedStem
+from agentwatch.text.counts import plural
+from agentwatch.text.sizes import byte_size
 
 
 def prune(asked: Pruning) -> int:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import click
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import whole
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.messages import internal_error, say
@@ -27,6 +26,7 @@ from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
 from agentwatch.shipping.target import Given, Target, target_of
 from agentwatch.shipping.unsent import forget, is_saved, unsent
 from agentwatch.sources.stores.known import store_for
+from agentwatch.text.sizes import byte_size
 
 _INTERRUPTED = 130
 _PROGRESS_SECONDS = 2.0

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.session_index.statistics import Statistics
+from agentwatch.text.safe import SafeText, safe_line
 
 CSV_HEADS = ("section", "repository", "name", "metric", "value")
 _FORMULA = ("=", "+", "-", "@")

@@ -7,11 +7,11 @@ from datetime import datetime
 
 from agentwatch.cli.stats.tables import Table, facts
 from agentwatch.cli.stats.words import UNKNOWN, amount, count, dollars, duration, percent
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, cut, safe_line, wrapped
 from agentwatch.session_index.statistics import Chosen, Statistics
 from agentwatch.session_index.statistics.calls import LEAST, Failures
 from agentwatch.session_index.statistics.sums import Sums
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line, wrapped
 
 _MOST_COLUMNS = 100
 """On a wider terminal, the numbers would be far away from their names."""

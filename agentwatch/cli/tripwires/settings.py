@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentwatch.config import OnSetting
 from agentwatch.rules import RuleError
 from agentwatch.rules.errors import did_you_mean
-from agentwatch.safe_text import cut, safe_line
+from agentwatch.text.safe import cut, safe_line
 from agentwatch.tripwires import tripwire
 
 _SETTINGS = ("rule", "action", "name")

@@ -11,9 +11,9 @@ from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.faults import USAGE, Fault
 from agentwatch.rules import RuleError
-from agentwatch.safe_text import cut, safe_line
 from agentwatch.sources.source import Source
 from agentwatch.sources.written_files import News
+from agentwatch.text.safe import cut, safe_line
 from agentwatch.tripwires import Action, Tripwire, tripwire
 from agentwatch.tripwires.judge import Judge
 

@@ -9,8 +9,8 @@ from agentwatch.comparing.reports.text import marked
 from agentwatch.comparing.texts import TextDifference
 from agentwatch.exports.markdown.bodies import Bounds, fenced
 from agentwatch.exports.markdown.escapes import escaped
-from agentwatch.plurals import plural
-from agentwatch.safe_text import cut, safe_line, safe_text, wrapped
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import cut, safe_line, safe_text, wrapped
 
 MOST_BYTES = 60_000
 """GitHub refuses a comment of over 65,536 characters."""

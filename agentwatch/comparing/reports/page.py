@@ -11,8 +11,8 @@ from agentwatch.comparing.texts import Part, TextDifference
 from agentwatch.exports.html import sources
 from agentwatch.exports.html.content.nodes import Node, element, escaped, markup, text
 from agentwatch.exports.html.head import head
-from agentwatch.plurals import plural
-from agentwatch.safe_text import safe_line
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import safe_line
 
 _STYLE = Path(__file__).resolve().parent / "comparison.css"
 _CLASSES = {Part.BOTH: "", Part.ONLY_A: "removed", Part.ONLY_B: "added"}

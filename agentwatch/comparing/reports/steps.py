@@ -10,8 +10,8 @@ from agentwatch.comparing.comparison import Aspect, Comparison, Row, took_ms
 from agentwatch.comparing.reports.figures import UNKNOWN, clock, lines_words
 from agentwatch.comparing.reports.report import Gap, StepLine
 from agentwatch.comparing.side import Lines, Side
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText, safe_line
 
 CONTEXT = 1
 """The equal calls that are listed before and after a difference."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from agentwatch.comparing.reports.report import Gap, Notes, Report, StepLine, Steps, Table
 from agentwatch.comparing.texts import Part, TextDifference
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, columns, cut, safe_line, safe_text, wrapped
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, columns, cut, safe_line, safe_text, wrapped
 
 WIDTH = 80
 _LEAST_NAME = 12

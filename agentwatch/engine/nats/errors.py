@@ -7,7 +7,7 @@ import ssl
 
 from agentwatch.engine.address import EngineAddress
 from agentwatch.engine.engine import EngineError, Trouble
-from agentwatch.safe_text import safe_text
+from agentwatch.text.safe import safe_text
 
 INIT = "agentwatch engine init"
 NOT_ALLOWED = "the engine does not allow it with this login"

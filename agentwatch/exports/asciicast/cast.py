@@ -10,8 +10,8 @@ import orjson
 from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _VERSION = 3
 _TITLE_COLUMNS = 100

@@ -12,8 +12,8 @@ from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices
 from agentwatch.feed.pace import UNTIMED_MS
 from agentwatch.recording import LineReader
-from agentwatch.safe_text import safe_line
 from agentwatch.session import Call
+from agentwatch.text.safe import safe_line
 
 _PIECE = 1 << 20
 _FAILED = (Outcome.FAILED, Outcome.REJECTED)

@@ -12,11 +12,11 @@ from agentwatch.exports.clipping.lines import SortedLines, sorted_lines
 from agentwatch.exports.exported import Exported
 from agentwatch.feed import Feed
 from agentwatch.outputs.writing import write_all
-from agentwatch.plurals import plural
 from agentwatch.recording import ArrivalTimes, LineReader, nameless_file
 from agentwatch.redaction.recording import Complete
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Place, Session
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText
 from agentwatch.wire import Agent
 from agentwatch.wire.agents import agent_named
 

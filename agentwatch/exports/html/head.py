@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.exports.html.content.nodes import escaped
 from agentwatch.exports.html.sources import policy
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 
 def head(title: SafeText, script: str, style: str) -> str:

@@ -10,8 +10,8 @@ from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.html.content.nodes import escaped
 from agentwatch.exports.html.words import SIGNS, clock, date_and_time, time_of_day
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Run
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _TITLE_COLUMNS = 120
 

@@ -16,9 +16,9 @@ from agentwatch.exports.html.content.call_body import CallBody
 from agentwatch.exports.html.content.nodes import Node, element, texts
 from agentwatch.exports.html.words import SIGNS, call_clock, clock
 from agentwatch.outputs.shown.tool_names import ToolNames
-from agentwatch.safe_text import safe_line
 from agentwatch.session import Call, Entry, Kind, Place
 from agentwatch.session.storage.spill import Spill
+from agentwatch.text.safe import safe_line
 
 _LENGTH_BITS = 24
 """The facts of a call have a few texts of at most 4,096 characters."""

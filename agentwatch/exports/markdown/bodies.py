@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.exports.markdown.escapes import harmless
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, safe_text
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, safe_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -13,8 +13,8 @@ from agentwatch.exports.markdown.escapes import escaped
 from agentwatch.exports.markdown.head import number_words
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown.times import between
-from agentwatch.plurals import plural
 from agentwatch.session import Call, Entry, Kind, Place
+from agentwatch.text.counts import plural
 
 _MOST_BLOCKS = 16
 

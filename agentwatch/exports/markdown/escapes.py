@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 _BREAK = "\u200b"
 """A space of no width, which separates the sign of a mention from its name. Safe text has none."""

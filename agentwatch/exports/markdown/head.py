@@ -10,8 +10,8 @@ from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.markdown.escapes import escaped
 from agentwatch.outputs.shown.times import between, moment
-from agentwatch.plurals import plural
 from agentwatch.session import calls_by_outcome
+from agentwatch.text.counts import plural
 
 _MOST_LISTED = 20
 _FINE = {Outcome.SUCCEEDED, Outcome.RETURNED}

@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError, Message  # type: ignore[import-
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from agentwatch.safe_text import cut, safe_line
+from agentwatch.text.safe import cut, safe_line
 
 _MOST_MESSAGE = 1000
 _MOST_COLUMNS = 200

@@ -10,9 +10,9 @@ import orjson
 
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown.call import call_json
-from agentwatch.paths import is_windows
-from agentwatch.safe_text import safe_text
 from agentwatch.session import Call
+from agentwatch.text.paths import is_windows
+from agentwatch.text.safe import safe_text
 
 MOST_BYTES = 8192
 """The longest value. Backends cut or refuse longer ones, and 512 spans must fit into a request."""

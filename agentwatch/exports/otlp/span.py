@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
+from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 
 Value = str | int | float | bool
 MOST_NAME_COLUMNS = 200

@@ -15,7 +15,7 @@ from agentwatch.rules.completion import Offer, offers
 from agentwatch.rules.completion import Value as Offered
 from agentwatch.rules.globs import has_wildcard, name_matcher, word_matcher
 from agentwatch.rules.typed import typed
-from agentwatch.safe_text import safe_line
+from agentwatch.text.safe import safe_line
 
 Matches = Callable[[Row], bool]
 _LEAST_OF_A_STATE = 3

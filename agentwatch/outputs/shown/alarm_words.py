@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.recording.alarms import Alarm
-from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _COLUMNS = 240
 _NAME_COLUMNS = 80

@@ -16,8 +16,8 @@ from agentwatch.outputs.safe_json import safe_json
 from agentwatch.outputs.shown.times import between, moment
 from agentwatch.outputs.summary import call_members
 from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.safe_text import SafeText, safe_line, safe_text
 from agentwatch.session import Call, Place
+from agentwatch.text.safe import SafeText, safe_line, safe_text
 from agentwatch.wire.json_line import parse_joined
 from agentwatch.wire.payloads import arguments_in, result_in
 

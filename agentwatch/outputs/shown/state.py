@@ -13,8 +13,8 @@ from agentwatch.analysis.status import status
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown.times import between, moment
 from agentwatch.outputs.summary import whole_summary
-from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
 from agentwatch.session import Run, Session, calls_by_outcome
+from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 
 _MOST_EPISODES = 20
 _PROMPT_COLUMNS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 MOST_COLUMNS = 12
 _LONG = 7

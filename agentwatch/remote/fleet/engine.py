@@ -19,7 +19,7 @@ from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms as clock_ms
 from agentwatch.remote.fleet.card_rows import CardRows, beyond_shares
 from agentwatch.remote.warned import is_news
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 _STEP_SECONDS = 0.01
 _PUBLISH_SECONDS = 0.5

@@ -13,7 +13,7 @@ from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms
 from agentwatch.remote.fleet.published import Published
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 Rows = Mapping[Key, Row]
 _PAUSE_SECONDS = 0.002

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from agentwatch.engine.engine import EngineError
-from agentwatch.safe_text import cut, safe_line
+from agentwatch.text.safe import cut, safe_line
 
 _READ_BYTES = 1 << 16
 _MOST_STDERR = 1 << 12

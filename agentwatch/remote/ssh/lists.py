@@ -26,7 +26,7 @@ from agentwatch.remote.ssh.heads import Heads
 from agentwatch.remote.ssh.lines import ChannelLines, begun, way_of
 from agentwatch.remote.ssh.row_json import decode, key
 from agentwatch.remote.ssh.script import END, LIST, command
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 BEGIN_SECONDS = 20.0
 """The most time from the command to its first line; a host under load starts Python in some seconds."""

@@ -18,7 +18,7 @@ from agentwatch.remote.ssh.connection import connection
 from agentwatch.remote.ssh.frames import parse
 from agentwatch.remote.ssh.lines import ChannelLines, begun, way_of
 from agentwatch.remote.ssh.lists import BEGIN_SECONDS
-from agentwatch.safe_text import cut, safe_line
+from agentwatch.text.safe import cut, safe_line
 
 _PAYLOAD_SECONDS = 30.0
 _SILENT_SECONDS = 30.0

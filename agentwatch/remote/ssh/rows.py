@@ -15,7 +15,7 @@ from agentwatch.recording import now_ms as clock_ms
 from agentwatch.remote.ssh.address import parse_ssh
 from agentwatch.remote.ssh.connection import connection
 from agentwatch.remote.ssh.lists import Lists
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 _SILENT_SECONDS = 30.0
 _FIRST_PAUSE = 1.0

@@ -8,10 +8,10 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.frame.rule_bar import RuleBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
     from agentwatch.rules import RuleError

@@ -14,12 +14,12 @@ from agentwatch.analysis.call_facts import CallFacts
 from agentwatch.events import Outcome
 from agentwatch.feed.call_changes import CallChanges
 from agentwatch.outputs.shown.tool_names import ToolNames
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.row_list import Row
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call, CallOrder, Session
+from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.rules import RuleError

@@ -15,7 +15,6 @@ from agentwatch.actions import action
 from agentwatch.analysis.call_facts import CallFacts
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.cells.time_strip import Scales
 from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
 from agentwatch.screen.calls.list import CallList
@@ -24,6 +23,7 @@ from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans, rows_in_view
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.session import Call, Session
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
     from agentwatch.rules import RuleError

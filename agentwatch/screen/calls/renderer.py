@@ -10,7 +10,6 @@ from textual.strip import Strip
 
 from agentwatch.actions import shown_target
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.calls.cells.results import (
     MOST_SUMMED_UP,
     fitting_note,
@@ -27,6 +26,7 @@ from agentwatch.screen.calls.row_list import Row
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, clock, fitted
 from agentwatch.screen.lines.line_view import LineView, Spans, rows_in_view
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 _CLOCK = 8
 _LEAST_TOOL = 4

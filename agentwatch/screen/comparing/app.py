@@ -11,7 +11,6 @@ from agentwatch.analysis.moments import Asked, CallEnd
 from agentwatch.comparing import Comparison
 from agentwatch.config import Config
 from agentwatch.faults import Fault
-from agentwatch.safe_text import safe_line
 from agentwatch.screen.comparing.screen import ComparisonScreen
 from agentwatch.screen.machine.opening import OpenSession, open_session
 from agentwatch.screen.overlays.help import COMPARISON_KEYS, KEYS, Help
@@ -19,6 +18,7 @@ from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.session_app import SessionApp
 from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.text.safe import safe_line
 
 _PROBLEM_SECONDS = 10.0
 

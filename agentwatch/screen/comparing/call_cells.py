@@ -7,11 +7,11 @@ from typing import NamedTuple
 from agentwatch.actions import outcome_note, shown_target
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.calls.cells.targets import cut_apart, is_path
 from agentwatch.screen.lines.format import SIGNS, call_clock, fitted
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 _CLOCK = 9
 _TOOL = (5, 12)

@@ -6,14 +6,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from agentwatch.comparing import Aspect, Comparison, Part, Row
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.comparing.call_cells import Cells, call_spans, cells_in
 from agentwatch.screen.comparing.differences_view import DifferencesView
 from agentwatch.screen.comparing.folds import Line, lines_of
 from agentwatch.screen.comparing.words import WORD_COLUMNS, kind_of, what_differs
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.session import Call
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 UNIFIED_BELOW = 60
 """Narrower terminals, in columns, have no room for two calls side by side."""

@@ -6,9 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_view import rows_in_view
 from agentwatch.screen.lines.row_view import RowView
+from agentwatch.text.safe import SafeText
 
 _MARGIN = 3
 """The lines that stay visible before and after a difference."""

@@ -13,8 +13,6 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from agentwatch.comparing import Comparison
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.comparing.calls_view import CallsView
 from agentwatch.screen.comparing.differences_view import DifferencesView
 from agentwatch.screen.comparing.files_view import FilesView
@@ -25,6 +23,8 @@ from agentwatch.screen.comparing.text_view import TextView
 from agentwatch.screen.comparing.totals import TotalsHeader
 from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.terminal.first_frame import prepare
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 
 class ComparisonScreen(Screen[None]):

@@ -6,9 +6,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agentwatch.comparing import Comparison
-from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.comparing.differences_view import DifferencesView
 from agentwatch.screen.lines.themes import muted
+from agentwatch.text.safe import SafeText, columns, cut
 
 
 class ViewTabs(Static):

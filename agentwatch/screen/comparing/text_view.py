@@ -8,9 +8,9 @@ from typing import NamedTuple
 from textual.strip import Strip
 
 from agentwatch.comparing import Part, TextDifference
-from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.screen.comparing.differences_view import DifferencesView
 from agentwatch.screen.lines.folding import folds, styled
+from agentwatch.text.safe import SafeText, safe_text
 
 _SIGNS = {Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+}")}
 """The signs of wdiff, as in the report."""

@@ -12,10 +12,10 @@ from agentwatch.comparing import Comparison, Side
 from agentwatch.comparing.reports.figures import FIGURES, SAME, UNKNOWN, difference, shown
 from agentwatch.comparing.reports.two_runs import named
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.frame.header import COLOURS
 from agentwatch.screen.lines.format import SIGNS, fitted, time_of_day
 from agentwatch.screen.lines.themes import muted
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 _LABEL = 7
 _GAP = 2

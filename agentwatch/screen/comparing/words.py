@@ -7,7 +7,7 @@ from typing import NamedTuple
 from agentwatch.actions import shown_target
 from agentwatch.comparing import Aspect, Comparison, Match, Row, took_ms
 from agentwatch.comparing.reports.steps import aspect_words
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 
 class Kind(NamedTuple):

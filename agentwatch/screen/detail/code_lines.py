@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from rich.segment import Segment
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.sections import Output, StyleOf, number_width
 from agentwatch.screen.lines.folding import Run
 from agentwatch.screen.markup.syntax import CodeStyle, SyntaxColours
+from agentwatch.text.safe import SafeText
 
 
 class CodeLines(Output):

@@ -24,8 +24,6 @@ from agentwatch.blocks import (
     TextBlock,
     TooLargeBlock,
 )
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.detail.code_lines import CodeLines
 from agentwatch.screen.detail.contents.prose import (
     Prose,
@@ -40,6 +38,8 @@ from agentwatch.screen.detail.shell_output import shell_section
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import CodeStyle
 from agentwatch.session import Call, Place
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, safe_line
 
 MOST_LINES = 20_000
 _LEAST_LINES = 200

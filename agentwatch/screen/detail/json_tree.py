@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from agentwatch.analysis.block_text import as_json, cut_line
 from agentwatch.blocks import Block, FieldsBlock
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.detail.sections import Section, StyleOf
 from agentwatch.screen.lines.folding import Run
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, safe_line
 
 _OPEN_LEVELS = 2
 _MOST_NODES = 20_000

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.query import Query
 from agentwatch.blocks import FieldsBlock
-from agentwatch.safe_text import safe_text
 from agentwatch.screen.detail.json_tree import JsonTree
 from agentwatch.screen.detail.sections import Section, StyleOf
+from agentwatch.text.safe import safe_text
 
 
 class _Found(NamedTuple):

@@ -14,7 +14,6 @@ from textual.strip import Strip
 from agentwatch.analysis.query import Query
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, safe_line, safe_text
 from agentwatch.screen.detail.branch_cursor import BranchCursor
 from agentwatch.screen.detail.contents.decoded import DecodedCall
 from agentwatch.screen.detail.contents.facts import CallHeading, brief_facts, title
@@ -25,6 +24,7 @@ from agentwatch.screen.detail.view import BlockMatch, DetailScroller
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import code_theme
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText, safe_line, safe_text
 
 _TITLE = "3 Detail"
 _COLOURS = {

@@ -11,12 +11,12 @@ from textual.strip import Strip
 
 from agentwatch.analysis.query import Query
 from agentwatch.blocks import Block, ContentBlock, ErrorBlock, FieldsBlock, OutputBlock, TextBlock
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.contents.more_fields import MoreFields, is_same
 from agentwatch.screen.detail.json_tree import JsonTree
 from agentwatch.screen.detail.matches import FoundLines
 from agentwatch.screen.detail.sections import Section, StyleOf
 from agentwatch.screen.lines.highlight import marked
+from agentwatch.text.safe import SafeText
 
 
 class Spot(NamedTuple):

@@ -15,8 +15,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from agentwatch.blocks import Block
-from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.lines.folding import Run, Window, fits, folds, styled, widest, window
+from agentwatch.text.safe import SafeText, columns
 
 StyleOf = Callable[[str], Style]
 """Returns the style for a style name."""

@@ -15,9 +15,9 @@ from rich.color import Color
 from rich.style import Style
 
 from agentwatch.analysis.block_text import bounded
-from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.screen.detail.sections import Output, Section, StyleOf
 from agentwatch.screen.lines.folding import Run
+from agentwatch.text.safe import SafeText, safe_text
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
 _ON = {

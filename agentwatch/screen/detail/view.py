@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from agentwatch.analysis.query import Query
 from agentwatch.blocks import Block
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.branch_cursor import BranchCursor
 from agentwatch.screen.detail.section_list import SectionList
 from agentwatch.screen.lines.line_view import LineView, rows_in_view
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText
 
 _FAILING = re.compile(
     r"^(?:E   |FAILED\b|FAIL\b|FAIL:|ERROR\b|\s*--- FAIL|\s*not ok\b|\s*[✗✕×✖✘]\s|npm ERR!)"

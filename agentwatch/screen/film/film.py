@@ -20,10 +20,10 @@ from agentwatch.feed import Feed
 from agentwatch.feed.pace import UNTIMED_MS
 from agentwatch.recording import LineReader
 from agentwatch.redaction.recording import Complete
-from agentwatch.safe_text import safe_line
 from agentwatch.screen.film.app import FilmedApp, FilmedScreen, SetClock
 from agentwatch.screen.terminal.compositor import drawn_rows, lay_out
 from agentwatch.session import Call
+from agentwatch.text.safe import safe_line
 
 _FRAME_SECONDS = 0.1
 """The least time between two frames."""

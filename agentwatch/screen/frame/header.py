@@ -14,12 +14,12 @@ from textual.widgets import Static
 from agentwatch.actions import count_words
 from agentwatch.analysis.status.figures import context_words, figures, turn_words
 from agentwatch.events import Outcome, Tokens
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.frame.machine_place import machine_place
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome
 from agentwatch.sources.source import Source
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 COLOURS = {
     Outcome.RUNNING: "$text-accent",

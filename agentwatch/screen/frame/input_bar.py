@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 
 class LineInput(Input):

@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.keymap import bound_keys, key_label
 from agentwatch.sources.source import Elsewhere
+from agentwatch.text.safe import SafeText, columns
 
 _PANES = {
     "transcript": (

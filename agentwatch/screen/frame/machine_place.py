@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.sources.source import Elsewhere, Source
 from agentwatch.sources.written_files import Publication
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 _LEAST = 10
 """Columns. In fewer, no part of the name of a host says where it is."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.format import time_of_day
+from agentwatch.text.safe import SafeText
 
 
 def moment_name(at_ms: int | None, offset: int, size: int) -> SafeText:

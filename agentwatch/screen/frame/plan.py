@@ -7,9 +7,9 @@ from textual.widgets import Static
 
 from agentwatch.analysis.block_text import PLAN_SIGNS
 from agentwatch.events import PlanEntry, PlanStatus
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 Entries = tuple[PlanEntry, ...]
 _DONE = (PlanStatus.COMPLETED, PlanStatus.CANCELLED)

@@ -9,8 +9,8 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.suggester import Suggester
 
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.frame.input_bar import InputBar
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.rules import RuleError

@@ -6,8 +6,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agentwatch.analysis.integrity import Integrity
-from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.lines.themes import muted
+from agentwatch.text.safe import SafeText, columns, cut
 
 
 class StatusLine(Static):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
-from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.lines.themes import muted
 from agentwatch.screen.panes import NAMES, Panes
+from agentwatch.text.safe import SafeText, columns
 
 
 class PaneTabs(Static):

@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.line_view import Spans
+from agentwatch.text.safe import SafeText, columns
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdict_history import CallVerdict

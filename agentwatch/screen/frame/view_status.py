@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentwatch.byte_size import byte_size
 from agentwatch.feed.playhead import Playhead
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.lines.format import clock
 from agentwatch.screen.moment.moment import Moment
 from agentwatch.sources.source import Elsewhere, Source
 from agentwatch.sources.started.survivors import Survivor
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.sizes import byte_size
 
 BEHIND_BYTES = 1 << 18
 """If more bytes than this are unread, reading has priority over drawing."""

@@ -15,13 +15,13 @@ from textual.widgets import Input, Static
 
 from agentwatch.machine.listing.request import Request, Sort
 from agentwatch.machine.listing.row_filter import row_filter_problem
-from agentwatch.plurals import plural
 from agentwatch.rules import RuleError
 from agentwatch.rules.completion import Offer
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.frame.input_bar import InputBar
 from agentwatch.screen.frame.rule_bar import RuleBar
 from agentwatch.screen.home.keys import BAR_KEYS
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, safe_line
 
 
 class WordsBar(InputBar):

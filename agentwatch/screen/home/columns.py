@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from agentwatch.machine.row import Row
-from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.home import words
+from agentwatch.text.safe import SafeText, columns
 
 STATE = 9
 """The width of the state: `– unknown`."""

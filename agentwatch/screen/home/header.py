@@ -8,9 +8,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agentwatch.machine.listing.counts import Counts
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.lines.themes import muted
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, columns, cut
 
 Piece = tuple[str, str]
 """Words and their style."""

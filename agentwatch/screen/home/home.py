@@ -16,7 +16,6 @@ from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.listing.request import Request, Sort
 from agentwatch.machine.listing.row_filter import row_filter_offers
 from agentwatch.rules.completion import Offer
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.home.bars import HomeBars, WordsBar
 from agentwatch.screen.home.header import HomeHeader, HomeNotes
@@ -25,6 +24,7 @@ from agentwatch.screen.home.nothing import words_for_nothing
 from agentwatch.screen.home.session_list import SessionList
 from agentwatch.screen.home.wanted import ContentsWanted, Requested
 from agentwatch.screen.keymap import bound_keys, key_label
+from agentwatch.text.safe import SafeText
 
 
 class Home(Vertical):

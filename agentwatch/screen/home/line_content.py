@@ -9,10 +9,10 @@ from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldLine, Heading, Line, RowLine
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group
-from agentwatch.safe_text import SafeText, cut, wrapped
 from agentwatch.screen.home import cells, words
 from agentwatch.screen.home.columns import LEAST_FOR_ONE_ROW, Columns, Widths, columns_for
 from agentwatch.screen.lines.line_view import Spans
+from agentwatch.text.safe import SafeText, cut, wrapped
 
 _INDENT = "  "
 _HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}

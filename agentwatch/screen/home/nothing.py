@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.machine.listing.request import Request
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 _BEGINNING = """\
 No session of a coding agent was found on this machine.

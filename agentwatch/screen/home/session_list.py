@@ -13,7 +13,6 @@ from agentwatch.machine.listing.lines import FoldLine, Line, RowLine
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.keys import LIST_KEYS
 from agentwatch.screen.home.line_content import LineContent, Shown
@@ -24,6 +23,7 @@ from agentwatch.screen.lines.highlight import chosen_row
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.terminal.first_frame import eager_classes
+from agentwatch.text.safe import SafeText
 
 _URGENT = (Group.NEEDS_YOU, Group.FAILED)
 _MOST_MEASURED = 500

@@ -14,8 +14,8 @@ from agentwatch.events import Outcome
 from agentwatch.machine.digest import LastTests
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 _MOST_TEXT = 400

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 
-from agentwatch.safe_text import SafeText, columns, fitting
+from agentwatch.text.safe import SafeText, columns, fitting
 
 Run = tuple[int, int, Style]
 """The first and end characters of a run of text, and its style."""

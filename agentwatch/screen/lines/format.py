@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, columns, cut, fitting
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText, columns, cut, fitting
 
 SIGNS = {
     Outcome.RUNNING: "◐",

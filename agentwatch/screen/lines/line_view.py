@@ -15,11 +15,11 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_painter import LinePainter
 from agentwatch.screen.lines.scroll_thumb import ScrollThumb
 from agentwatch.screen.lines.styles import LineStyles
 from agentwatch.screen.terminal.first_frame import eager_classes
+from agentwatch.text.safe import SafeText
 
 Spans = list[tuple[SafeText, str]]
 """A line as pieces of text, each with the name of its style: `muted` is `line--muted` in the stylesheet."""

@@ -17,7 +17,6 @@ from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
 from agentwatch.screen.machine.alarms import alarms_of
 from agentwatch.screen.machine.alarms.signs import AlarmSigns
@@ -31,6 +30,7 @@ from agentwatch.screen.session_app import SessionApp
 from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.attention import Signals
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.text.safe import safe_line
 
 _OPENING_SECONDS = 0.15
 """A session that opens faster than this opens without a word."""

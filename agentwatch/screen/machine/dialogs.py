@@ -12,11 +12,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from agentwatch.byte_size import byte_size
 from agentwatch.machine.row import Row
 from agentwatch.recording.saved_sessions.names import MOST_NAME
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.frame.input_bar import LineInput
+from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.sizes import byte_size
 
 _TITLE_COLUMNS = 50
 

@@ -9,7 +9,6 @@ from textual.strip import Strip
 from agentwatch.actions import action
 from agentwatch.analysis.block_text import PLAN_SIGNS
 from agentwatch.events import Outcome, PlanEntry, PlanStatus
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, call_clock, fitted
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import code_theme
@@ -21,6 +20,7 @@ from agentwatch.screen.transcript.entries import (
     thought_for,
 )
 from agentwatch.session import Call, Entry, Kind, Session
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 _MOST_CALLS = 4
 _MOST_PLAN = 8

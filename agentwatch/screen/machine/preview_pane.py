@@ -11,12 +11,12 @@ from textual.timer import Timer
 
 from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.home.words import tests_words
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.machine.preview_lines import PreviewLines
 from agentwatch.screen.machine.tail_session import row_session
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText, safe_line
 
 _DEBOUNCE_SECONDS = 0.12
 """How long a session is selected before it is read: a held key moves 30 times a second."""

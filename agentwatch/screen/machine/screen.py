@@ -12,7 +12,6 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
 
-from agentwatch.byte_size import byte_size
 from agentwatch.config import Config
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import Counts
@@ -22,7 +21,6 @@ from agentwatch.recording import now_ms
 from agentwatch.recording.saved_sessions.deletion import delete_session
 from agentwatch.recording.saved_sessions.names import rename_session
 from agentwatch.recording.saved_sessions.stems import session_size
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.home import Home
 from agentwatch.screen.home.words import foreign
@@ -32,6 +30,8 @@ from agentwatch.screen.machine.preview_pane import PreviewPane
 from agentwatch.screen.machine.tmux import go_to_pane, pane_of
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.first_frame import prepare
+from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.sizes import byte_size
 
 _CLOCK_SECONDS = 1.0
 _PROBLEM_SECONDS = 10.0

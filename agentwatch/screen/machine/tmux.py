@@ -12,8 +12,8 @@ import subprocess
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.sources.started.procfs import stat_of
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SECONDS = 2.0
 """How long tmux may take for a command."""

@@ -12,7 +12,7 @@ from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row, changed_rows
 from agentwatch.machine.status.publisher import Publisher
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
     from agentwatch.screen.machine.alarms.sessions import SessionAlarms

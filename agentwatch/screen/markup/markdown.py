@@ -17,8 +17,8 @@ from rich.style import Style
 from rich.theme import Theme
 from textual.strip import Strip
 
-from agentwatch.safe_text import SafeText, safe_line, wrapped
 from agentwatch.screen.markup.syntax import legible
+from agentwatch.text.safe import SafeText, safe_line, wrapped
 
 _FENCE = re.compile(r"^(`{3,}+|~{3,}+)\s*+([\w+#.-]*+)[^`]*+$")
 """A repetition that gave characters back would take quadratic time on a long line that ends in a backtick."""

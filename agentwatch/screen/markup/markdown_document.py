@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Heading, Markdown, MarkdownElement
 
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 
 class _PlainHeading(Heading):

@@ -11,8 +11,8 @@ from textual.cache import LRUCache
 from textual.color import BLACK, WHITE, Color
 from textual.theme import Theme
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.folding import Run
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
     from rich.syntax import SyntaxTheme

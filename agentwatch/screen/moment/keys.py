@@ -12,12 +12,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from agentwatch.analysis.since.mark import mark
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.time_bar import TimeBar, playhead_words
 from agentwatch.screen.moment.marks import MarkKeys
 from agentwatch.screen.moment.moment import Moment
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
     from agentwatch.analysis.since.play import Play

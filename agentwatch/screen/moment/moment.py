@@ -9,10 +9,10 @@ from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording import LineReader, now_ms
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.moment_name import moment_name
 from agentwatch.screen.moment.calls import call_beside, end_of
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked

@@ -9,8 +9,8 @@ from agentwatch.analysis.moments import EMPTY, Asked, CallEnd, Moment, Problem, 
 from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead
 from agentwatch.recording.bookmarks import Bookmarks
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.moment.calls import end_of, next_failure
+from agentwatch.text.safe import SafeText, safe_line
 
 
 class Opening:

@@ -16,11 +16,11 @@ from agentwatch.analysis.query import Query
 from agentwatch.analysis.search import Search
 from agentwatch.feed import Feed
 from agentwatch.feed.timeline import RecordedTimes
-from agentwatch.safe_text import SafeText, safe_line, safe_text
 from agentwatch.screen.frame.moment_name import moment_name
 from agentwatch.screen.moment.calls import end_of
 from agentwatch.screen.moment.moment import Moment
 from agentwatch.session import Call, Kind, Session
+from agentwatch.text.safe import SafeText, safe_line, safe_text
 
 _GROWING = (Kind.ANSWER, Kind.REASONING)
 """Entries whose text comes with several lines."""

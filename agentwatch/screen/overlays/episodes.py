@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentwatch.analysis.episodes import Episode, EpisodeKind
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.format import SIGNS
+from agentwatch.text.safe import SafeText
 
 _COUNTED = (EpisodeKind.FAILURE, EpisodeKind.CYCLES)
 

@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 import agentwatch
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 FORMATS = (
     ("h", "html", "HTML: one page that loads nothing"),

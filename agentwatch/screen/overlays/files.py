@@ -19,14 +19,14 @@ from agentwatch.analysis.files import (
     latest_ms,
 )
 from agentwatch.feed import Feed
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, cut_middle, fitted, time_of_day
 from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 _LEAST_PATH = 14
 _LEAST_WITH_ACTIONS = 84

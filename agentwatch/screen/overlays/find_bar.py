@@ -11,13 +11,13 @@ from textual.widgets import Input
 from agentwatch.analysis.matches import Match
 from agentwatch.analysis.search import Search
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.view import BlockMatch
 from agentwatch.screen.frame.input_bar import InputBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.screen.moment.reach import Reach
 from agentwatch.screen.panes import Panes
 from agentwatch.screen.view_state import ViewState, restore, view_state
+from agentwatch.text.safe import SafeText
 
 _SLICE_SECONDS = 0.012
 _LEAST_FOR_TIME = 40

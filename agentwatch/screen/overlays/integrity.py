@@ -14,10 +14,10 @@ from agentwatch.actions import action
 from agentwatch.analysis.integrity import Integrity, integrity
 from agentwatch.events import Malformed
 from agentwatch.feed import Feed
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.session import Session
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _AROUND = 30
 _EXCERPT_BYTES = 300

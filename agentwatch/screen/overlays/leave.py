@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 
 _MOST_SURVIVORS = 8
 

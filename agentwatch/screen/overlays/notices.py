@@ -11,9 +11,9 @@ from agentwatch.analysis.since.mark import Mark, mark
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.terminal.attention import Attention
 from agentwatch.sources.written_files import Judge
+from agentwatch.text.safe import SafeText
 
 _LONG_MS = 5 * 60_000
 """After an absence of this time or more, the summary offers a digest."""

@@ -15,13 +15,13 @@ from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
 from agentwatch.events import Traits
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.overlays.call_rows import CallRowsView
 from agentwatch.screen.overlays.episodes import episode_calls, episode_sign
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call, Run
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 _NAME = 22
 _CALL_CLOCK = 8

@@ -14,14 +14,14 @@ from agentwatch.actions import ended_ms, target
 from agentwatch.analysis.files import TouchedFile
 from agentwatch.analysis.verdict_history import CallVerdict, VerdictHistory, changed_files, ribbon_pieces
 from agentwatch.events import Outcome
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, fitted, time_of_day
 from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call, Session
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SLICE_SECONDS = 0.002
 _NUMBER = 7

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from agentwatch.byte_size import byte_size
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.workspace import Workspace
+from agentwatch.text.safe import SafeText
+from agentwatch.text.sizes import byte_size
 
 REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.03

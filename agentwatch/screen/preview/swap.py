@@ -9,9 +9,9 @@ from textual import events
 from textual.screen import Screen
 
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.preview.loading import REST_SECONDS, Loading
 from agentwatch.screen.workspace import Workspace
+from agentwatch.text.safe import SafeText
 
 
 class PreviewSwap:

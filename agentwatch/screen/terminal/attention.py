@@ -14,8 +14,8 @@ from agentwatch.analysis.since.mark import ended_turns
 from agentwatch.config import Config
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _COLUMNS = 80
 _BELL = "\x07"

@@ -6,7 +6,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-from agentwatch.safe_text import SafeText, columns, safe_line
+from agentwatch.text.safe import SafeText, columns, safe_line
 
 _ASCII = {
     **dict.fromkeys("│┃║▏▎▍▌▐▋▊▉▕‖", "|"),

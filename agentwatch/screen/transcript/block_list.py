@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import overload
 
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Entry
 from agentwatch.session.storage.numbers import PAGE, Numbers
 from agentwatch.session.storage.spill import Spill
+from agentwatch.text.safe import SafeText
 
 _WHOLE = "I"
 _SMALL = "B"

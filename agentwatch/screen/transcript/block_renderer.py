@@ -8,7 +8,6 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from agentwatch.analysis.query import Query
-from agentwatch.safe_text import SafeText, cut
 from agentwatch.screen.lines.highlight import chosen_row, laid_over, mark_strip, marked
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import code_theme
@@ -23,6 +22,7 @@ from agentwatch.screen.transcript.entries import (
 )
 from agentwatch.screen.transcript.subagents import name_of
 from agentwatch.session import Call, Entry, Kind
+from agentwatch.text.safe import SafeText, cut
 
 _KEPT_BLOCKS = 256
 _HEAD_INDENT = 2

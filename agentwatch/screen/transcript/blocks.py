@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from time import perf_counter
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.markup.markdown import split_blocks, split_lines
 from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_list import BlockList
@@ -15,6 +14,7 @@ from agentwatch.screen.transcript.entries import GROWING, shown_length, shown_pa
 from agentwatch.screen.transcript.subagents import Subagents
 from agentwatch.session import Entry, Kind
 from agentwatch.session.storage.numbers import Numbers
+from agentwatch.text.safe import SafeText
 
 _CUT_CHARACTERS = 1 << 16
 """The number of characters cut at a time; 4 MB take 150 ms."""

@@ -7,11 +7,11 @@ from textual.strip import Strip
 
 from agentwatch.actions import action
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, cut, safe_text
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks, split_lines
 from agentwatch.session import Call, Entry, Kind, TurnResult
+from agentwatch.text.safe import SafeText, cut, safe_text
 
 GROWING = (Kind.ANSWER, Kind.REASONING)
 """The kinds of entries whose text may still grow, in Markdown. There is a blank line between their pieces."""

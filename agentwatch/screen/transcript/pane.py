@@ -12,13 +12,13 @@ from textual.strip import Strip
 from agentwatch.actions import action
 from agentwatch.analysis.matches import text_of
 from agentwatch.analysis.query import Query
-from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 from agentwatch.screen.transcript.reading import Reader, ReadingPosition
 from agentwatch.screen.transcript.thoughts import Thoughts
 from agentwatch.screen.transcript.time_gutter import TimeGutter
 from agentwatch.session import Call, Kind, Session
+from agentwatch.text.safe import SafeText, safe_text
 
 
 class Transcript(LineView):

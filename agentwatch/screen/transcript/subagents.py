@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from agentwatch.actions import action, target
 from agentwatch.events import Outcome
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Call, Entry, Kind
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 _INDENT = 4
 _MOST_LEVELS = 3

@@ -17,12 +17,12 @@ from agentwatch.events import (
     TurnStarted,
     Usage,
 )
-from agentwatch.plurals import plural
 from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Call, Place
 from agentwatch.session.entry import Kind
 from agentwatch.session.runs import Run
 from agentwatch.session.turns.answer import Answer
+from agentwatch.text.counts import plural
 
 if TYPE_CHECKING:
     from agentwatch.session.session import Session

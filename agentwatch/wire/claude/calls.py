@@ -6,7 +6,7 @@ from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from agentwatch.events import Event, Outcome, ToolEnded, ToolKind, ToolStarted
-from agentwatch.paths import relative_to
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.claude.dialect import no_details
 from agentwatch.wire.claude.plans import Plans
 from agentwatch.wire.claude.results import Result, is_bare_refusal, read_result, result_texts

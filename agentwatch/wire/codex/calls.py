@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolStarted
-from agentwatch.paths import relative_to
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.changes.file_change import Changes
 from agentwatch.wire.tool import Phrase, first_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeVar
 
 from agentwatch.events import Event, Permission, Plan, ToolEnded, ToolProgress, ToolStarted
-from agentwatch.paths import relative_to
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.copilot.results import read_result
 from agentwatch.wire.copilot.tools import ASK_USER, plan_entries, read_arguments, tool_of
 from agentwatch.wire.fields import Fields, text

@@ -20,7 +20,7 @@ from agentwatch.events import (
     ToolStarted,
     Unknown,
 )
-from agentwatch.paths import relative_to
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.cursor.plans import Plans
 from agentwatch.wire.cursor.queries import Queries, response
 from agentwatch.wire.cursor.results import Result, read_result

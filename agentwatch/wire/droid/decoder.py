@@ -23,7 +23,7 @@ from agentwatch.events import (
     Usage,
     UsageScope,
 )
-from agentwatch.paths import relative_to
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.droid.results import read_result
 from agentwatch.wire.droid.tools import plan_entries, tool_named
 from agentwatch.wire.fields import Fields, in_words, mapping, number, text

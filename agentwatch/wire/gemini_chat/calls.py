@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.events import Event, Outcome, ToolEnded, ToolKind, ToolStarted, Unknown
-from agentwatch.paths import relative_to
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.gemini.plans import plan_in
 from agentwatch.wire.gemini.results import argument_facts, ending, shown_facts

@@ -34,7 +34,7 @@ from agentwatch.events import (
     TurnStarted,
     Unknown,
 )
-from agentwatch.paths import relative_to
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 from agentwatch.wire.opencode.results import IS_OPEN, Result, read_result
 from agentwatch.wire.opencode.steps import error_message, turn_outcome, usage

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentwatch.events import ToolEnded, ToolStarted
-from agentwatch.paths import relative_to
-from agentwatch.plurals import plural
+from agentwatch.text.counts import plural
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.fields import Fields, text
 from agentwatch.wire.pi.results import read_result

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolStarted
-from agentwatch.paths import relative_to
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.claude.tools import argument_facts
 from agentwatch.wire.fields import Fields, mapping, number, text
 from agentwatch.wire.on_disk.iso_time import iso_ms

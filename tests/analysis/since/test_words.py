@@ -6,8 +6,8 @@ import pytest
 
 from agentwatch.analysis.since.mark import Mark, mark
 from agentwatch.analysis.since.words import away_summary, behind_words, since_words
-from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
+from agentwatch.text.safe import SafeText
 from tests.builders.lines import completed, delta, init, result, session, started
 from tests.conftest import case
 

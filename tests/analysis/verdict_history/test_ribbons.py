@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.analysis.verdict_history import CallVerdict, beside, ribbon, ribbon_pieces
 from agentwatch.analysis.verdicts import verdict
-from agentwatch.safe_text import columns
+from agentwatch.text.safe import columns
 from tests.conftest import case
 
 

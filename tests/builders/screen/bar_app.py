@@ -15,10 +15,10 @@ from agentwatch.analysis.verdict_history import CallVerdict
 from agentwatch.analysis.verdicts import verdict
 from agentwatch.events import Outcome
 from agentwatch.resources import stylesheets
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.time_bar import TimeBar
 from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.themes import ANSI_THEMES
+from agentwatch.text.safe import SafeText
 from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded
 
 PLAYING = SafeText("×4 ▶")

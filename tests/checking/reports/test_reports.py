@@ -11,7 +11,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped
 from agentwatch.checking.judgement import Checked, Hit, Judgement, State
 from agentwatch.checking.reports import github, json_object, junit, text
 from agentwatch.checking.rules import Forbid, Limit, Rule, Severity, forbid, limit
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 from tests.builders.lines import completed, init, started, user
 from tests.checking.judged import checked, rules, run, shell
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.byte_size import byte_size
 from agentwatch.cli.address import parse_address
 from agentwatch.faults import Fault
+from agentwatch.text.sizes import byte_size
 from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import fake_machine
 from tests.builders.machine.saved import save

@@ -7,7 +7,7 @@ import pytest
 from agentwatch.cli.sessions.table import table
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
-from agentwatch.safe_text import SafeText, columns
+from agentwatch.text.safe import SafeText, columns
 from tests.builders.machine.rows import NOW_MS, row
 
 ASKS = row(

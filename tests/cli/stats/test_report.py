@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from agentwatch.cli.stats.records import csv_lines
 from agentwatch.cli.stats.report import report
 from agentwatch.cli.stats.words import amount, count, dollars, duration, percent
-from agentwatch.safe_text import columns
 from agentwatch.session_index.statistics import Chosen, Statistics
 from agentwatch.session_index.statistics.calls import CallFacts, Durations, Failures, Verdicts
 from agentwatch.session_index.statistics.files import EditedFile
 from agentwatch.session_index.statistics.sums import SessionFacts, Sums
+from agentwatch.text.safe import columns
 from tests.conftest import case
 
 HOSTILE = "\x1b]0;x\x07\n\u202e日本\ud800 " + "x" * 5000

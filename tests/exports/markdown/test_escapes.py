@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agentwatch.exports.markdown.bodies import markdown
 from agentwatch.exports.markdown.escapes import escaped, harmless
-from agentwatch.safe_text import safe_text
+from agentwatch.text.safe import safe_text
 from tests.conftest import case
 from tests.exports.markdown.parsed import html_of, text_of, tokens
 

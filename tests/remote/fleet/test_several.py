@@ -15,7 +15,7 @@ from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms
 from agentwatch.remote.fleet import engine
 from agentwatch.remote.fleet.several import Several
-from agentwatch.safe_text import SafeText
+from agentwatch.text.safe import SafeText
 from tests.builders.machine.fake import fake_machine
 from tests.remote.fleet.made import MadeArchive, card, fleet_of, key, named, step_until
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from rich.style import Style
 
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.markup.syntax import CodeStyle
+from agentwatch.text.safe import SafeText
 from tests.builders.lines import PROPERTY
 from tests.conftest import case
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from rich.color import Color
 from rich.style import Style
 
-from agentwatch.safe_text import safe_text
 from agentwatch.screen.detail.sections import Section
 from agentwatch.screen.detail.shell_output import shell_section
+from agentwatch.text.safe import safe_text
 from tests.builders.lines import PROPERTY
 from tests.conftest import case
 

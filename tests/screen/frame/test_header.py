@@ -25,10 +25,10 @@ from agentwatch.events import (
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.resources import stylesheets
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.status_line import StatusLine
 from agentwatch.session import Place, Session, apply_line
+from agentwatch.text.safe import SafeText
 from tests.builders.lines import event
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import init, result, shell

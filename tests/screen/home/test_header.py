@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
-from agentwatch.safe_text import SafeText, columns
+from agentwatch.text.safe import SafeText, columns
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, home_of, row, screen_rows
 
 pytestmark = pytest.mark.slow

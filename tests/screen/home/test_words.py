@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agentwatch.machine.digest import LastTests
 from agentwatch.machine.standing import Ground, State
-from agentwatch.safe_text import columns
 from agentwatch.screen.home import words
 from agentwatch.screen.home.columns import STATE
+from agentwatch.text.safe import columns
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
 from tests.conftest import case
 

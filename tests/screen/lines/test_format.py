@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.format import cut_middle
+from agentwatch.text.safe import SafeText
 from tests.conftest import case
 
 

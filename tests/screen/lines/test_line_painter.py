@@ -9,8 +9,8 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_view import LineView
+from agentwatch.text.safe import SafeText
 from tests.builders.screen.app import PaneApp
 from tests.conftest import case
 

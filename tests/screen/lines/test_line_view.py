@@ -10,8 +10,8 @@ from textual import events
 from textual.pilot import Pilot
 from textual.strip import Strip
 
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_view import LineView
+from agentwatch.text.safe import SafeText
 from tests.builders.screen.app import PaneApp, eventually, viewport
 from tests.conftest import case
 

@@ -12,9 +12,9 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
 from agentwatch.machine.status.file import read_status
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import safe_line
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.watching import Watching
+from agentwatch.text.safe import safe_line
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, MadeMachine, at_home
 from tests.builders.screen.app import eventually

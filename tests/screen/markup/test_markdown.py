@@ -9,8 +9,8 @@ import pytest
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.safe_text import safe_text
 from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks
+from agentwatch.text.safe import safe_text
 from tests.conftest import case
 
 STYLE_NAMES = ("heading", "code", "link", "quote", "accent", "rule")

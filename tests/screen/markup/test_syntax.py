@@ -13,10 +13,10 @@ from rich.syntax import Syntax
 from textual.theme import BUILTIN_THEMES
 
 from agentwatch.analysis.diff_lines import parsed
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import CodeStyle, SyntaxColours, code_theme, legible
+from agentwatch.text.safe import SafeText
 from tests.builders.screen.app import PaneApp
 from tests.conftest import case
 

@@ -13,10 +13,10 @@ from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.recording.alarms import Alarm
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.overlays import notices as module
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.sources.written_files import News as SourceNews
+from agentwatch.text.safe import SafeText
 from agentwatch.tripwires import Action
 from agentwatch.tripwires.judge import News
 from tests.builders.screen.lines import append, init, shell

@@ -39,8 +39,8 @@ from agentwatch.exports.html.content.languages import coloured, family_of_file
 from agentwatch.exports.html.content.markdown import markdown_nodes
 from agentwatch.exports.html.content.nodes import Node, element, link, text
 from agentwatch.exports.html.content.shell_output import output_nodes
-from agentwatch.plurals import plural
-from agentwatch.safe_text import safe_line
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import safe_line
 
 _MOST_DIFF_LINES = 5000
 _MOST_PARTS = 500

@@ -23,9 +23,9 @@ from agentwatch.exports.html.content.blocks import block_nodes, fields_list, pre
 from agentwatch.exports.html.content.nodes import Node, element, text
 from agentwatch.exports.html.words import SIGNS, call_clock, time_of_day
 from agentwatch.feed import Feed
-from agentwatch.plurals import plural
-from agentwatch.safe_text import safe_line
 from agentwatch.session import Call
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import safe_line
 
 _MOST_BLOCKS = 500
 _CHANGES = (ChangeBlock, ContentBlock, PlanBlock)

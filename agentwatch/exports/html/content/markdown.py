@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.exports.html.content.languages import coloured, family_named
 from agentwatch.exports.html.content.nodes import Node, element, link, text
-from agentwatch.safe_text import safe_line, safe_text
+from agentwatch.text.safe import safe_line, safe_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agentwatch.safe_text import SafeText, safe_line, safe_text
+from agentwatch.text.safe import SafeText, safe_line, safe_text
 
 Node = Any
 """A `SafeText`, or a list of a tag, a detail and nodes, for which mypy has no type."""

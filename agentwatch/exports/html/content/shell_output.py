@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from agentwatch.exports.html.content.nodes import Node, element, text
-from agentwatch.safe_text import safe_text
+from agentwatch.text.safe import safe_text
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
 _MOST_PIECES = 4000

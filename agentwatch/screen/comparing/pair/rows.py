@@ -10,9 +10,9 @@ from agentwatch.analysis.block_text import bounded, named_places, whole_text
 from agentwatch.comparing import Comparison, Row, Side
 from agentwatch.comparing.matching import matching
 from agentwatch.comparing.reports.figures import UNKNOWN
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.lines.format import call_clock, time_of_day
 from agentwatch.session import Call
+from agentwatch.text.safe import SafeText, safe_line
 
 MOST_LINES = 200
 """The last lines of longer arguments and results are shown."""

@@ -10,11 +10,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from agentwatch.comparing import Comparison
-from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.comparing.calls_view import CallsView
 from agentwatch.screen.comparing.keys import STEP_KEYS
 from agentwatch.screen.comparing.pair.rows import pair_rows
 from agentwatch.screen.comparing.pair.view import PairView
+from agentwatch.text.safe import SafeText, columns, cut
 
 
 class PairScreen(ModalScreen[None]):

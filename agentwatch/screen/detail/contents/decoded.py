@@ -22,14 +22,14 @@ from agentwatch.blocks import (
 )
 from agentwatch.events import ToolKind
 from agentwatch.feed import Feed
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.detail.contents.facts import facts, verdict_words
 from agentwatch.screen.detail.contents.more_fields import Field, MoreFields
 from agentwatch.screen.detail.from_blocks import MOST_LINES, BlockSections
 from agentwatch.screen.detail.json_tree import JsonTree, is_tree
 from agentwatch.screen.detail.sections import Heading, Section, Signed
 from agentwatch.session import Call, Place
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, safe_line
 
 _TITLE_COLUMNS = 40
 """A longer target may be cut in the title of the pane, so its field stays in the list of fields."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentwatch.blocks import Block, FieldsBlock
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.json_tree import JsonTree
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText
 
 Field = tuple[str, str, object]
 """The name of a field's block, the name of the field, and its value."""

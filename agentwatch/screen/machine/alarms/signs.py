@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.outputs.shown.alarm_words import rule_words
-from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.attention import Signals
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 if TYPE_CHECKING:  # the list starts without rules, too
     from agentwatch.screen.machine.alarms.sessions import RuleHit

@@ -15,11 +15,11 @@ from agentwatch.analysis.since.play import Play
 from agentwatch.analysis.since.verdicts import VerdictChange
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.events import Outcome
-from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.lines.format import SIGNS, call_clock
 from agentwatch.screen.overlays.episodes import episode_calls, episode_sign
 from agentwatch.session import Call
+from agentwatch.text.counts import plural
+from agentwatch.text.safe import SafeText, safe_line
 
 _MOST_LISTED = 100
 _MOST_READ_FILES = 20

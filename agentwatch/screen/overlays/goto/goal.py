@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.analysis.moments import End, Named, Problem, offset_of, parse
-from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.overlays.goto.mark_filter import MarkFilter
 from agentwatch.screen.overlays.goto.marks import Mark, Marks
+from agentwatch.text.safe import SafeText, safe_line
 
 HINT = SafeText("a time, +95s, -10s, #12, 50%, start, live, a name")
 _KEYS = SafeText("enter go · ctrl+r rename · ctrl+x delete")

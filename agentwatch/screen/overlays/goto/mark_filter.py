@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from agentwatch.recording.bookmarks import Bookmark
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.overlays.goto.marks import Mark, Marks, bookmark_words
+from agentwatch.text.safe import SafeText
 
 _AT_ONCE = 32
 """The number of markers that are read between two readings of the clock: 0.3 ms."""

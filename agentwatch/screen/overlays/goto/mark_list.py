@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
-from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.overlays.goto.mark_filter import MarkFilter
 from agentwatch.screen.overlays.goto.marks import Mark
+from agentwatch.text.safe import SafeText, columns, cut
 
 _TIME = 8
 NONE = -1

@@ -13,12 +13,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from agentwatch.analysis.moments import End, Problem
-from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.input_bar import LineInput
 from agentwatch.screen.overlays.goto.goal import Goal, Note, goal_of, note_of, suggested_row
 from agentwatch.screen.overlays.goto.mark_filter import MarkFilter
 from agentwatch.screen.overlays.goto.mark_list import MarkList
 from agentwatch.screen.overlays.goto.marks import Marks
+from agentwatch.text.safe import SafeText
 
 _SLICE_SECONDS = 0.010
 _EVERY_SECONDS = 0.016

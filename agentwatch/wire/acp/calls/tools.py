@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.events import ToolKind
-from agentwatch.paths import relative_to
+from agentwatch.text.paths import relative_to
 from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.tool import Phrase, first_line, other_tool

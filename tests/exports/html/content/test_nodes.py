@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.exports.html.content.nodes import element, escaped, link, markup, text, texts
-from agentwatch.safe_text import safe_text
+from agentwatch.text.safe import safe_text
 from tests.conftest import case
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agentwatch.exports.html.content.nodes import texts
 from agentwatch.exports.html.content.shell_output import output_nodes
-from agentwatch.safe_text import safe_text
+from agentwatch.text.safe import safe_text
 from tests.conftest import case
 
 OUTPUTS: list[tuple[str, list[object]]] = [

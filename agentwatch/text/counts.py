@@ -1,4 +1,4 @@
-"""Formats a count with its noun."""
+"""Counts in words and in few columns."""
 
 from __future__ import annotations
 

@@ -1,0 +1,4 @@
+"""How a value is written, once: safe text, durations, times, counts, sizes, costs, signs and paths.
+
+Every room may import this one; it imports nothing of the package.
+"""
