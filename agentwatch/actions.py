@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Call
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 TARGET_COLUMNS = 200

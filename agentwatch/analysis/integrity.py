@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from agentwatch.events import Outcome, Traits
 from agentwatch.session import Session
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 
 

@@ -9,7 +9,7 @@ from agentwatch.checking.judgement import MOST_HITS, Hit, Judgement, State
 from agentwatch.checking.rules import Forbid
 from agentwatch.rules import Readers
 from agentwatch.session import Call
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 
 

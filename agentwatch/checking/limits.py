@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from agentwatch.analysis.call_fields import CallFacts
-from agentwatch.analysis.episodes.episode import span_words
 from agentwatch.checking.forbidden import hit
 from agentwatch.checking.judgement import MOST_HITS, Hit, Judgement, State
 from agentwatch.checking.longest_silence import LongestSilence
@@ -13,7 +12,8 @@ from agentwatch.checking.rules import Amount, Limit
 from agentwatch.events import Outcome, Tokens
 from agentwatch.session import Call, Session, calls_by_outcome
 from agentwatch.session.usage_counts import known_sum
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import dollars, plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText
 
 _OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
@@ -155,15 +155,15 @@ class Limited:
 
 
 def _words(amount: Amount, value: float) -> str:
-    """Return an amount in words: `7 failed`, `longest 12 m 03 s`."""
+    """Return an amount in words: `7 failed`, `longest 12:03`."""
     shape: dict[Amount, Callable[[float], str]] = {
         Amount.CALLS: lambda value: plural(int(value), "call"),
         Amount.FAILED: lambda value: f"{value:.0f} failed",
         Amount.REJECTED: lambda value: f"{value:.0f} rejected",
-        Amount.CALL: lambda value: f"longest {span_words(int(value))}",
-        Amount.IDLE: lambda value: f"longest {span_words(int(value))}",
-        Amount.ELAPSED: lambda value: span_words(int(value)),
-        Amount.COST: lambda value: f"${value:.2f}",
+        Amount.CALL: lambda value: f"longest {duration_words(value)}",
+        Amount.IDLE: lambda value: f"longest {duration_words(value)}",
+        Amount.ELAPSED: duration_words,
+        Amount.COST: dollars,
         Amount.TOKENS: lambda value: f"{value:,.0f} tokens",
         Amount.CONTEXT: lambda value: f"{value:.0f} %",
     }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.episodes.episode import span_words
 from agentwatch.checking.judgement import MOST_HITS, Hit
 from agentwatch.events import Outcome
 from agentwatch.session import Pieces, Place, Run, Session
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText
 
 
@@ -68,4 +68,4 @@ class LongestSilence:
             if len(self.hits) < MOST_HITS:
                 since_ms = until_ms - silence_ms - (self._began_ms or 0)
                 at = f"@+{max(since_ms, 0) // 1000}s"
-                self.hits.append(Hit(at, SafeText(f"silence of {span_words(silence_ms)}")))
+                self.hits.append(Hit(at, SafeText(f"silence of {duration_words(silence_ms)}")))

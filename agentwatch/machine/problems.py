@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agentwatch.faults import cannot_open
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line
 
 _MOST_NAMED = 10

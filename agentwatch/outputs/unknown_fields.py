@@ -12,7 +12,7 @@ from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import LineReader
 from agentwatch.session import LineCounts, forget_texts
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.wire.agent import Agent, AgentDecoder
 from agentwatch.wire.agents import detect

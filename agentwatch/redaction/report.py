@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 
 _MOST_KINDS = 8

@@ -14,7 +14,7 @@ from agentwatch.engine.opening import Login, open_archive
 from agentwatch.faults import USAGE, Fault
 from agentwatch.remote.channel import SeenCard
 from agentwatch.remote.copies.copy import LocalCopy
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
 
 LEAST_CHARACTERS = 6

@@ -16,7 +16,7 @@ from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 from agentwatch.sources.source import Source
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line
 
 

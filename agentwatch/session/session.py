@@ -21,7 +21,7 @@ from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Transcript
 from agentwatch.session.updates.notices import Notices
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 
 if TYPE_CHECKING:
     pass

@@ -16,7 +16,7 @@ from agentwatch.shipping.sidecar import Shipped, ShipState, Sidecar, read_shippe
 from agentwatch.shipping.starting import is_running, start_shipping
 from agentwatch.shipping.target import Given, Target
 from agentwatch.shipping.unsent import is_saved, remember
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size
 
 _READ_SECONDS = 1.0
 """The time between two readings of `STEM.ship` while a screen shows it."""

@@ -2,3 +2,6 @@
 
 Every room may import this one; it imports nothing of the package.
 """
+
+UNKNOWN = "–"
+"""A value that is not known, in the tables of the screen."""

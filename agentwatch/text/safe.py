@@ -170,6 +170,49 @@ def cut(text: SafeText, limit: int) -> SafeText:
     return SafeText("…" if columns(kept) >= limit else f"{kept}…")
 
 
+def cut_middle(text: SafeText, limit: int) -> SafeText:
+    """Return a path of at most `limit` columns, shortened in the middle: `agentwatch/…/calls.py`.
+
+    The file name is kept, or its end if it is too long. The remaining width shows whole folders, most of them
+    before the file name.
+    """
+    if columns(text) <= limit:
+        return text
+    tail = _ending(text, limit - 1)
+    name = text[max(text.rfind("/"), 0) :]
+    if len(name) >= len(tail):
+        return SafeText(f"…{tail}")
+    tail = _ending(text, max((limit - 1) * 2 // 3, columns(SafeText(name))))
+    tail = SafeText(tail[tail.index("/") :])
+    head = text[: fitting(text, 0, max(limit - 1 - columns(tail), 1))]
+    head = head[: head.rfind("/") + 1]
+    if not head or columns(SafeText(head)) + 1 + columns(tail) > limit:
+        tail = _ending(text, limit - 1)
+        return SafeText(f"…{tail[tail.index('/') :]}")
+    return SafeText(f"{head}…{tail}")
+
+
+def fitted(text: SafeText, width: int, *, is_path: bool = False) -> SafeText:
+    """Return text cut or padded to exactly `width` columns.
+
+    Args:
+        text: The text.
+        width: The width, in columns.
+        is_path: Whether to cut the text in the middle instead of at its end.
+    """
+    if width <= 0:
+        return SafeText("")
+    shown = cut_middle(text, width) if is_path else cut(text, width)
+    return SafeText(shown + " " * (width - columns(shown)))
+
+
+def _ending(text: SafeText, limit: int) -> SafeText:
+    kept = text[-max(limit, 1) :]
+    while kept and columns(SafeText(kept)) > limit:
+        kept = kept[1:]
+    return SafeText(kept)
+
+
 @cache
 def _emoji_joiner() -> re.Pattern[str]:
     """Return a pattern for the joiner between emoji.

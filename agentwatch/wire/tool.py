@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from agentwatch.events import ToolKind
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.wire.fields import Fields, number, text
 
 

@@ -15,7 +15,7 @@ from agentwatch import __version__
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import columns, safe_line
 from agentwatch.wire.cursor.known_fields import unknown_fields
 from tests.builders.captures import Captures

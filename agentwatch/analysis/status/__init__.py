@@ -2,6 +2,5 @@
 
 from agentwatch.analysis.status.line import status
 from agentwatch.analysis.status.reasons import Reason, ending, reason, unknown_agent
-from agentwatch.analysis.status.waiting import brief_clock
 
-__all__ = ["Reason", "brief_clock", "ending", "reason", "status", "unknown_agent"]
+__all__ = ["Reason", "ending", "reason", "status", "unknown_agent"]

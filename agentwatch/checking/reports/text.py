@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from agentwatch.checking.judgement import MOST_HITS, Checked, Judgement, State, blind
 from agentwatch.checking.reports.words import address_of, name_of, places, verdict
 from agentwatch.checking.rules import Severity
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 
 _MOST_PLACES = 5

@@ -8,7 +8,7 @@ import orjson
 
 from agentwatch.checking.trial import Fired, Trial
 from agentwatch.outputs.safe_json import safe_json
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 
 _NAME_COLUMNS = 80

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agentwatch.checking.judgement import Checked, Judgement, State
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _NAME_COLUMNS = 120

@@ -22,7 +22,7 @@ from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.places import Places
 from agentwatch.machine.problems import notes_of
 from agentwatch.sources.open import saved_source
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
 
 _MOST_SESSIONS = 1000

@@ -18,9 +18,8 @@ from pathlib import Path
 
 from agentwatch import __version__
 from agentwatch.faults import Fault, reading
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import safe_line
-from agentwatch.text.sizes import byte_size
 
 PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click", "platformdirs")
 EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py")

@@ -16,8 +16,7 @@ from agentwatch.engine.address import parse_engine
 from agentwatch.engine.credentials import PREFIX
 from agentwatch.faults import Fault
 from agentwatch.state_folder import state_folder
-from agentwatch.text.counts import plural
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size, plural
 
 _VARIABLES = ("USER", "PASSWORD", "TOKEN", "CREDENTIALS", "CA")
 

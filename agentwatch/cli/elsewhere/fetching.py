@@ -15,7 +15,7 @@ from agentwatch.engine.engine import named
 from agentwatch.faults import USAGE, Fault
 from agentwatch.remote.copying import Copying
 from agentwatch.remote.opening import open_copy
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size
 
 _STEP_SECONDS = 0.1
 _AWAY_SECONDS = 5.0

@@ -15,8 +15,7 @@ from agentwatch.cli.stdout import print_lines
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.names import is_publisher
 from agentwatch.faults import USAGE, Fault
-from agentwatch.text.counts import plural
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size, plural
 
 if TYPE_CHECKING:
     from agentwatch.engine.nats.administration import Administrator, Stream

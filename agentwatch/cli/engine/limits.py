@@ -11,8 +11,7 @@ from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.limits import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
 from agentwatch.engine.names import CARD_STREAM, STREAM
 from agentwatch.faults import USAGE, Fault
-from agentwatch.text.counts import plural
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size, plural
 
 if TYPE_CHECKING:
     from agentwatch.engine.nats.administration import Administrator, Stream

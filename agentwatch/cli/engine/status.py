@@ -11,8 +11,7 @@ from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.engine.names import SessionName
 from agentwatch.engine.opening import Login, open_archive
-from agentwatch.text.counts import plural
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size, plural
 
 if TYPE_CHECKING:
     from agentwatch.engine.nats.administration import Administrator, Server, Stream

@@ -16,8 +16,7 @@ from agentwatch.cli.messages import say
 from agentwatch.exports.clipping import Clip, Range, clip, range_of
 from agentwatch.exports.opening import Wanted
 from agentwatch.faults import USAGE, Fault, cannot_create
-from agentwatch.text.counts import plural
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size, plural
 from agentwatch.wire import Agent
 
 _TO = ".."

@@ -19,8 +19,7 @@ from agentwatch.exports.exporter import Choices, Exporter, Sender
 from agentwatch.exports.opening import Wanted, exported
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
 from agentwatch.recording import SessionFiles
-from agentwatch.text.counts import plural
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size, plural
 from agentwatch.wire import Agent
 
 FILM = "asciicast"

@@ -14,8 +14,7 @@ from agentwatch.cli.export.written_times import write_times
 from agentwatch.cli.messages import say
 from agentwatch.faults import cannot_create
 from agentwatch.redaction.recording import Redacted, redacted
-from agentwatch.text.counts import plural
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size, plural
 
 _BROKEN_PIPE = 141
 _PIECE_BYTES = 1 << 20

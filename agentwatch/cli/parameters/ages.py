@@ -7,9 +7,8 @@ from datetime import datetime
 
 from agentwatch.cli.parameters import number_in
 
-_UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-_MOST_DIGITS = 6
-"""A million weeks; more would only overflow."""
+_MOST_MS = 10**15
+"""30,000 years; more would only overflow."""
 AGE_HINT = "an age is 90s, 30m, 2h, 30d or 4w"
 
 
@@ -20,10 +19,10 @@ def age_ms(words: str) -> int | None:
         >>> age_ms("2h")
         7200000
     """
-    number, unit = words[:-1], words[-1:]
-    if unit not in _UNITS_MS or not (number.isascii() and number.isdecimal()) or len(number) > _MOST_DIGITS:
-        return None
-    return int(number) * _UNITS_MS[unit]
+    from agentwatch.text.durations import read_duration  # `--help` needs no durations
+
+    found = read_duration(words)
+    return int(found) if found is not None and 0 <= found <= _MOST_MS else None
 
 
 def time_ms(words: str, now_ms: int) -> int | None:

@@ -22,7 +22,7 @@ from agentwatch.outputs.safe_json import safe_json
 from agentwatch.outputs.session_rows import row_json
 from agentwatch.recording import now_ms, sessions_folder
 from agentwatch.recording.saved_sessions.stems import saved_stems
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size
 
 _ANSWER_SECONDS = 5.0
 """How long another machine may take to answer."""

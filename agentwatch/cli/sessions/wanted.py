@@ -10,7 +10,7 @@ from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.hiding import is_hidden
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 
 _FOLDED = frozenset({Group.YOUR_TURN, Group.ENDED})
 """The groups in which the list folds the sessions that other programs have started for one prompt."""

@@ -9,7 +9,7 @@ from agentwatch.comparing.reports.text import marked
 from agentwatch.comparing.texts import TextDifference
 from agentwatch.exports.markdown.bodies import Bounds, fenced
 from agentwatch.exports.markdown.escapes import escaped
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import cut, safe_line, safe_text, wrapped
 
 MOST_BYTES = 60_000

@@ -11,7 +11,7 @@ from agentwatch.comparing.texts import Part, TextDifference
 from agentwatch.exports.html import sources
 from agentwatch.exports.html.content.nodes import Node, element, escaped, markup, text
 from agentwatch.exports.html.head import head
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
 
 _STYLE = Path(__file__).resolve().parent / "comparison.css"

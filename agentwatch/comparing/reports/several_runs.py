@@ -11,7 +11,7 @@ from agentwatch.comparing.reports.report import Notes, Report, Section, Table
 from agentwatch.comparing.reports.two_runs import named
 from agentwatch.comparing.several import Several, Spread, spread
 from agentwatch.comparing.side import Side, Totals
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 
 TITLE = "Comparison of several runs"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentwatch.comparing.reports.report import Gap, Notes, Report, StepLine, Steps, Table
 from agentwatch.comparing.texts import Part, TextDifference
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, safe_line, safe_text, wrapped
 
 WIDTH = 80

@@ -19,7 +19,7 @@ from agentwatch.comparing.reports.figures import (
 from agentwatch.comparing.reports.report import Notes, Report, Section, Steps, Table
 from agentwatch.comparing.reports.steps import step_line, step_lines
 from agentwatch.comparing.side import Side
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 
 TITLE = "Comparison of two runs"
 

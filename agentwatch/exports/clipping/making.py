@@ -15,7 +15,7 @@ from agentwatch.outputs.writing import write_all
 from agentwatch.recording import ArrivalTimes, LineReader, nameless_file
 from agentwatch.redaction.recording import Complete
 from agentwatch.session import Call, Place, Session
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 from agentwatch.wire import Agent
 from agentwatch.wire.agents import agent_named

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.exports.markdown.escapes import harmless
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_text
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from agentwatch.exports.markdown.head import head, not_fine
 from agentwatch.faults import USAGE, Fault
 from agentwatch.outputs.final import final_answer, final_entries
 from agentwatch.session import Entry, Kind
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 
 _SHORTER = (Bounds(120, 40, 2000), Bounds(30, 10, 1000), Bounds(8, 4, 400), Bounds(2, 0, 200))
 """The bounds of the prompt and of the final answer; the first with which they take a quarter of the size."""

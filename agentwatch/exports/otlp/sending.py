@@ -11,7 +11,7 @@ from agentwatch.exports.exporter import Choices, Sent
 from agentwatch.exports.otlp.span import Span, batches
 from agentwatch.exports.otlp.spans import Spans
 from agentwatch.faults import USAGE, Fault
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 
 if TYPE_CHECKING:
     from agentwatch.exports.otlp.backend import Backend

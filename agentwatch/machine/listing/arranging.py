@@ -11,7 +11,7 @@ from agentwatch.machine.listing.order import Order
 from agentwatch.machine.listing.request import Sort
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Group
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 
 _FOLDED_GROUPS = frozenset({Group.YOUR_TURN, Group.ENDED})
 """The groups in which the one-liners of a folder are folded. One that works or fails has its own row."""

@@ -12,7 +12,7 @@ from agentwatch.screen.comparing.folds import Line, lines_of
 from agentwatch.screen.comparing.words import WORD_COLUMNS, kind_of, what_differs
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.session import Call
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 UNIFIED_BELOW = 60

@@ -23,7 +23,7 @@ from agentwatch.screen.comparing.text_view import TextView
 from agentwatch.screen.comparing.totals import TotalsHeader
 from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.terminal.first_frame import prepare
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 

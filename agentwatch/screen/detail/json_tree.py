@@ -12,7 +12,7 @@ from agentwatch.analysis.block_text import as_json, cut_line
 from agentwatch.blocks import Block, FieldsBlock
 from agentwatch.screen.detail.sections import Section, StyleOf
 from agentwatch.screen.lines.folding import Run
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line
 
 _OPEN_LEVELS = 2

@@ -5,11 +5,11 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
-from agentwatch.analysis.block_text import PLAN_SIGNS
 from agentwatch.events import PlanEntry, PlanStatus
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Session
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.signs import PLAN_SIGNS
 
 Entries = tuple[PlanEntry, ...]
 _DONE = (PlanStatus.COMPLETED, PlanStatus.CANCELLED)

@@ -20,7 +20,7 @@ from agentwatch.rules.completion import Offer
 from agentwatch.screen.frame.input_bar import InputBar
 from agentwatch.screen.frame.rule_bar import RuleBar
 from agentwatch.screen.home.keys import BAR_KEYS
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line
 
 

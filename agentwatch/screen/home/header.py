@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from agentwatch.machine.listing.counts import Counts
 from agentwatch.screen.lines.themes import muted
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut
 
 Piece = tuple[str, str]

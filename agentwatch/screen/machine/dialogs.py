@@ -15,8 +15,8 @@ from textual.widgets import Input, Static
 from agentwatch.machine.row import Row
 from agentwatch.recording.saved_sessions.names import MOST_NAME
 from agentwatch.screen.frame.input_bar import LineInput
+from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import SafeText, cut, safe_line
-from agentwatch.text.sizes import byte_size
 
 _TITLE_COLUMNS = 50
 

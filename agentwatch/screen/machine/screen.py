@@ -30,8 +30,8 @@ from agentwatch.screen.machine.preview_pane import PreviewPane
 from agentwatch.screen.machine.tmux import go_to_pane, pane_of
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.first_frame import prepare
+from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import SafeText, safe_line
-from agentwatch.text.sizes import byte_size
 
 _CLOCK_SECONDS = 1.0
 _PROBLEM_SECONDS = 10.0

@@ -16,7 +16,7 @@ from agentwatch.events import Malformed
 from agentwatch.feed import Feed
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.session import Session
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _AROUND = 30

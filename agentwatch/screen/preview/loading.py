@@ -6,8 +6,8 @@ from time import perf_counter
 
 from agentwatch.feed import Feed
 from agentwatch.screen.workspace import Workspace
+from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import SafeText
-from agentwatch.text.sizes import byte_size
 
 REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.03

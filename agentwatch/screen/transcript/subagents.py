@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from agentwatch.actions import action, target
 from agentwatch.events import Outcome
 from agentwatch.session import Call, Entry, Kind
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _INDENT = 4

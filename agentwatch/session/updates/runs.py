@@ -22,7 +22,7 @@ from agentwatch.session.call import Call, Place
 from agentwatch.session.entry import Kind
 from agentwatch.session.runs import Run
 from agentwatch.session.turns.answer import Answer
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 
 if TYPE_CHECKING:
     from agentwatch.session.session import Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.events import Channel, Event, Notice, Text, TextEnded
-from agentwatch.text.sizes import byte_size
+from agentwatch.text.amounts import byte_size
 from agentwatch.wire.fields import Fields, decoded_size, items, mapping, number, text
 from agentwatch.wire.json_line import Repaired, whole_text
 

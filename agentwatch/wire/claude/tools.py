@@ -8,7 +8,7 @@ from the vendor's published types of the tools' arguments and results. The argum
 from __future__ import annotations
 
 from agentwatch.events import ToolKind
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.wire.changes.arguments import replaced_lines
 from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.changes.structured_patch import changed_lines

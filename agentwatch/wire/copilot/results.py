@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolKind
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.fields import Fields, items, mapping, number, text

@@ -7,7 +7,7 @@ tool, from the documentation of the Cursor CLI's output format.
 from __future__ import annotations
 
 from agentwatch.events import ToolKind
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.tool import NO_FACTS, Facts, Phrase, Tool, command_in, counted, named, path_in
 

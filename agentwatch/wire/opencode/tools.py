@@ -8,7 +8,7 @@ in a line distinguishes them, so that all of them count as other tools.
 from __future__ import annotations
 
 from agentwatch.events import PlanEntry, PlanStatus, ToolKind
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.wire.fields import Fields, items, known_sum, mapping, number, text
 from agentwatch.wire.plan import listed_entries
 from agentwatch.wire.tool import NO_FACTS, Facts, Phrase, Tool, command_in, named, other_tool, path_in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import ToolEnded, ToolStarted
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to
 from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.fields import Fields, text

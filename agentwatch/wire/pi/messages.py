@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import Channel, Event, Notice, Outcome, Tokens, TurnEnded, Usage, UsageScope
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.wire.fields import Fields, cost, in_words, items, mapping, number, text
 
 _TEXT_KEYS = {"text": ("text", Channel.ANSWER), "thinking": ("thinking", Channel.REASONING)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.events import Outcome
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.fields import in_words, mapping, number, text
 from agentwatch.wire.tool import Facts, Phrase

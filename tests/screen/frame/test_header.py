@@ -136,7 +136,7 @@ def test_only_what_the_agent_reports_is_shown() -> None:
     for tokens, shown in (
         (Tokens(context_used=54_321), ["ctx 54k"]),
         (Tokens(input=999, output=9_960), ["in 999 out 10k"]),
-        (Tokens(output=1_234_567, cost_usd=0.001), ["out 1.2M", "<$0.01"]),
+        (Tokens(output=1_234_567, cost_usd=0.001), ["out 1.2M", "$0.0010"]),
         (Tokens(input=-1, output=10**30, cost_usd=float("nan"), context_used=10**30), []),
         (Tokens(context_used=5, context_size=0), ["ctx 5"]),
         (Tokens(cost_usd=1234.5), ["$1,234.50"]),

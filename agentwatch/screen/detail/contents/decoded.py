@@ -28,7 +28,7 @@ from agentwatch.screen.detail.from_blocks import MOST_LINES, BlockSections
 from agentwatch.screen.detail.json_tree import JsonTree, is_tree
 from agentwatch.screen.detail.sections import Heading, Section, Signed
 from agentwatch.session import Call, Place
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line
 
 _TITLE_COLUMNS = 40

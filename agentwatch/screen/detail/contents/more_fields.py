@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from agentwatch.blocks import Block, FieldsBlock
 from agentwatch.screen.detail.json_tree import JsonTree
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 
 Field = tuple[str, str, object]

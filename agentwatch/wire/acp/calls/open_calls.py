@@ -13,7 +13,7 @@ from agentwatch.events import (
     ToolProgress,
     ToolStarted,
 )
-from agentwatch.text.counts import plural
+from agentwatch.text.amounts import plural
 from agentwatch.wire.acp.calls.results import (
     Change,
     change_in,
