@@ -42,19 +42,19 @@ def test_a_narrow_screen_still_has_the_time() -> None:
             "running pytest -q tests/test_nearest.py test… · 0:12 of its 2:00 limit",
         ),
         ((LATE,), NO_FACTS, 37, "running pytest -q … · 0:12, 0:10 over"),
-        ((COMMAND,), NO_FACTS, 60, "running pytest -q tests/test_near… · 0:12 of its 2:00 limit"),
-        ((COMMAND,), IDLE, 60, "running pytest -q tests/test_near… · 0:12 of its 2:00 limit"),
+        ((COMMAND,), NO_FACTS, 60, "running pytest -q tests/test_neare… · 0:12 of its 2:00 limit"),
+        ((COMMAND,), IDLE, 60, "running pytest -q tests/test_neare… · 0:12 of its 2:00 limit"),
         (
             (COMMAND,),
             IDLE,
             75,
-            "running pytest -q tests… · 0:12 of its 2:00 limit · its processes are idle",
+            "running pytest -q tests/… · 0:12 of its 2:00 limit · its processes are idle",
         ),
         ((FETCH,), NO_FACTS, 37, "running webFetch https://docs… · 0:12"),
         ((FETCH,), NO_FACTS, 24, "running webFetch · 0:12"),
         (STEP, NO_FACTS, 37, "3 of 3 left: read a 0:12"),
         ((*STEP[:2], FETCH), NO_FACTS, 37, "3 calls, the oldest: read a 0:12"),
-        (MANY, NO_FACTS, 37, "2 calls, the oldest: a 0:12, 0:07 over"),
+        (MANY, NO_FACTS, 37, "2 calls, the oldest: a 0:12, 0:07 ov…"),
         ((started("t" * 99, "t", x="y"),), NO_FACTS, 37, "running tttttttttt… ttttttttt… · 0:12"),
     ]
     for lines, agent, width, words in cases:
