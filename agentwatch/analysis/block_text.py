@@ -26,27 +26,11 @@ from agentwatch.blocks import (
     TextBlock,
     TooLargeBlock,
 )
-from agentwatch.events import Outcome, PlanStatus
 from agentwatch.session import Call, Place
-from agentwatch.text.amounts import byte_size
-from agentwatch.text.safe import SafeText, safe_text
+from agentwatch.text.amounts import byte_size, plural
+from agentwatch.text.safe import SafeText, safe_line, safe_text
+from agentwatch.text.signs import MESSAGE_SIGN, PLAN_SIGNS, SIGNS, THOUGHT_SIGN
 
-PLAN_SIGNS = {
-    PlanStatus.PENDING: "○",
-    PlanStatus.IN_PROGRESS: "◐",
-    PlanStatus.COMPLETED: "✓",
-    PlanStatus.CANCELLED: "✗",
-}
-THOUGHT_SIGN = "~"
-MESSAGE_SIGN = "›"
-STEP_SIGNS = {
-    Outcome.SUCCEEDED: "✓",
-    Outcome.FAILED: "✗",
-    Outcome.REJECTED: "⊘",
-    Outcome.CANCELLED: "⊖",
-    Outcome.RETURNED: "↵",
-}
-UNKNOWN_SIGN = "◌"
 _TITLES: dict[type[Block], str] = {
     ErrorBlock: "error",
     FilesBlock: "files",
@@ -115,6 +99,18 @@ def block_title(block: Block) -> str:
         case ChangeBlock():
             return "diff" if block.diff else "content after the change"
     return _TITLES.get(type(block), "content")
+
+
+def heading(block: Block) -> SafeText:
+    """Return the title of a block that is drawn: with the number of its parts, `3 files`, `1 result`."""
+    match block:
+        case ChangeBlock(diff=None | ""):
+            return SafeText("change")
+        case FilesBlock():
+            return SafeText(plural(len(block.paths), "file"))
+        case ReferencesBlock():
+            return SafeText(plural(len(block.references), "result"))
+    return safe_line(block_title(block))
 
 
 def whole_text(block: Block) -> str:
@@ -193,7 +189,7 @@ def _step_text(step: Remark | SubagentCall) -> str:
         return f"{sign} " + step.text.strip().replace("\n", "\n  ")
     words = [step.phrase, step.target, step.note and f"({step.note.strip()})"]
     line = _one_line(" ".join(word for word in words if word))
-    return f"{STEP_SIGNS.get(step.outcome, UNKNOWN_SIGN)} {line}"
+    return f"{SIGNS[step.outcome]} {line}"
 
 
 def _one_line(text: str) -> str:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from itertools import islice
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
-from agentwatch.events import ToolKind
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Call, Phase, Session, usually_under
+from agentwatch.text import UNKNOWN
+from agentwatch.text.durations import duration_words, running_clock
 
 UNKNOWN_USUAL_MS = 60_000
 """The tolerated silence in a session with too little history."""
@@ -94,6 +96,25 @@ def limit_ms(call: Call) -> int | None:
 def running_ms(call: Call, now_ms: int | None) -> int | None:
     """Return the time since the start of an open call arrived; None if unknown."""
     return since_ms(call.started.seen_ms if call.started else None, now_ms)
+
+
+def call_clock(call: Call, now_ms: int | None, unknown: str = UNKNOWN) -> str:
+    """Return the duration of a call, or the clock of a running one; `~` marks the clock of agentwatch.
+
+    Args:
+        call: The call.
+        now_ms: The present time by the clock of the arrival times, in ms since the epoch; if it is None, the
+            duration of a running call is unknown.
+        unknown: What is returned if the duration is unknown.
+    """
+    if call.outcome is Outcome.RUNNING:
+        running = running_ms(call, now_ms)
+        return unknown if running is None else running_clock(running)
+    if call.duration_ms is not None:
+        return duration_words(call.duration_ms)
+    if call.seen_duration_ms is not None:
+        return f"~{duration_words(call.seen_duration_ms)}"
+    return unknown
 
 
 def usual_call_ms(session: Session, call: Call) -> int | None:

@@ -18,6 +18,7 @@ from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 from agentwatch.text.safe import cut, safe_line
 

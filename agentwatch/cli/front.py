@@ -186,13 +186,14 @@ def _end_rules(source: Source) -> None:
 
 def _sum_up(source: Source, feed: Feed) -> None:
     """Print how the session ended, in one line, unless it goes on or is not read to its end."""
-    from agentwatch.screen.lines.format import SIGNS, clock
+    from agentwatch.text.durations import duration_words
+    from agentwatch.text.signs import SIGNS
 
     session, outcome = feed.session, feed.session.outcome
     if outcome is None or outcome is Outcome.RUNNING or not session.runs or feed.backlog():
         return
     took_ms = session.run.duration_ms
-    words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [clock(took_ms)])]
+    words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [duration_words(took_ms)])]
     watch = source.written.watch
     if watch is not None and watch.stopped_by:
         from agentwatch.rules.alarms.words import rule_words

@@ -19,9 +19,8 @@ Callback = Callable[[click.Context, click.Parameter, str | None], int | None]
 _MOST_OFFERED = 100
 _NAME_COLUMNS = 44
 """The columns beside the names of the options, on a terminal of 80 columns."""
-_UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-_MOST_DIGITS = 6
-"""A million weeks; more would only overflow."""
+_MOST_MS = 10**15
+"""30,000 years; more would only overflow."""
 AGE_HINT = "an age is 90s, 30m, 2h, 30d or 4w"
 _SIZE = r"([0-9]{1,12})(?:\.([0-9]{1,3}))?([kKMGT]?)(i?)[bB]?"
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -211,10 +210,10 @@ def age_ms(words: str) -> int | None:
         >>> age_ms("2h")
         7200000
     """
-    number, unit = words[:-1], words[-1:]
-    if unit not in _UNITS_MS or not (number.isascii() and number.isdecimal()) or len(number) > _MOST_DIGITS:
-        return None
-    return int(number) * _UNITS_MS[unit]
+    from agentwatch.text.durations import read_duration  # `--help` needs no durations
+
+    found = read_duration(words)
+    return int(found) if found is not None and 0 <= found <= _MOST_MS else None
 
 
 def time_ms(words: str, now_ms: int) -> int | None:

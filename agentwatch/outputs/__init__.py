@@ -1,5 +1,5 @@
 """The printed formats (text, stream-json, summary) and the action log. Each is a function of a recording.
 
-This folder may import `feed`, `session`, `analysis`, `actions`, `events`, `recording`, `byte_size`, `plurals`
-and `safe_text`.
+This folder may import `feed`, `session`, `analysis`, `actions`, `events`, `recording` and
+`text`.
 """

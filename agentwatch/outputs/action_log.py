@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 
 from agentwatch.actions import action, count_words, ended_ms
 from agentwatch.events import Outcome
@@ -20,10 +19,11 @@ from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.recording.alarms import Alarm
 from agentwatch.rules.alarms.words import alarm_words
 from agentwatch.session import Run, Session, forget_texts
+from agentwatch.text.durations import seconds
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.times import utc
 
 _SAID_COLUMNS = 240
-_YEAR_10000_MS = 253_402_300_800_000
 
 
 class ActionLog:
@@ -151,16 +151,10 @@ def follow_log(
         forget_texts(feed.session)
 
 
-def seconds(duration_ms: int) -> str:
-    """Return a duration in the format of the log: `5.2 s`."""
-    return f"{duration_ms / 1000:.1f} s"
-
-
 def _time(at_ms: int | None) -> str:
     """Return the second of a time; `-` if unknown or outside the years 1970 to 9999."""
-    if at_ms is None or not 0 <= at_ms < _YEAR_10000_MS:
-        return "-"
-    return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    at = utc(at_ms)
+    return "-" if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _run_outcome(run: Run) -> str:

@@ -16,6 +16,7 @@ from agentwatch.remote.copies.copy import LocalCopy
 from agentwatch.remote.copies.folder import Copies
 from agentwatch.remote.copies.rule import Rule, Step
 from agentwatch.text.amounts import byte_size
+from agentwatch.text.times import day_or_time
 
 WAIT_SECONDS = 0.2
 """The longest wait for a piece: closing waits for it."""
@@ -61,7 +62,7 @@ class Status:
     def lose(self, why: str) -> None:
         """Note that the engine or the host cannot be used."""
         if self.lost_at is None:
-            self.lost_at, self._lost_since = time.monotonic(), time.strftime("%H:%M")
+            self.lost_at, self._lost_since = time.monotonic(), day_or_time(now_ms(), now_ms())
         self._lost_words = f"lost touch since {self._lost_since}: {why}"
 
     def find(self) -> None:
@@ -276,16 +277,9 @@ class Filling:
             if has_ended and missing > 0:
                 self._status.stop_short(card.problem or f"{missing:,} bytes missing")
             return not is_recent
-        self._status.problem = f"lost touch since {_clock(seen.age)}"
+        self._status.problem = f"lost touch since {day_or_time(now_ms() - round(1000 * seen.age), now_ms())}"
         return seen.age >= LOST_SECONDS
 
 
 def _is_running(card: Card) -> bool:
     return card.exit is None and card.outcome in _RUNNING
-
-
-def _clock(age: float) -> str:
-    """Return the local time of a moment that is some seconds ago, with the day if that is another one."""
-    at = time.localtime(time.time() - age)
-    is_today = at[:3] == time.localtime()[:3]
-    return time.strftime("%H:%M" if is_today else "%Y-%m-%d %H:%M", at)

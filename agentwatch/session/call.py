@@ -115,6 +115,8 @@ class Call:
 
     def __repr__(self) -> str:
         """Return the number, the tool, the target, the outcome and the duration, for a notebook."""
+        from agentwatch.text.durations import duration_words  # only a notebook needs it
+
         shown = [f"<Call #{self.number} {self.tool[:_MOST_SHOWN]}"]
         if self.target:
             shown.append(f" {self.target[:_MOST_SHOWN]!r}{'…' * (len(self.target) > _MOST_SHOWN)}")
@@ -122,7 +124,7 @@ class Call:
         if self.error:
             shown.append(f" ({self.error[:_MOST_SHOWN]!r})")
         if self.duration_ms is not None:
-            shown.append(f", {self.duration_ms / 1000:.1f} s")
+            shown.append(f", {duration_words(self.duration_ms)}")
         return "".join([*shown, ">"])
 
     @property

@@ -1,7 +1,6 @@
 """The decoders of the agents' formats, which turn lines into events: one folder per format.
 
-This folder may import `events`, `blocks`, `paths`, `byte_size`, `plurals` and `safe_text`. No other folder
-depends on a particular agent.
+This folder may import `events`, `blocks` and `text`. No other folder depends on a particular agent.
 """
 
 from typing import TYPE_CHECKING

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from agentwatch.text.safe import SafeText, safe_line
 from textual.pilot import Pilot
 
 from agentwatch.machine.found import Key
@@ -23,6 +22,7 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.watched import Rows
 from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.text.safe import SafeText, safe_line
 from drawing.machine_rows import made_rows, rows_of_film, rows_of_machines
 from drawing.picture import LIGHT, SESSION_CLOCKS, Program, Shown, mended
 

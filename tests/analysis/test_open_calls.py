@@ -15,16 +15,16 @@ from tests.conftest import case
 def test_one_open_call_is_shown_with_its_time() -> None:
     """A running call is named with its time and its limit, which explains the silence."""
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"command": "make"}, "running make · 42 s"),
-        ({"command": "make", "timeout": 120_000}, "running make · 42 s of its 120 s limit"),
-        ({"command": "make", "timeout": 600_000}, "running make · 42 s of its 10:00 limit"),
-        ({"command": "make", "timeout": 42_000}, "running make · 42 s of its 42 s limit"),
-        ({"command": "make", "timeout": 32_000}, "running make · 42 s, 10 s over its limit"),
-        ({"command": "make", "timeout": 0}, "running make · 42 s"),
-        ({"command": "make", "timeout": -1}, "running make · 42 s"),
-        ({"command": "make\nall"}, "running make · 42 s"),
-        ({"command": "ma\x1b[2Jke"}, "running ma␛[2Jke · 42 s"),
-        ({}, "running shell · 42 s"),
+        ({"command": "make"}, "running make · 0:42"),
+        ({"command": "make", "timeout": 120_000}, "running make · 0:42 of its 2:00 limit"),
+        ({"command": "make", "timeout": 600_000}, "running make · 0:42 of its 10:00 limit"),
+        ({"command": "make", "timeout": 42_000}, "running make · 0:42 of its 0:42 limit"),
+        ({"command": "make", "timeout": 32_000}, "running make · 0:42, 0:10 over its limit"),
+        ({"command": "make", "timeout": 0}, "running make · 0:42"),
+        ({"command": "make", "timeout": -1}, "running make · 0:42"),
+        ({"command": "make\nall"}, "running make · 0:42"),
+        ({"command": "ma\x1b[2Jke"}, "running ma␛[2Jke · 0:42"),
+        ({}, "running shell · 0:42"),
     ]
     for args, words in cases:
         with case(args):
@@ -40,8 +40,8 @@ def test_a_call_within_its_limit_is_not_quiet() -> None:
     assert [is_quiet(read, NOW + ms) for ms in (0, 629_999, 630_000)] == [False, False, True]
     assert [is_stalled(read, NOW + ms) for ms in (659_999, 660_000)] == [False, True]
     assert not is_stalled(read, NOW + 660_000, BUSY)
-    assert sentence(*lines, after_ms=659_999) == "running pytest -q · 10:59, 59 s over its limit"
-    assert sentence(*lines, after_ms=660_000) == "stalled? running pytest -q · 11:00, 60 s over its limit"
+    assert sentence(*lines, after_ms=659_999) == "running pytest -q · 10:59, 0:59 over its limit"
+    assert sentence(*lines, after_ms=660_000) == "stalled? running pytest -q · 11:00, 1:00 over its limit"
 
 
 def test_a_call_without_a_limit_is_compared_with_similar_calls() -> None:
@@ -56,9 +56,9 @@ def test_a_call_without_a_limit_is_compared_with_similar_calls() -> None:
             )
         ]
         read = paced([(0, init()), *past, (0, started(tool, "now", command="y", path="y"))])
-        usual = " (usually under 5)" if tool == "read" else ""
-        assert status_after(read, 4) == f"running {name} · 4 s"
-        assert status_after(read, 62) == f"running {name} · 62 s{usual}"
+        usual = " (usually under 0:05)" if tool == "read" else ""
+        assert status_after(read, 4) == f"running {name} · 0:04"
+        assert status_after(read, 62) == f"running {name} · 1:02{usual}"
         assert is_quiet(read[0], read[1] + 60_000) is (tool == "read")
         assert not is_quiet(read[0], read[1] + 59_999)
         assert is_quiet(read[0], read[1] + 600_000)
@@ -83,7 +83,8 @@ def test_only_the_newest_calls_are_compared() -> None:
     for number, length in enumerate([100] * 64 + [1] * 64):
         past += [(0, started("read", f"p-{number}")), (length, completed("read", f"p-{number}", DONE))]
     assert (
-        status_after(paced([*past, (0, started("read", "now"))]), 6) == "running read · 6 s (usually under 2)"
+        status_after(paced([*past, (0, started("read", "now"))]), 6)
+        == "running read · 0:06 (usually under 0:02)"
     )
 
 
@@ -119,35 +120,35 @@ def test_a_call_without_an_arrival_time_is_not_late() -> None:
 
 def test_a_clock_that_runs_backwards_is_at_zero() -> None:
     """A call that began in the future has run for 0 s."""
-    assert sentence(init(), started("shell", command="make"), after_ms=-5_000) == "running make · 0 s"
+    assert sentence(init(), started("shell", command="make"), after_ms=-5_000) == "running make · 0:00"
 
 
 def test_parallel_calls_of_one_step_are_counted_down() -> None:
     """Parallel calls of one model step are shown with their number, the number left, and the oldest."""
     lines = [init(), started("read", "before", path="z"), completed("read", "before", DONE)]
     lines += [of_step(name) for name in "abcd"]
-    assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 4 left: read a 3 s"
+    assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 4 left: read a 0:03"
     lines += [completed("read", name, DONE) for name in "ab"]
-    assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 2 left: read c 3 s"
+    assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 2 left: read c 0:03"
     lines += [completed("read", "c", DONE)]
-    assert sentence(*lines, after_ms=12_000) == "4 parallel calls, 1 left: read d 12 s"
-    assert sentence(*lines, after_ms=12_000, agent=IDLE).endswith("read d 12 s · its processes are idle")
-    assert sentence(init(), of_step("a"), after_ms=3_000) == "running read a · 3 s"
+    assert sentence(*lines, after_ms=12_000) == "4 parallel calls, 1 left: read d 0:12"
+    assert sentence(*lines, after_ms=12_000, agent=IDLE).endswith("read d 0:12 · its processes are idle")
+    assert sentence(init(), of_step("a"), after_ms=3_000) == "running read a · 0:03"
     many = [of_step(f"{number}") for number in range(300)]
-    assert sentence(init(), *many) == "300 parallel calls, 300 left: read 0 0 s"
+    assert sentence(init(), *many) == "300 parallel calls, 300 left: read 0 0:00"
     later = [completed("read", f"l-{number}", DONE) for number in range(300)]
     assert sentence(*lines, *later).startswith("4 parallel calls, 1 left: read d")
     again = (result(), init(), of_step("a"))
-    assert sentence(*lines, *again, after_ms=3_000) == "running read a · 3 s"
+    assert sentence(*lines, *again, after_ms=3_000) == "running read a · 0:03"
 
 
 def test_open_calls_of_several_steps_are_shown_with_the_oldest() -> None:
     """Open calls of several steps are shown with their number and the oldest."""
     lines = [started("read", name, path=name) for name in "abc"]
     words = sentence(init(), *lines, completed("read", "a", DONE), after_ms=3_000)
-    assert words == "2 parallel calls, the oldest: read b 3 s"
+    assert words == "2 parallel calls, the oldest: read b 0:03"
     two_steps = (of_step("a"), of_step("b"), of_step("c", "m-2"))
-    assert sentence(init(), *two_steps, after_ms=3_000) == "3 parallel calls, the oldest: read a 3 s"
+    assert sentence(init(), *two_steps, after_ms=3_000) == "3 parallel calls, the oldest: read a 0:03"
 
 
 def test_a_call_over_its_limit_is_shown_first() -> None:
@@ -156,4 +157,4 @@ def test_a_call_over_its_limit_is_shown_first() -> None:
         started("shell", name, command=name, timeout=limit) for name, limit in (("a", 90_000), ("b", 5_000))
     ]
     words = sentence(init(), *lines, after_ms=15_000)
-    assert words == "2 parallel calls, overdue: b 15 s, 10 s over its limit"
+    assert words == "2 parallel calls, overdue: b 0:15, 0:10 over its limit"

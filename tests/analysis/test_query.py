@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from agentwatch.text.safe import safe_text
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.analysis.query import Query
+from agentwatch.text.safe import safe_text
 from tests.builders.lines import PROPERTY
 
 TEXT = st.text(st.sampled_from('ab Kk\u212a"\\\n\tßéİſK東<>+2\u202e\x1b\u200d🦀'), min_size=1, max_size=8)

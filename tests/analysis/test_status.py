@@ -6,7 +6,6 @@ import pytest
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import is_quiet
-from agentwatch.analysis.status.waiting import brief_clock
 from tests.builders.lines import (
     completed,
     delta,
@@ -31,7 +30,7 @@ def test_before_the_first_event() -> None:
     assert sentence() == "waiting for the first event"
     assert sentence(after_ms=None) == "waiting for the first event"
     assert sentence(after_ms=8_000, agent=BUSY) == "waiting for the first event · its processes use CPU"
-    assert sentence(after_ms=62_000, agent=BUSY) == "quiet for 62 s, no event yet · its processes use CPU"
+    assert sentence(after_ms=62_000, agent=BUSY) == "quiet for 1:02, no event yet · its processes use CPU"
     assert sentence(after_ms=99_000) == "waiting for the first event"
 
 
@@ -57,11 +56,11 @@ def test_the_status_without_an_open_call() -> None:
             for after_ms in (0, 4_999, None):
                 assert sentence(init(), *lines, after_ms=after_ms) == words
             lead = "quiet for " if words == "writing" else ""
-            assert sentence(init(), *lines, after_ms=59_999) == f"{words} · {lead}59 s"
-            quiet = f"quiet for 60 s, no open call{in_the_middle}"
+            assert sentence(init(), *lines, after_ms=59_999) == f"{words} · {lead}0:59"
+            quiet = f"quiet for 1:00, no open call{in_the_middle}"
             assert sentence(init(), *lines, after_ms=60_000) == quiet
-            assert sentence(init(), *lines, after_ms=119_999) == quiet.replace("60", "119")
-            assert sentence(init(), *lines, after_ms=120_000) == f"stalled? {quiet.replace('60', '120')}"
+            assert sentence(init(), *lines, after_ms=119_999) == quiet.replace("1:00", "1:59")
+            assert sentence(init(), *lines, after_ms=120_000) == f"stalled? {quiet.replace('1:00', '2:00')}"
 
 
 def test_a_result_is_the_last_word() -> None:
@@ -134,25 +133,10 @@ def test_a_process_that_outlives_its_result_is_shown() -> None:
     """A process that still lives 30 s after the result is reported, because agents may hang then."""
     lines = (init(), result())
     assert sentence(*lines, after_ms=29_999, agent=IDLE) == "succeeded in 5.2 s"
-    words = "result came 30 s ago, process 4121 still alive · succeeded in 5.2 s"
+    words = "result came 0:30 ago, process 4121 still alive · succeeded in 5.2 s"
     assert sentence(*lines, after_ms=30_000, agent=IDLE) == words
     assert sentence(*lines, after_ms=30_000, agent=AgentFacts(exit_code=0)) == "succeeded in 5.2 s"
     assert sentence(*lines, after_ms=None, agent=IDLE) == "succeeded in 5.2 s"
-
-
-def test_brief_clock() -> None:
-    """Times are in whole seconds, and from 200 s on in minutes and hours."""
-    cases: list[tuple[int, str]] = [
-        (0, "0 s"),
-        (999, "0 s"),
-        (199_999, "199 s"),
-        (200_000, "3:20"),
-        (3_599_000, "59:59"),
-        (3_723_000, "1:02:03"),
-    ]
-    for ms, words in cases:
-        with case(ms):
-            assert brief_clock(ms) == words
 
 
 def test_a_status_is_one_line() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from agentwatch.text.safe import columns
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.text.safe import columns
 from tests.builders.lines import init, result, started, user
 from tests.builders.sentences import BUSY, IDLE, of_step, sentence
 from tests.conftest import case
@@ -18,10 +18,10 @@ def test_a_path_keeps_its_end(path: str) -> None:
     """A path is shortened to make space for the time, and keeps its end, which names the file."""
     words = sentence(init(), started("read", path=path), after_ms=12_000, width=37)
     assert words.startswith("running read …")
-    assert words.endswith(path[-4:] + " · 12 s")
+    assert words.endswith(path[-4:] + " · 0:12")
     assert columns(words) in (36, 37)
     short = sentence(init(), started("read", path="a/b.py"), after_ms=12_000, width=37)
-    assert short == "running read a/b.py · 12 s"
+    assert short == "running read a/b.py · 0:12"
 
 
 COMMAND = started("shell", command="pytest -q " + "tests/test_nearest.py " * 9, timeout=120_000)
@@ -34,28 +34,28 @@ MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab"
 def test_a_narrow_screen_still_has_the_time() -> None:
     """In few columns the wording is shorter, and the target is cut before the time."""
     cases: list[tuple[tuple[bytes, ...], AgentFacts, int, str]] = [
-        ((COMMAND,), NO_FACTS, 37, "running pytest -q te… · 12 s of 120 s"),
+        ((COMMAND,), NO_FACTS, 37, "running pytest -q tes… · 0:12 of 2:00"),
         (
             (COMMAND,),
             IDLE,
             70,
-            "running pytest -q tests/test_nearest.py tes… · 12 s of its 120 s limit",
+            "running pytest -q tests/test_nearest.py test… · 0:12 of its 2:00 limit",
         ),
-        ((LATE,), NO_FACTS, 37, "running pytest -q … · 12 s, 10 s over"),
-        ((COMMAND,), NO_FACTS, 60, "running pytest -q tests/test_near… · 12 s of its 120 s limit"),
-        ((COMMAND,), IDLE, 60, "running pytest -q tests/test_near… · 12 s of its 120 s limit"),
+        ((LATE,), NO_FACTS, 37, "running pytest -q … · 0:12, 0:10 over"),
+        ((COMMAND,), NO_FACTS, 60, "running pytest -q tests/test_neare… · 0:12 of its 2:00 limit"),
+        ((COMMAND,), IDLE, 60, "running pytest -q tests/test_neare… · 0:12 of its 2:00 limit"),
         (
             (COMMAND,),
             IDLE,
             75,
-            "running pytest -q tests… · 12 s of its 120 s limit · its processes are idle",
+            "running pytest -q tests/… · 0:12 of its 2:00 limit · its processes are idle",
         ),
-        ((FETCH,), NO_FACTS, 37, "running webFetch https://docs… · 12 s"),
-        ((FETCH,), NO_FACTS, 24, "running webFetch · 12 s"),
-        (STEP, NO_FACTS, 37, "3 of 3 left: read a 12 s"),
-        ((*STEP[:2], FETCH), NO_FACTS, 37, "3 calls, the oldest: read a 12 s"),
-        (MANY, NO_FACTS, 37, "2 calls, the oldest: a 12 s, 7 s over"),
-        ((started("t" * 99, "t", x="y"),), NO_FACTS, 37, "running tttttttttt… ttttttttt… · 12 s"),
+        ((FETCH,), NO_FACTS, 37, "running webFetch https://docs… · 0:12"),
+        ((FETCH,), NO_FACTS, 24, "running webFetch · 0:12"),
+        (STEP, NO_FACTS, 37, "3 of 3 left: read a 0:12"),
+        ((*STEP[:2], FETCH), NO_FACTS, 37, "3 calls, the oldest: read a 0:12"),
+        (MANY, NO_FACTS, 37, "2 calls, the oldest: a 0:12, 0:07 ov…"),
+        ((started("t" * 99, "t", x="y"),), NO_FACTS, 37, "running tttttttttt… ttttttttt… · 0:12"),
     ]
     for lines, agent, width, words in cases:
         with case((lines, agent, width)):
@@ -67,11 +67,11 @@ def test_a_narrow_screen_still_has_the_time() -> None:
 def test_a_silence_is_explained_in_forty_columns() -> None:
     """40 columns are enough to show a stall and its evidence; cut text ends with an ellipsis."""
     cases: list[tuple[tuple[bytes, ...], int, bool, AgentFacts, str]] = [
-        ((user(),), 119, False, NO_FACTS, "quiet 119 s, no open call"),
-        ((user(),), 120, False, NO_FACTS, "stalled? quiet 120 s, no open call"),
-        ((user(),), 120, False, BUSY, "quiet 120 s, no open call · uses CPU"),
-        ((COMMAND,), 190, False, NO_FACTS, "stalled? pytest -… · 190 s, 70 s over"),
-        ((result(),), 30, False, IDLE, "process 4121 alive 30 s after result…"),
+        ((user(),), 119, False, NO_FACTS, "quiet 1:59, no open call"),
+        ((user(),), 120, False, NO_FACTS, "stalled? quiet 2:00, no open call"),
+        ((user(),), 120, False, BUSY, "quiet 2:00, no open call · uses CPU"),
+        ((COMMAND,), 190, False, NO_FACTS, "stalled? pytest -q… · 3:10, 1:10 over"),
+        ((result(),), 30, False, IDLE, "process 4121 alive 0:30 after result…"),
         (
             (user(),),
             0,
@@ -89,7 +89,7 @@ def test_a_silence_is_explained_in_forty_columns() -> None:
 def test_a_command_is_cut_at_60_columns() -> None:
     """A command is cut at 60 columns even where there is space, so that its time is easy to find."""
     command = "pytest -q " + "tests/test_nearest.py " * 9
-    words = f"running {command[:59]}… · 12 s of its 120 s limit"
+    words = f"running {command[:59]}… · 0:12 of its 2:00 limit"
     for width in (None, 200):
         assert sentence(init(), COMMAND, after_ms=12_000, width=width) == words
         assert sentence(init(), COMMAND, after_ms=12_000, width=width, agent=IDLE).startswith(words)

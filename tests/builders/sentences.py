@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentwatch.text.safe import SafeText
-
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.status.line import status
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
 from agentwatch.session import Session, apply_line
+from agentwatch.text.safe import SafeText
 from agentwatch.wire import Decoder
 from tests.builders.lines import session, started
 

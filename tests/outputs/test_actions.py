@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentwatch.text.safe import columns
 
 from agentwatch.actions import action, brief_action, target
 from agentwatch.session import Call
+from agentwatch.text.safe import columns
 from tests.builders.lines import call, completed, session, started
 from tests.conftest import case
 

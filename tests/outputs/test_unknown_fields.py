@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentwatch.text.amounts import plural
-from agentwatch.text.safe import columns, safe_line
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +15,8 @@ from agentwatch import __version__
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import columns, safe_line
 from agentwatch.wire.cursor.known_fields import unknown_fields
 from tests.builders.captures import Captures
 from tests.builders.lines import (

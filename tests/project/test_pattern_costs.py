@@ -13,15 +13,15 @@ from functools import cache
 from itertools import product
 
 import pytest
-from agentwatch.text.safe import safe_text
 
 import agentwatch
-from agentwatch import safe_text as safe_text_module
 from agentwatch.analysis.query import Query
 from agentwatch.analysis.verdicts.checkers import RULES as CHECKERS
 from agentwatch.analysis.verdicts.runners import RULES as RUNNERS
 from agentwatch.screen.detail import from_blocks
 from agentwatch.screen.markup import markdown
+from agentwatch.text import safe
+from agentwatch.text.safe import safe_text
 from agentwatch.wire import oversize
 from tests.conftest import ROOT, case
 
@@ -33,7 +33,7 @@ MADE_ON_DEMAND = {
     "agentwatch/redaction/secrets/contexts.py",
     "agentwatch/redaction/secrets/prefixed.py",
     "agentwatch/rules/language/matchers.py",
-    "agentwatch/safe_text.py",
+    "agentwatch/text/safe.py",
 }
 """Modules that compile patterns in functions: from the user's query, from the rules of verdicts and of
 secrets (tests/redaction/secrets/test_costs.py measures these), and when characters are first seen."""
@@ -71,10 +71,10 @@ def module_patterns() -> dict[str, re.Pattern[str] | re.Pattern[bytes]]:
 def made_patterns() -> dict[str, re.Pattern[str]]:
     """Return examples of the patterns that are made while the program runs."""
     safe_text("e" + "\u0301" * 12)
-    assert safe_text_module._REPLACEMENTS.too_many_marks is not None
+    assert safe._REPLACEMENTS.too_many_marks is not None
     found = {
-        "too_many_marks": safe_text_module._REPLACEMENTS.too_many_marks,
-        "emoji_joiner": safe_text_module._emoji_joiner(),
+        "too_many_marks": safe._REPLACEMENTS.too_many_marks,
+        "emoji_joiner": safe._emoji_joiner(),
         **{f"rule {at} of {rule.tool}": rule.pattern for at, rule in enumerate((*RUNNERS, *CHECKERS))},
     }
     for text in QUERIES:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.status.line import status
 from agentwatch.cli.printing import print_session
 from agentwatch.events import Outcome
@@ -21,7 +22,6 @@ from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.summary import summary
 from agentwatch.recording import Line, now_ms
 from agentwatch.screen.frame.header import _run_clock
-from agentwatch.screen.lines.format import call_clock
 from agentwatch.screen.transcript.entries import thought_for
 from agentwatch.session import Kind, Session, apply_line
 from agentwatch.sources.open import KeepOptions, agent_source

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agentwatch.session import Call
 from agentwatch.text.amounts import plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText
 
 
@@ -31,7 +32,7 @@ class Episode(NamedTuple):
 
     Example:
         >>> Episode(EpisodeKind.FAILURE, 4, 9, 3, 250_000, True, True, SafeText("pytest -q")).words
-        'fixed on try 3, 4 m 10 s: pytest -q'
+        'fixed on try 3, 4:10: pytest -q'
     """
 
     kind: EpisodeKind
@@ -54,8 +55,8 @@ class Episode(NamedTuple):
 
     @property
     def words(self) -> SafeText:
-        """The episode in one line: `not fixed after 3 tries, 2 m 05 s: npm run build`."""
-        took = "" if self.duration_ms is None else f", {span_words(self.duration_ms)}"
+        """The episode in one line: `not fixed after 3 tries, 2:05: npm run build`."""
+        took = "" if self.duration_ms is None else f", {duration_words(self.duration_ms)}"
         cycles = f", {_cycles(self.cycles)}" if self.cycles else ""
         return SafeText(f"{self._lead}{took}{cycles}: {self.subject}")
 
@@ -83,15 +84,6 @@ def for_reading(episodes: Sequence[Episode]) -> list[Episode]:
 
 def _cycles(count: int) -> str:
     return plural(count, "edit-test-fail cycle")
-
-
-def span_words(ms: int) -> str:
-    """Return a duration with its seconds: `48 s`, `4 m 10 s`, `2 h 05 m`."""
-    seconds = max(ms, 0) // 1000
-    minutes, hours = seconds // 60, seconds // 3600
-    if hours:
-        return f"{hours} h {minutes % 60:02} m"
-    return f"{minutes} m {seconds % 60:02} s" if minutes else f"{seconds} s"
 
 
 def duration_ms(first: Call, last: Call) -> int | None:

@@ -22,11 +22,10 @@ from agentwatch.feed.timeline import Timeline
 from agentwatch.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
+from agentwatch.text.times import date_and_time, time_of_day
 
 _ALL = 100_000
 """A whole recording, in thousandths of a percent."""
-_TIME = "%H:%M:%S"
-_DATE_AND_TIME = "%Y-%m-%d %H:%M:%S"
 _WITHOUT_TIMES = "the recording has no times; #12, 50%, start and live are moments of it"
 
 
@@ -125,18 +124,18 @@ def _clock(moment: TimeOfDay | Instant, first_ms: int, last_ms: int) -> int | Pr
         first, last = datetime.fromtimestamp(first_ms / 1000), datetime.fromtimestamp(last_ms / 1000)
         if isinstance(moment, Instant):
             times = [moment.epoch_ms]
-            words = f"{datetime.fromtimestamp(moment.epoch_ms / 1000):{_DATE_AND_TIME}}"
+            words = date_and_time(moment.epoch_ms)
         else:
             times = _times_of_day(moment, first, last_ms)
-            words = f"{datetime.min + timedelta(milliseconds=moment.ms):{_TIME}}"
+            words = f"{datetime.min + timedelta(milliseconds=moment.ms):%H:%M:%S}"
     except (ValueError, OverflowError, OSError):  # the agent's clock may give any number
         return Problem(SafeText("the times of the recording are outside the years 1 to 9999"))
     at_ms = next((each for each in times if each >= first_ms), None)
     if at_ms is not None:
         return at_ms
     is_one_day = isinstance(moment, TimeOfDay) and first.date() == last.date()
-    form = _TIME if is_one_day else _DATE_AND_TIME
-    return Problem(SafeText(f"{words} is not in the recording: {first:{form}} to {last:{form}}"))
+    written = time_of_day if is_one_day else date_and_time
+    return Problem(SafeText(f"{words} is not in the recording: {written(first_ms)} to {written(last_ms)}"))
 
 
 def _times_of_day(moment: TimeOfDay, first: datetime, last_ms: int) -> list[int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from agentwatch.text.durations import read_duration
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 HINT = "a moment is 14:03:07, +95s, -10s, #12, 50%, start, live or the name of a bookmark"
@@ -14,10 +15,9 @@ _MOST_CHARACTERS = 400
 _SHOWN_COLUMNS = 60
 _CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,3})[0-9]{0,6})?)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_SHIFT = re.compile(r"([+-])([0-9]{1,9})(?:\.([0-9]{1,3})[0-9]{0,6})? ?(ms|[smh]?)")
+_SHIFT = re.compile(r"([+-])([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([a-z]{0,2})")
 _CALL = re.compile(r"#([0-9]{1,9})")
 _SHARE = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,3})[0-9]{0,6})? ?%")
-_UNIT_MS = {"ms": 1, "": 1000, "s": 1000, "m": 60_000, "h": 3_600_000}
 _SECOND_MS = 1000
 
 
@@ -88,9 +88,8 @@ def parse(words: str) -> Moment | Problem:
     """Return the moment that words describe, in the order of the forms in `HINT`.
 
     Args:
-        words: What the user typed. Spaces around it have no meaning. Units of a duration are `ms`, `s`, `m`
-            and `h`; without a unit it is in seconds. A time may be an ISO date and time, with or without an
-            offset from UTC.
+        words: What the user typed. Spaces around it have no meaning. A duration without a unit is in
+            seconds. A time may be an ISO date and time, with or without an offset from UTC.
 
     Returns:
         The moment, or why a time, a percentage or the number of a call is out of range.
@@ -105,9 +104,9 @@ def parse(words: str) -> Moment | Problem:
     if _DATE.match(words) is not None:
         return _instant(words)
     if (shift := _SHIFT.fullmatch(words)) is not None:
-        sign, whole, fraction, unit = shift.groups()
-        ms = _thousandths(whole, fraction) * _UNIT_MS[unit] // 1000
-        return Shift(-ms if sign == "-" else ms)
+        sign, number, unit = shift.groups()
+        if (ms := read_duration(f"{number}{unit}", unit="s")) is not None:
+            return Shift(int(-ms if sign == "-" else ms))
     if (call := _CALL.fullmatch(words)) is not None:
         number = int(call[1])
         return CallEnd(number) if number else _problem(words, "is no call: calls are counted from #1")

@@ -7,6 +7,7 @@ from agentwatch.analysis.since.mark import Happened, Mark, happened, mark
 from agentwatch.events import Outcome
 from agentwatch.session import Session
 from agentwatch.text.amounts import plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns
 
 _MOST_CALLS = 5_000
@@ -35,7 +36,7 @@ def since_words(session: Session, since: Mark) -> SafeText:
 
 
 def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
-    """Return what happened while the user was away: `6 m: 14 calls, 1 failed, 3 files +41 −7`.
+    """Return what happened while the user was away: `6:12 away: 14 calls, 1 failed, 3 files +41 −7`.
 
     Args:
         session: The session.
@@ -52,8 +53,8 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
     files = plural(count, "file") if count else ""
     changed = " ".join(filter(None, (files, f"+{added}" if added else "", f"−{removed}" if removed else "")))
     words = ", ".join(filter(None, (*_counts(new), changed, ending_words(session, new))))
-    span = span_words(now_ms - (now_ms if since.at_ms is None else since.at_ms))
-    return SafeText(f"{span}: {words or plural(new.events, 'event')}")
+    span = duration_words(now_ms - (now_ms if since.at_ms is None else since.at_ms))
+    return SafeText(f"{span} away: {words or plural(new.events, 'event')}")
 
 
 def behind_words(shown: Session, live: Session, when: SafeText, width: int) -> SafeText:
@@ -84,15 +85,6 @@ def behind_words(shown: Session, live: Session, when: SafeText, width: int) -> S
         f"{lead} · {new.events} behind · L",
     )
     return next((SafeText(form) for form in forms if columns(SafeText(form)) <= width), SafeText(lead))
-
-
-def span_words(ms: int) -> str:
-    """Return a duration in one or two units: `59 s`, `6 m`, `2 h 5 m`."""
-    seconds = max(ms, 0) // 1000
-    if seconds < 60:
-        return f"{seconds} s"
-    minutes = seconds // 60
-    return f"{minutes} m" if minutes < 60 else f"{minutes // 60} h {minutes % 60} m"
 
 
 _OVER = {

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from agentwatch.events import Tokens
+from agentwatch.text.amounts import dollars, short_count
 from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def figures(tokens: Tokens) -> Iterator[SafeText]:
         yield context
     cost = tokens.cost_usd
     if cost is not None and isfinite(cost) and 0 <= cost < _MOST_SHOWN:
-        yield SafeText("<$0.01" if 0 < cost < 0.01 else f"${cost:,.2f}")
+        yield SafeText(dollars(cost))
 
 
 def context_words(tokens: Tokens) -> SafeText | None:
@@ -43,20 +44,6 @@ def context_words(tokens: Tokens) -> SafeText | None:
         return None
     is_share = size is not None and size > 0
     return SafeText(f"ctx {100 * used // (size or 1)} %" if is_share else f"ctx {short_count(used)}")
-
-
-def short_count(count: int | None) -> str:
-    """Return a count in at most four digits: `840`, `3.2k`, `124k`, `1.2M`."""
-    count = count or 0
-    if count < 1000:
-        return str(count)
-    for divisor, unit in ((1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G")):
-        value = count / divisor
-        if value < 9.95:
-            return f"{value:.1f}{unit}"
-        if value < 999.5:
-            return f"{value:.0f}{unit}"
-    return f"{count:.0e}"
 
 
 def _is_shown(count: int | None) -> bool:

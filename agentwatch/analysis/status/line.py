@@ -18,9 +18,10 @@ from agentwatch.analysis.silence import (
     usual_silence_ms,
 )
 from agentwatch.analysis.status.reasons import exit_words, reason, unknown_agent
-from agentwatch.analysis.status.waiting import asking_words, brief_clock, waiting_words
+from agentwatch.analysis.status.waiting import asking_words, waiting_words
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Call, Phase, Session, calls_by_outcome, usually_under
+from agentwatch.text.durations import duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 _LEAST_SHOWN_MS = 5_000
@@ -44,9 +45,9 @@ def status(
 ) -> SafeText:
     """Return a line that describes what the session is doing, or how it ended.
 
-    Examples: `running pytest -q · 12 s of its 120 s limit`, `thinking · 14 s (usually under 9)`, `3 parallel
-    calls, 2 left: grep TODO 7 s`, `stalled? quiet for 3:20, no open call`, `failed: rate limit · exit 1`,
-    `succeeded in 16.7 s · 4 calls, 4 rejected`.
+    Examples: `running pytest -q · 0:12 of its 2:00 limit`, `thinking · 0:14 (usually under 0:09)`,
+    `3 parallel calls, 2 left: grep TODO 0:07`, `stalled? quiet for 3:20, no open call`,
+    `failed: rate limit · exit 1`, `succeeded in 16.7 s · 4 calls, 4 rejected`.
 
     Args:
         session: The session.
@@ -86,22 +87,13 @@ def status(
     return cut(words, width)
 
 
-def _run_clock(duration_ms: int) -> str:
-    """Return the duration of a run: `16.7 s`; from 60 s on in minutes or hours, `1:10`, `1:02:13`."""
-    if duration_ms < 59_950:
-        return f"{duration_ms / 1000:.1f} s"
-    minutes, seconds = divmod(round(duration_ms / 1000), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-
-
 def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | None) -> SafeText:
     is_narrow = width is not None and width < _NARROW_COLUMNS
     run = session.run
     words = []
     since_result = since_ms(run.ended.seen_ms if run.ended else None, now_ms)
     if agent.pid is not None and since_result is not None and since_result >= LATE_EXIT_MS:
-        ago, process = brief_clock(since_result), f"process {agent.pid}"
+        ago, process = running_clock(since_result), f"process {agent.pid}"
         words.append(
             f"{process} alive {ago} after result"
             if is_narrow
@@ -114,7 +106,8 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
         after = f" · {exit_words(agent.exit_code)}" if agent.exit_code else ""
         words.append(unknown_agent(session, None if width is None else width - len(after)))
     elif outcome is Outcome.SUCCEEDED:
-        words.append(f"succeeded{'' if run.duration_ms is None else f' in {_run_clock(run.duration_ms)}'}")
+        took = "" if run.duration_ms is None else f" in {duration_words(run.duration_ms)}"
+        words.append(f"succeeded{took}")
     elif outcome is Outcome.FAILED:
         words.append(f"failed{reason_words or ': no reason given'}")
     elif outcome is Outcome.CANCELLED:
@@ -140,7 +133,7 @@ def _shortened(text: str) -> SafeText:
 
 def _quiet(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> SafeText:
     silence = silence_ms(session, now_ms, agent) or 0
-    duration = f"{'' if is_narrow else 'for '}{brief_clock(silence)}"
+    duration = f"{'' if is_narrow else 'for '}{running_clock(silence)}"
     missing = "no open call" if session.runs else "no event yet"
     usual = _usually(silence, usual_silence_ms(session))
     return SafeText(f"quiet {duration}, {missing}{usual}{_IN_THE_MIDDLE.get(session.phase, '')}")
@@ -222,12 +215,12 @@ def _time(session: Session, call: Call, now_ms: int | None, *, is_narrow: bool) 
     running, limit = running_ms(call, now_ms), limit_ms(call)
     if running is None:
         return ""
-    time = brief_clock(running)
+    time = running_clock(running)
     if limit is None:
         return time + _usually(running, usual_call_ms(session, call))
     if running >= limit + 1000:
-        return f"{time}, {brief_clock(running - limit)} over{'' if is_narrow else ' its limit'}"
-    return f"{time} of {brief_clock(limit)}" if is_narrow else f"{time} of its {brief_clock(limit)} limit"
+        return f"{time}, {running_clock(running - limit)} over{'' if is_narrow else ' its limit'}"
+    return f"{time} of {running_clock(limit)}" if is_narrow else f"{time} of its {running_clock(limit)} limit"
 
 
 def _about(call: Call, width: int) -> SafeText:
@@ -247,14 +240,14 @@ def _about(call: Call, width: int) -> SafeText:
 
 
 def _if_long(length_ms: int | None, lead: str = "") -> str:
-    """Return ` · 14 s` for a duration of at least 5 s, otherwise an empty string."""
+    """Return ` · 0:14` for a duration of at least 5 s, otherwise an empty string."""
     if length_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
-    return f" · {lead}{brief_clock(length_ms)}"
+    return f" · {lead}{running_clock(length_ms)}"
 
 
 def _usually(length_ms: int | None, usual_ms: int | None) -> str:
-    """Return ` (usually under 9)` if a duration exceeds the usual one, otherwise an empty string.
+    """Return ` (usually under 0:09)` if a duration exceeds the usual one, otherwise an empty string.
 
     Both are compared in whole seconds, the usual duration rounded up.
     """
@@ -263,8 +256,7 @@ def _usually(length_ms: int | None, usual_ms: int | None) -> str:
     usual_seconds = usual_ms // 1000 + 1
     if length_ms // 1000 <= usual_seconds:
         return ""
-    usual = str(usual_seconds) if usual_seconds < 200 else brief_clock(usual_seconds * 1000)
-    return f" (usually under {usual})"
+    return f" (usually under {running_clock(usual_seconds * 1000)})"
 
 
 def _cpu(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> str:

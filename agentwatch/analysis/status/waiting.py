@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentwatch.analysis.silence import since_ms
 from agentwatch.session import Session
+from agentwatch.text.durations import running_clock
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _QUESTION_COLUMNS = 60
@@ -13,8 +14,8 @@ _MESSAGE_COLUMNS = 40
 def waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
     """Return what the session waits for: an answer of the user, the end of a compaction, or a retry.
 
-    Examples: `asks: Bash rm -rf build · 14 s`, `compacting the context · 20 s`,
-    `retry 4 of 10: overloaded · next in 8 s`.
+    Examples: `asks: Bash rm -rf build · 0:14`, `compacting the context · 0:20`,
+    `retry 4 of 10: overloaded · next in 0:08`.
 
     Args:
         session: The session, which is not over.
@@ -47,16 +48,6 @@ def asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: 
     return SafeText(f"asks: {words}{more}{_since(asked_ms, now_ms)}")
 
 
-def brief_clock(duration_ms: int) -> str:
-    """Return a duration in whole seconds, `130 s`; from 200 s on in minutes or hours, `3:20`, `1:02:13`."""
-    seconds = duration_ms // 1000
-    if seconds < 200:
-        return f"{seconds} s"
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-
-
 def _retry(session: Session, now_ms: int | None) -> SafeText | None:
     if session.retry is None or session.open_calls:
         return None
@@ -69,11 +60,11 @@ def _retry(session: Session, now_ms: int | None) -> SafeText | None:
     if event.delay_ms is None or waited is None:
         return SafeText(f"{words}{_since(place.seen_ms, now_ms)}")
     if waited < event.delay_ms:
-        return SafeText(f"{words} · next in {brief_clock(event.delay_ms - waited + 999)}")
-    return SafeText(f"{words} · {brief_clock(waited - event.delay_ms)}")
+        return SafeText(f"{words} · next in {running_clock(event.delay_ms - waited + 999)}")
+    return SafeText(f"{words} · {running_clock(waited - event.delay_ms)}")
 
 
 def _since(then_ms: int | None, now_ms: int | None) -> str:
-    """Return ` · 14 s` for the time since a moment; empty if it is unknown."""
+    """Return ` · 0:14` for the time since a moment; empty if it is unknown."""
     passed = since_ms(then_ms, now_ms)
-    return "" if passed is None else f" · {brief_clock(passed)}"
+    return "" if passed is None else f" · {running_clock(passed)}"

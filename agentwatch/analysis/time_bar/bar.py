@@ -10,6 +10,7 @@ from agentwatch.analysis.time_bar.axis import Axis
 from agentwatch.analysis.time_bar.call_moments import CallMoments
 from agentwatch.analysis.time_bar.layout import Layout
 from agentwatch.session import Session
+from agentwatch.text.durations import duration_words
 
 _LEAST_DENSE = 4
 """A cell with fewer calls is never drawn as a dense one."""
@@ -243,7 +244,7 @@ class Bar:
         for first, end, ms in self._layout.silences():
             is_busy = self._kinds[first] is Kind.BUSY
             line = "━" if is_busy else "─"
-            words = f" {_clock(ms)} "
+            words = f" {duration_words(ms)} "
             if len(words) + 2 > end - first:
                 words = ""
             for cell, sign in enumerate(words.center(end - first, line), first):
@@ -256,12 +257,3 @@ def _dense(most: int) -> int:
     It is half of a power of two, so that the signs rarely change while calls are added.
     """
     return max(1 << max(most.bit_length() - 2, 0), _LEAST_DENSE)
-
-
-def _clock(ms: int) -> str:
-    """Return a length of time: `48 s`, `4:10`, `1:02:13`."""
-    minutes, seconds = divmod(ms // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}:{minutes:02}:{seconds:02}"
-    return f"{minutes}:{seconds:02}" if minutes else f"{seconds} s"

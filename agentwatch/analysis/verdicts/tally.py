@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from agentwatch.text.amounts import plural
+
 
 class Counts(NamedTuple):
     """The numbers that a tool reported; 0 for what it does not count."""
@@ -81,14 +83,14 @@ class Tally:
         """Return the result in few words, the worst first: `1 failed, 4 passed`, `no errors`."""
         counts, is_red = self.counts, self.is_red
         words = [f"{counts.failed} failed"] if counts.failed else []
-        words += [_counted(counts.errors, "error")] if counts.errors else []
+        words += [plural(counts.errors, "error")] if counts.errors else []
         if self.failed_files and not words:
-            words = [f"{_counted(self.failed_files, 'file')} failed"]
+            words = [f"{plural(self.failed_files, 'file')} failed"]
         is_named = bool(words)
         words += [f"{counts.passed} passed"] if counts.passed else []
         if self.noun is Noun.PACKAGES and words:
             number, _, rest = words[0].partition(" ")
-            words[0] = f"{_counted(int(number), 'package')} {rest}"
+            words[0] = f"{plural(int(number), 'package')} {rest}"
         words += [f"{self.not_run} not run"] if self.not_run else []
         if is_red:
             words += [] if is_named else [f"{self.tool} failed"]
@@ -100,11 +102,7 @@ class Tally:
         if self.noun is Noun.BUILD:
             return "build succeeded"
         if self.noun is Noun.PROBLEMS:
-            return _counted(self.counts.warnings, "warning") if self.counts.warnings else "no errors"
+            return plural(self.counts.warnings, "warning") if self.counts.warnings else "no errors"
         if self.says_green:
             return "tests passed"
         return f"{self.counts.skipped} skipped" if self.counts.skipped else "no tests ran"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

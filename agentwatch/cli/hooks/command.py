@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from pathlib import Path
 
 from agentwatch.cli.messages import confirmed, say
@@ -12,6 +11,7 @@ from agentwatch.faults import CANNOT_CREATE, USAGE, Fault
 from agentwatch.hooks.agents import AGENTS
 from agentwatch.hooks.change import Change
 from agentwatch.hooks.plan import Hooks, Status
+from agentwatch.text.times import date_and_time
 
 
 def run_hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
@@ -108,6 +108,6 @@ def _words(status: Status, events: int) -> str:
         problems.append("the program is missing or changed")
     last = "no event yet"
     if status.last_ms is not None:
-        last = f"last event {datetime.fromtimestamp(status.last_ms / 1000):%Y-%m-%d %H:%M:%S}"
+        last = f"last event {date_and_time(status.last_ms)}"
     state = f"incomplete ({', '.join(problems)}): run hooks install again" if problems else "installed"
     return f"{state} · {last} · {status.file}"

@@ -10,6 +10,7 @@ from agentwatch.cli.messages import say
 from agentwatch.cli.sessions.up_to_date import with_index
 from agentwatch.cli.stdout import print_lines
 from agentwatch.text.amounts import byte_size, plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import safe_line
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def update_index() -> int:
     def report(index: SessionIndex, done: Updated) -> str:
         sessions, calls = index.counts()
         words = [f"{plural(sessions, 'session')}, {plural(calls, 'call')}"]
-        words.append(f"{done.read:,} read ({byte_size(done.size)}) in {time.monotonic() - began:.1f} s")
+        took = duration_words(1000 * (time.monotonic() - began))
+        words.append(f"{done.read:,} read ({byte_size(done.size)}) in {took}")
         if done.removed:
             words.append(f"{done.removed:,} removed")
         if done.unreadable:

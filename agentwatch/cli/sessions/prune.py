@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime
 
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.sessions.options import Pruning
@@ -14,6 +13,7 @@ from agentwatch.recording.saved_sessions.deletion import delete_session
 from agentwatch.recording.saved_sessions.pruning import Prunable, prunable
 from agentwatch.recording.saved_sessions.stems import SavedStem
 from agentwatch.text.amounts import byte_size, plural
+from agentwatch.text.times import date_and_minute
 
 
 def prune(asked: Pruning) -> int:
@@ -58,8 +58,7 @@ def prune(asked: Pruning) -> int:
 
 
 def _line(stem: SavedStem) -> str:
-    changed = datetime.fromtimestamp(stem.changed_ms / 1000)
-    return f"{changed:%Y-%m-%d %H:%M}  {byte_size(stem.size):>8}  {stem.recording}"
+    return f"{date_and_minute(stem.changed_ms)}  {byte_size(stem.size):>8}  {stem.recording}"
 
 
 def _say_kept(found: Prunable) -> None:

@@ -9,8 +9,7 @@ from agentwatch.cli.address import ENGINE
 from agentwatch.machine.row import Row
 from agentwatch.screen.home.cells import wide_row
 from agentwatch.screen.home.columns import LEAST_FOR_ONE_ROW, Widths, columns_for
-from agentwatch.screen.lines.format import fitted
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
 
 WIDTH = 100
 """The width of a table that is not printed on a terminal."""

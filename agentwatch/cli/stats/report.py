@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 
 from agentwatch.cli.stats.tables import Table, facts
-from agentwatch.cli.stats.words import UNKNOWN, amount, count, dollars, duration, percent
+from agentwatch.cli.stats.words import UNKNOWN, amount, cost, count, duration, percent
 from agentwatch.session_index.statistics import Chosen, Statistics
 from agentwatch.session_index.statistics.calls import LEAST, Failures
 from agentwatch.session_index.statistics.sums import Sums
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line, wrapped
+from agentwatch.text.times import date_and_minute
 
 _MOST_COLUMNS = 100
 """On a wider terminal, the numbers would be far away from their names."""
@@ -63,15 +63,8 @@ def _choice(chosen: Chosen) -> SafeText:
     if chosen.repository:
         words.append(f" in {chosen.repository}")
     if chosen.since_ms is not None:
-        words.append(f" since {_day(chosen.since_ms)}")
+        words.append(f" since {date_and_minute(chosen.since_ms)}")
     return safe_line("".join(words))
-
-
-def _day(epoch_ms: int) -> str:
-    try:
-        return f"{datetime.fromtimestamp(epoch_ms / 1000):%Y-%m-%d %H:%M}"
-    except (ValueError, OSError, OverflowError):
-        return UNKNOWN
 
 
 def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
@@ -87,7 +80,7 @@ def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
     tokens += f"{amount(sums.output_tokens)} out"
     is_unknown = sums.input_tokens is None and sums.output_tokens is None
     yield "tokens", UNKNOWN if is_unknown else _known(tokens, sums.token_sessions, sums)
-    yield "cost", _known(dollars(sums.cost_usd), sums.cost_sessions, sums)
+    yield "cost", _known(cost(sums.cost_usd), sums.cost_sessions, sums)
 
 
 def _known(words: str, known: int, sums: Sums) -> str:
@@ -150,7 +143,7 @@ def _sums(title: str, groups: Mapping[str | None, Sums] | Mapping[str, Sums]) ->
             name or UNKNOWN,
             (
                 *(count(sums.sessions), duration(sums.active_ms), count(sums.calls), count(sums.failed)),
-                *(dollars(sums.cost_usd), amount(sums.input_tokens), amount(sums.output_tokens)),
+                *(cost(sums.cost_usd), amount(sums.input_tokens), amount(sums.output_tokens)),
             ),
         )
         for name, sums in [*groups.items()][:_MOST_ROWS]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from agentwatch.screen.lines.format import fitted
-from agentwatch.text.safe import SafeText, columns, safe_line, wrapped
+from agentwatch.text.safe import SafeText, columns, fitted, safe_line, wrapped
 
 _GAP = 2
 _LEAST_NAME = 18

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentwatch.screen.lines.format import clock
+from agentwatch.text.amounts import dollars, short_count
+from agentwatch.text.durations import duration_words
 
 UNKNOWN = "-"
-_LEAST_DOLLARS = 0.005
 _LEAST_PERCENT = 0.05
 
 
@@ -15,27 +15,18 @@ def count(number: float | None) -> str:
 
 
 def amount(number: float | None) -> str:
-    """Return a large number in three or four digits: `999`, `12.3 k`, `1.2 M`."""
-    if number is None:
-        return UNKNOWN
-    value, unit = float(number), ""
-    for each in ("k", "M", "G"):
-        if abs(value) < 999.5:
-            break
-        value, unit = value / 1000, f" {each}"
-    return f"{value:,.1f}{unit}" if unit and abs(value) < 99.95 else f"{value:,.0f}{unit}"
+    """Return a large number in few digits: `999`, `12k`, `1.2M`."""
+    return UNKNOWN if number is None else short_count(round(number))
 
 
 def duration(milliseconds: float | None) -> str:
     """Return a duration: `37 ms`, `9.8 s`, `2:13`, `31:02:13`."""
-    return UNKNOWN if milliseconds is None else clock(round(milliseconds))
+    return UNKNOWN if milliseconds is None else duration_words(milliseconds)
 
 
-def dollars(cost: float | None) -> str:
-    """Return a cost: `$12.40`; a cost under half a cent is `<$0.01`."""
-    if cost is None:
-        return UNKNOWN
-    return "<$0.01" if 0 < cost < _LEAST_DOLLARS else f"${cost:,.2f}"
+def cost(sum_usd: float | None) -> str:
+    """Return a sum of costs: `$12.40`."""
+    return UNKNOWN if sum_usd is None else dollars(sum_usd)
 
 
 def percent(share: float | None) -> str:

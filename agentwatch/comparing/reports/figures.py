@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from agentwatch.comparing.side import Lines, Totals
-from agentwatch.outputs.shown.times import between
+from agentwatch.text.amounts import dollars
+from agentwatch.text.durations import duration_words
 
 UNKNOWN = "-"
 SAME = "="
@@ -20,22 +21,13 @@ class Figure(NamedTuple):
     words: Callable[[float], str]
 
 
-def clock(duration_ms: float) -> str:
-    """Return a duration: `37 ms`, `9.8 s`, `2:13`."""
-    return between(0, round(duration_ms))
-
-
 def _count(number: float) -> str:
     """Return a count; the median of counts may end in `.5`."""
     return f"{number:,.1f}".removesuffix(".0")
 
 
-def _dollars(cost: float) -> str:
-    return f"${cost:,.2f}" if cost >= 0.01 or cost == 0 else f"${cost:.4f}"
-
-
 FIGURES = (
-    Figure("duration", lambda totals: totals.duration_ms, clock),
+    Figure("duration", lambda totals: totals.duration_ms, duration_words),
     Figure("turns", lambda totals: totals.turns, _count),
     Figure("calls", lambda totals: totals.calls, _count),
     Figure("failed", lambda totals: totals.failed, _count),
@@ -44,7 +36,7 @@ FIGURES = (
     Figure("tokens in", lambda totals: totals.input, _count),
     Figure("from cache", lambda totals: totals.cached, _count),
     Figure("tokens out", lambda totals: totals.output, _count),
-    Figure("cost", lambda totals: totals.cost_usd, _dollars),
+    Figure("cost", lambda totals: totals.cost_usd, dollars),
     Figure("files changed", lambda totals: totals.files, _count),
     Figure("lines added", lambda totals: totals.lines_added, _count),
     Figure("lines removed", lambda totals: totals.lines_removed, _count),

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from agentwatch.actions import action, outcome_note, target
 from agentwatch.comparing.alignment import Match
 from agentwatch.comparing.comparison import Aspect, Comparison, Row, took_ms
-from agentwatch.comparing.reports.figures import UNKNOWN, clock, lines_words
+from agentwatch.comparing.reports.figures import UNKNOWN, lines_words
 from agentwatch.comparing.reports.report import Gap, StepLine
 from agentwatch.comparing.side import Lines, Side
 from agentwatch.session import Call
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, safe_line
 
 CONTEXT = 1
@@ -82,7 +83,7 @@ def _aspect(aspect: Aspect, *calls: tuple[Side, Call]) -> SafeText:
             words = [f"exit {call.exit_code}" for _, call in calls]
         case Aspect.DURATION:
             times = [took_ms(call) for _, call in calls]
-            words = [UNKNOWN if time is None else clock(time) for time in times]
+            words = [UNKNOWN if time is None else duration_words(time) for time in times]
         case Aspect.LINES:
             words = [lines_words(Lines(call.lines_added, call.lines_removed)) for _, call in calls]
         case Aspect.VERDICT:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
 from agentwatch.safe_json import safe_json
 from agentwatch.session.storage.growing_text import Content
+from agentwatch.text.times import utc
 from agentwatch.wire.json_line import whole_text
 
 _CHUNK = 1 << 14
-_YEAR_10000_MS = 253_402_300_800_000
 _MOST_LEVELS = 100
 """Levels of a value that is written as it was sent. The parser of pydantic refuses 200."""
 _TOO_DEEP = "nested too deeply to be written"
@@ -65,10 +64,8 @@ def members(fields: Mapping[str, object]) -> bytes:
 
 def timestamp(at_ms: int | None) -> str | None:
     """Return a time as ISO 8601, in UTC; None if it is unknown or outside the years 1970 to 9999."""
-    if at_ms is None or not 0 <= at_ms < _YEAR_10000_MS:
-        return None
-    at = datetime.fromtimestamp(at_ms // 1000, UTC)
-    return f"{at:%Y-%m-%dT%H:%M:%S}.{at_ms % 1000:03}Z"
+    at = utc(at_ms)
+    return None if at is None or at_ms is None else f"{at:%Y-%m-%dT%H:%M:%S}.{at_ms % 1000:03}Z"
 
 
 def _may_be_deep(value: object) -> bool:

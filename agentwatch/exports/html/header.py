@@ -9,9 +9,11 @@ from agentwatch.analysis.status.figures import figures, turn_words
 from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.html.content.nodes import escaped
-from agentwatch.exports.html.words import SIGNS, clock, date_and_time, time_of_day
 from agentwatch.session import Run
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.signs import SIGNS
+from agentwatch.text.times import time_of_day, time_with_zone
 
 _TITLE_COLUMNS = 120
 
@@ -43,7 +45,7 @@ def _facts(exported: Exported) -> Iterator[str]:
     session, run = exported.session, exported.session.run
     outcome = session.outcome or Outcome.UNFINISHED
     took = run.duration_of_turns_ms if run.duration_ms is None else run.duration_ms
-    words = f"{SIGNS[outcome]} {outcome}" + ("" if took is None else f" {clock(took)}")
+    words = f"{SIGNS[outcome]} {outcome}" + ("" if took is None else f" {duration_words(took)}")
     yield f'<strong class="outcome {escaped(outcome)}">{escaped(words)}</strong>'
     agent = session.agent_name or run.format or session.format
     named = " ".join(filter(None, (agent, run.agent_version)))
@@ -51,7 +53,7 @@ def _facts(exported: Exported) -> Iterator[str]:
     for fact in (named, run.model, project.strip(), (run.session_id or "")[:8], exported.name):
         if fact and safe_line(fact) != page_title(exported):
             yield escaped(safe_line(fact))
-    if date := date_and_time(exported.timeline.first_ms):
+    if date := time_with_zone(exported.timeline.first_ms):
         yield f"<time>{escaped(date)}</time>"
 
 
@@ -81,8 +83,8 @@ def _part(exported: Exported) -> Iterator[str]:
     timeline, last_ms = exported.timeline, exported.session.last_seen_ms
     is_to_end = exported.feed.offset >= timeline.size
     if exported.start or not is_to_end:
-        start = time_of_day(timeline.ms_at(exported.start)) if exported.start else ""
-        until = "" if is_to_end else time_of_day(last_ms)
+        start = time_of_day(timeline.ms_at(exported.start), "") if exported.start else ""
+        until = "" if is_to_end else time_of_day(last_ms, "")
         yield f"from {start or ('a moment' if exported.start else 'the start')} until " + (
             until or ("the end" if is_to_end else "a moment")
         )

@@ -15,8 +15,8 @@ from agentwatch.exports.html.head import head
 from agentwatch.exports.html.header import header, page_title
 from agentwatch.exports.html.rows import Rows
 from agentwatch.exports.html.static import is_small, static_pieces
-from agentwatch.exports.html.words import zone_minutes
 from agentwatch.text.safe import safe_line
+from agentwatch.text.times import zone_minutes
 
 _ROWS_AT_ONCE = 200
 

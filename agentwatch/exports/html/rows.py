@@ -8,17 +8,19 @@ from typing import Any, NamedTuple
 import orjson
 
 from agentwatch.actions import outcome_note, shown_target
+from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.verdict_history.calls import call_verdict
 from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.html.content.blocks import preformatted, prose
 from agentwatch.exports.html.content.call_body import CallBody
 from agentwatch.exports.html.content.nodes import Node, element, texts
-from agentwatch.exports.html.words import SIGNS, call_clock, clock
 from agentwatch.outputs.shown.tool_names import ToolNames
 from agentwatch.session import Call, Entry, Kind, Place
 from agentwatch.session.storage.spill import Spill
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import safe_line
+from agentwatch.text.signs import SIGNS
 
 _LENGTH_BITS = 24
 """The facts of a call have a few texts of at most 4,096 characters."""
@@ -70,7 +72,9 @@ class Rows:
             "h": _height(content),
             "b": self._since(entry.started_ms),
             "u": entry.parent,
-            "d": clock(took) if entry.kind is Kind.REASONING and took > 0 and not entry.is_open else "",
+            "d": duration_words(took)
+            if entry.kind is Kind.REASONING and took > 0 and not entry.is_open
+            else "",
         }
         return Row(_filled(facts), content)
 
@@ -101,7 +105,7 @@ class Rows:
             "g": shown_target(call),
             "r": note.replace("-", "−") if call.lines_added is not None and found is None else note,
             "v": "" if found is None else -1 if found.is_red else 1 if found.is_green else "",
-            "d": call_clock(call, feed.session.last_seen_ms),
+            "d": call_clock(call, feed.session.last_seen_ms, ""),
             "b": self._since(_first(call.started_ms, call.started)),
             "e": self._since(_first(call.ended_ms, call.ended)),
             "u": call.parent,
@@ -118,7 +122,7 @@ class Rows:
         facts = {
             "k": "result",
             "o": result.outcome.value,
-            "d": "" if result.duration_ms is None else clock(result.duration_ms),
+            "d": "" if result.duration_ms is None else duration_words(result.duration_ms),
             "b": self._since(result.place.seen_ms),
         }
         content: list[Node] = []
@@ -142,7 +146,7 @@ def call_line(facts: dict[str, Any]) -> list[Node]:
     outcome = facts["o"]
     style = "failed" if facts.get("v") == -1 else outcome
     parts = (
-        (f"sign {outcome}", SIGNS[Outcome(outcome)]),
+        (f"sign {outcome}", SIGNS[outcome]),
         ("number", f"#{facts['n']}"),
         ("phrase", facts.get("p", "")),
         ("target", facts.get("g", "")),

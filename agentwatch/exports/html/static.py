@@ -9,8 +9,8 @@ from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.html.content.nodes import element, escaped, markup
 from agentwatch.exports.html.rows import Row, Rows, call_line
-from agentwatch.exports.html.words import SIGNS
 from agentwatch.session import Entry, Kind
+from agentwatch.text.signs import SIGNS
 
 _SMALL = 2_000_000
 """Bytes of a recording whose whole transcript is written for readers without scripts too."""

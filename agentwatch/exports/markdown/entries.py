@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.actions import action
-from agentwatch.analysis.block_text import STEP_SIGNS, UNKNOWN_SIGN, block_title, named_places, whole_text
+from agentwatch.analysis.block_text import block_title, named_places, whole_text
+from agentwatch.analysis.silence import call_clock
 from agentwatch.blocks import Block, ChangeBlock, FieldsBlock
 from agentwatch.events import Outcome
 from agentwatch.exports.markdown.bodies import OF_TEXTS, Bounds, fenced, markdown, quoted
 from agentwatch.exports.markdown.escapes import escaped
 from agentwatch.exports.markdown.head import number_words
 from agentwatch.feed import Feed
-from agentwatch.outputs.shown.times import between
 from agentwatch.session import Call, Entry, Kind, Place
 from agentwatch.text.amounts import plural
+from agentwatch.text.durations import duration_words
+from agentwatch.text.signs import SIGNS
 
 _MOST_BLOCKS = 16
 
@@ -52,7 +54,7 @@ def entry_lines(feed: Feed, entry: Entry) -> Iterator[str]:
             yield f"> ⚠ {escaped(entry.text)}"
         case Kind.RESULT if entry.result is not None:
             took_ms = entry.result.duration_ms
-            words = f" in {between(0, took_ms)}" if took_ms is not None else ""
+            words = f" in {duration_words(took_ms)}" if took_ms is not None else ""
             yield f"**{entry.result.outcome}**{words}"
             if entry.result.text and not entry.result.is_streamed:
                 yield ""
@@ -62,13 +64,11 @@ def entry_lines(feed: Feed, entry: Entry) -> Iterator[str]:
 def call_lines(feed: Feed, call: Call) -> Iterator[str]:
     """Yield the lines of a call: a summary, and what it was given and returned. A failure is open."""
     facts = [str(call.outcome)]
-    if call.duration_ms is not None:
-        facts.append(between(0, call.duration_ms))
-    elif call.seen_duration_ms is not None:
-        facts.append(f"~{between(0, call.seen_duration_ms)}")
+    if took := call_clock(call, None, ""):
+        facts.append(took)
     if call.parent is not None:
         facts.append(_by(call.parent))
-    sign = STEP_SIGNS.get(call.outcome, UNKNOWN_SIGN)
+    sign = SIGNS[call.outcome]
     summary = f"{sign} <b>{number_words(call.number)}</b> {escaped(action(call))} · {' · '.join(facts)}"
     yield from _folded(summary, _bodies(feed, call), is_open=call.outcome is Outcome.FAILED)
 

@@ -9,9 +9,10 @@ from agentwatch.analysis.status.line import status
 from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.markdown.escapes import escaped
-from agentwatch.outputs.shown.times import between, moment
 from agentwatch.session import calls_by_outcome
 from agentwatch.text.amounts import plural
+from agentwatch.text.durations import between, duration_words
+from agentwatch.text.times import date_and_time
 
 _MOST_LISTED = 20
 _FINE = {Outcome.SUCCEEDED, Outcome.RETURNED}
@@ -78,7 +79,7 @@ def _duration(exported: Exported) -> str:
     """Return the duration of the turns, or, with `~`, the time between the first and the last line."""
     took_ms = exported.session.run.duration_of_turns_ms
     if took_ms is not None:
-        return between(0, took_ms)
+        return duration_words(took_ms)
     timeline = exported.timeline
     seen = between(timeline.first_ms, timeline.ms_at(exported.feed.offset))
     return seen if timeline.first_ms is None else f"~{seen}"
@@ -87,9 +88,9 @@ def _duration(exported: Exported) -> str:
 def _part(exported: Exported) -> Iterator[str]:
     timeline = exported.timeline
     if exported.start:
-        yield f"from {moment(timeline.ms_at(exported.start))}"
+        yield f"from {date_and_time(timeline.ms_at(exported.start))}"
     if exported.feed.offset < timeline.size:
-        yield f"until {moment(timeline.ms_at(exported.feed.offset))}"
+        yield f"until {date_and_time(timeline.ms_at(exported.feed.offset))}"
     if exported.filter_words:
         yield f"only {exported.filter_words}"
     yield plural(sum(exported.outcomes().values()), "call")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentwatch.events import Outcome, ToolKind
+from agentwatch.text.durations import age_words
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest.digest import Digest
@@ -14,8 +15,6 @@ _MOST = 200
 RUNNING = "its process runs"
 BUSY = "busy"
 MODEL_OR_TOOL = "model or tool"
-_MINUTE_MS = 60_000
-_HOUR_MS = 60 * _MINUTE_MS
 
 
 def call_words(call: OpenCall) -> str:
@@ -45,16 +44,8 @@ def silence_words(digest: Digest, now_ms: int) -> str:
     """Return how long nothing has happened: `nothing for 6 min (usually 20 s)`; empty if it is unknown."""
     if digest.seen_ms is None:
         return ""
-    usual = "" if digest.usual_pause_ms is None else f" (usually {span_words(digest.usual_pause_ms)})"
-    return f"nothing for {span_words(now_ms - digest.seen_ms)}{usual}"
-
-
-def span_words(span_ms: int) -> str:
-    """Return a duration in one unit: `20 s`, `6 min`, `3 h`."""
-    span_ms = max(span_ms, 0)
-    if span_ms < _MINUTE_MS:
-        return f"{span_ms // 1_000} s"
-    return f"{span_ms // _MINUTE_MS} min" if span_ms < 2 * _HOUR_MS else f"{span_ms // _HOUR_MS} h"
+    usual = "" if digest.usual_pause_ms is None else f" (usually {age_words(digest.usual_pause_ms)})"
+    return f"nothing for {age_words(now_ms - digest.seen_ms)}{usual}"
 
 
 def answer_words(digest: Digest | None) -> str:

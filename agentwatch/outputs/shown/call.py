@@ -9,15 +9,16 @@ import orjson
 
 from agentwatch.actions import action, outcome_note, target
 from agentwatch.analysis.block_text import block_title, named_places, whole_text
+from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.outputs.shown.times import between, moment
 from agentwatch.outputs.summary import call_members
 from agentwatch.recording import MOST_LINE_BYTES
 from agentwatch.safe_json import safe_json
 from agentwatch.session import Call, Place
 from agentwatch.text.safe import SafeText, safe_line, safe_text
+from agentwatch.text.times import date_and_time
 from agentwatch.wire.json_line import parse_joined
 from agentwatch.wire.payloads import arguments_in, result_in
 
@@ -72,15 +73,13 @@ def _times(call: Call, now_ms: int | None) -> str:
     """Return when a call started and ended, and how long it took; `~` marks the clock of agentwatch."""
     started_ms, ended_ms = call.started_ms, call.ended_ms
     seen_ms = None if call.started is None else call.started.seen_ms
-    words = [f"started: {moment(seen_ms if started_ms is None else started_ms)}"]
+    words = [f"started: {date_and_time(seen_ms if started_ms is None else started_ms)}"]
     if call.ended is not None:
-        words.append(f"ended: {moment(call.ended.seen_ms if ended_ms is None else ended_ms)}")
+        words.append(f"ended: {date_and_time(call.ended.seen_ms if ended_ms is None else ended_ms)}")
     if call.outcome is Outcome.RUNNING:
-        words.append(f"running: {between(seen_ms, now_ms)}")
-    elif call.duration_ms is not None:
-        words.append(f"took: {between(0, call.duration_ms)}")
-    elif call.seen_duration_ms is not None:
-        words.append(f"took: ~{between(0, call.seen_duration_ms)}")
+        words.append(f"running: {call_clock(call, now_ms, 'unknown')}")
+    elif took := call_clock(call, now_ms, ""):
+        words.append(f"took: {took}")
     return " · ".join(words)
 
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.actions import action, count_words
-from agentwatch.analysis.block_text import PLAN_SIGNS
 from agentwatch.analysis.episodes import for_reading, whole_episodes
-from agentwatch.analysis.silence import running_ms
+from agentwatch.analysis.silence import running_ms, since_ms
 from agentwatch.analysis.status.line import status
 from agentwatch.feed import Feed
-from agentwatch.outputs.shown.times import between, moment
 from agentwatch.outputs.summary import whole_summary
 from agentwatch.session import Run, Session, calls_by_outcome
+from agentwatch.text.durations import UNKNOWN, running_clock
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
+from agentwatch.text.signs import PLAN_SIGNS
+from agentwatch.text.times import date_and_time
 
 _MOST_EPISODES = 20
 _PROMPT_COLUMNS = 200
@@ -44,7 +45,7 @@ class State(NamedTuple):
 def state_text(state: State) -> Iterator[SafeText]:
     """Yield the lines of a state: the moment, the session, what it does, and the last lines of its text."""
     session, now_ms = state.session, state.at_ms
-    yield SafeText(f"at {moment(now_ms)} · byte {state.offset:,} of {state.size:,}")
+    yield SafeText(f"at {date_and_time(now_ms)} · byte {state.offset:,} of {state.size:,}")
     yield from _about(session)
     doing, counts = status(session, now_ms), ", ".join(count_words(calls_by_outcome(session)))
     yield doing
@@ -52,7 +53,8 @@ def state_text(state: State) -> Iterator[SafeText]:
         yield SafeText(counts)
     for call in session.open_calls.values():
         running = running_ms(call, now_ms)
-        clock = between(call.started_ms, now_ms) if running is None else between(0, running)
+        running = since_ms(call.started_ms, now_ms) if running is None else running
+        clock = UNKNOWN if running is None else running_clock(running)
         yield SafeText(f"  #{call.number} {action(call)} · {clock}")
     if trouble := for_reading(whole_episodes(state.feed)):
         yield SafeText("")

@@ -8,7 +8,6 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from datetime import datetime
 
 from agentwatch.engine.engine import Archive, EngineError, StoredCard, Trouble, unnamed
 from agentwatch.engine.limits import CARDS
@@ -21,6 +20,7 @@ from agentwatch.recording import now_ms as clock_ms
 from agentwatch.remote.fleet.card_rows import CardRows, beyond_shares
 from agentwatch.remote.warned import is_news
 from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.times import day_or_time
 
 _STEP_SECONDS = 0.01
 _PUBLISH_SECONDS = 0.5
@@ -215,6 +215,6 @@ class EngineFleet:
             self.problem = safe_line(f"refused: {reason}")
             return _REFUSED_PAUSE
         self._answered_ms = self._answered_ms or clock_ms()
-        since = datetime.fromtimestamp(self._answered_ms / 1000)
-        self.problem = safe_line(f"no answer since {since:%H:%M}: {reason}")
+        since = day_or_time(self._answered_ms, clock_ms())
+        self.problem = safe_line(f"no answer since {since}: {reason}")
         return pause

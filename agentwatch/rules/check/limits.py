@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agentwatch.analysis.episodes.episode import span_words
 from agentwatch.events import Outcome, Tokens
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Judgement, State, Violation
 from agentwatch.rules.check.kinds import Amount, Limit
 from agentwatch.session import Call, Pieces, Place, Run, Session, calls_by_outcome
 from agentwatch.session.usage_counts import known_sum
-from agentwatch.text.amounts import plural
+from agentwatch.text.amounts import dollars, plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText
 
 _OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
@@ -152,15 +152,15 @@ class Limited:
 
 
 def _words(amount: Amount, value: float) -> str:
-    """Return an amount in words: `7 failed`, `longest 12 m 03 s`."""
+    """Return an amount in words: `7 failed`, `longest 12:03`."""
     shape: dict[Amount, Callable[[float], str]] = {
         Amount.CALLS: lambda value: plural(int(value), "call"),
         Amount.FAILED: lambda value: f"{value:.0f} failed",
         Amount.REJECTED: lambda value: f"{value:.0f} rejected",
-        Amount.CALL: lambda value: f"longest {span_words(int(value))}",
-        Amount.IDLE: lambda value: f"longest {span_words(int(value))}",
-        Amount.ELAPSED: lambda value: span_words(int(value)),
-        Amount.COST: lambda value: f"${value:.2f}",
+        Amount.CALL: lambda value: f"longest {duration_words(value)}",
+        Amount.IDLE: lambda value: f"longest {duration_words(value)}",
+        Amount.ELAPSED: duration_words,
+        Amount.COST: dollars,
         Amount.TOKENS: lambda value: f"{value:,.0f} tokens",
         Amount.CONTEXT: lambda value: f"{value:.0f} %",
     }
@@ -234,4 +234,4 @@ class LongestSilence:
             if len(self.hits) < MOST_VIOLATIONS:
                 since_ms = until_ms - silence_ms - (self._began_ms or 0)
                 at = f"@+{max(since_ms, 0) // 1000}s"
-                self.hits.append(Violation(at, SafeText(f"silence of {span_words(silence_ms)}")))
+                self.hits.append(Violation(at, SafeText(f"silence of {duration_words(silence_ms)}")))

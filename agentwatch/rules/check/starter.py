@@ -12,6 +12,7 @@ from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Judgement, State
 from agentwatch.rules.check.kinds import Amount, Fact, Limit, Require, Rule, forbid
 from agentwatch.session import Session
+from agentwatch.text.durations import UNITS_MS
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _FORBIDS = {
@@ -33,9 +34,7 @@ _USUAL = {
 }
 """The limits if the file is not written from a session."""
 _DURATIONS = {
-    f"{number}{unit}": number * ms
-    for unit, ms in {"s": 1000, "m": 60_000, "h": 3_600_000}.items()
-    for number in (1, 2, 5, 10, 20, 30)
+    f"{number}{unit}": number * UNITS_MS[unit] for unit in ("s", "m", "h") for number in (1, 2, 5, 10, 20, 30)
 }
 """Round durations in their order."""
 _ROOM = 1.25
@@ -125,7 +124,8 @@ def _with_room(amount: Amount, value: float) -> str:
     """Return a limit somewhat above a value: a round number, or a round duration."""
     if amount in (Amount.CALL, Amount.IDLE, Amount.ELAPSED):
         words = next((words for words, ms in _DURATIONS.items() if ms >= max(value * _ROOM, _LEAST_MS)), None)
-        return f'"{words or f"{int(value * _ROOM / 3_600_000) + 1}h"}"'
+        words = words or f"{int(value * _ROOM / UNITS_MS['h']) + 1}h"
+        return f'"{words}"'
     if amount is Amount.CONTEXT:
         return f'"{min(int(value * _ROOM) + 1, 100)}%"'
     if amount is Amount.COST:

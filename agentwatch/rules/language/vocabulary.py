@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from agentwatch.rules.language.errors import RuleError, quoted
+from agentwatch.text.durations import read_duration
 
 
 class Measure(StrEnum):
@@ -74,9 +75,8 @@ class Vocabulary(NamedTuple):
 
 
 _NUMBER = re.compile(r"(-?\d{1,15}(?:\.\d{1,9})?)([a-zA-Z%]{0,3})")
-_UNITS: dict[Measure, dict[str, float]] = {
+_UNITS: dict[Measure, dict[str, int]] = {
     Measure.COUNT: {"": 1, "k": 1_000, "M": 1_000_000},
-    Measure.DURATION: {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000},
     Measure.PERCENT: {"": 1, "%": 1},
 }
 _EXAMPLES = {
@@ -102,8 +102,13 @@ def number(text: str, measure: Measure, name: str, at: int = 0) -> float:
         >>> number("1.5m", Measure.DURATION, "duration")
         90000.0
     """
-    found = _NUMBER.fullmatch(text)
-    factor = _UNITS[measure].get(found[2]) if found else None
-    if found is None or factor is None:
+    value = read_duration(text) if measure is Measure.DURATION else _amount(text, _UNITS[measure])
+    if value is None:
         raise RuleError(f"{name}: {quoted(text)} is not {_EXAMPLES[measure]}", at)
-    return float(found[1]) * factor
+    return value
+
+
+def _amount(text: str, units: Mapping[str, int]) -> float | None:
+    found = _NUMBER.fullmatch(text)
+    factor = None if found is None else units.get(found[2])
+    return None if found is None or factor is None else float(found[1]) * factor

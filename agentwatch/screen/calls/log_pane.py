@@ -10,11 +10,12 @@ from textual.strip import Strip
 from agentwatch.actions import action, ended_ms
 from agentwatch.events import Outcome
 from agentwatch.screen.lines.cursor_view import CursorView
-from agentwatch.screen.lines.format import SIGNS, time_of_day
 from agentwatch.session import Call, Session
 from agentwatch.session.storage.numbers import Numbers
 from agentwatch.session.storage.spill import Spill
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.signs import SIGNS
+from agentwatch.text.times import time_of_day
 
 _MOST_STDERR_LINES = 5_000
 _MOST_CHARACTERS = 1_000

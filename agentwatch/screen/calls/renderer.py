@@ -9,6 +9,7 @@ from typing import NamedTuple
 from textual.strip import Strip
 
 from agentwatch.actions import shown_target
+from agentwatch.analysis.silence import call_clock
 from agentwatch.events import Outcome
 from agentwatch.screen.calls.cells.results import (
     MOST_SUMMED_UP,
@@ -23,10 +24,12 @@ from agentwatch.screen.calls.cells.time_strip import Scales
 from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
 from agentwatch.screen.calls.list import CallList
 from agentwatch.screen.calls.row_list import Row
-from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, clock, fitted
 from agentwatch.screen.lines.line_view import LineView, Spans, rows_in_view
 from agentwatch.session import Call
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text import UNKNOWN
+from agentwatch.text.durations import duration_words
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.signs import SIGNS
 
 _CLOCK = 8
 _LEAST_TOOL = 4
@@ -112,7 +115,7 @@ class CallRenderer:
         strip = ""
         if layout.strip:
             scales = [*self.scales(now_ms).values()]
-            covered = f" {clock(scales[0][1])}" if len(scales) == 1 else ""
+            covered = f" {duration_words(scales[0][1])}" if len(scales) == 1 else ""
             strip = f" {cut(SafeText(f'▏{covered}'), layout.strip)}"
         words = f" {number}  {fitted(SafeText('tool'), layout.tool)} {name}{'time':>{_CLOCK}}{strip}"
         return [(SafeText(words), "muted")]
@@ -208,4 +211,4 @@ def _clock(row: Row, calls: Sequence[Call], now_ms: int | None) -> str:
     for begin, end in sorted((call.started_ms or 0, call.ended_ms or 0) for call in calls):
         total += max(end - max(begin, until), 0)
         until = max(until, end)
-    return clock(total)
+    return duration_words(total)

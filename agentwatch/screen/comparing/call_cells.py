@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.actions import outcome_note, shown_target
+from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.events import Outcome
 from agentwatch.screen.calls.cells.targets import cut_apart, is_path
-from agentwatch.screen.lines.format import SIGNS, call_clock, fitted
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.session import Call
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.signs import SIGNS
 
 _CLOCK = 9
 _TOOL = (5, 12)

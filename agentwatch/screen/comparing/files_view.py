@@ -9,10 +9,9 @@ from agentwatch.analysis.verdict_history import CommandVerdict
 from agentwatch.comparing import CommandRow, Comparison, FileRow
 from agentwatch.comparing.reports.figures import UNKNOWN, lines_words
 from agentwatch.screen.comparing.differences_view import DifferencesView
-from agentwatch.screen.lines.format import fitted
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.safe import SafeText, fitted, safe_line
 
 _SIDE = (10, 30)
 """The least and the greatest width of the cells of a side."""

@@ -13,9 +13,10 @@ from agentwatch.comparing.reports.figures import FIGURES, SAME, UNKNOWN, differe
 from agentwatch.comparing.reports.two_runs import named
 from agentwatch.events import Outcome
 from agentwatch.screen.frame.header import COLOURS
-from agentwatch.screen.lines.format import SIGNS, fitted, time_of_day
 from agentwatch.screen.lines.themes import muted
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.signs import SIGNS
+from agentwatch.text.times import time_of_day
 
 _LABEL = 7
 _GAP = 2

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from agentwatch.analysis.block_text import block_text, bounded
+from agentwatch.analysis.block_text import block_text, bounded, heading
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
 from agentwatch.blocks import (
-    BinaryBlock,
     Block,
     ChangeBlock,
     ContentBlock,
@@ -21,8 +20,6 @@ from agentwatch.blocks import (
     PlanBlock,
     ReferencesBlock,
     StepsBlock,
-    TextBlock,
-    TooLargeBlock,
 )
 from agentwatch.screen.detail.code_lines import CodeLines
 from agentwatch.screen.detail.contents.prose import (
@@ -38,8 +35,7 @@ from agentwatch.screen.detail.shell_output import shell_section
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import CodeStyle
 from agentwatch.session import Call, Place
-from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.safe import SafeText
 
 MOST_LINES = 20_000
 _LEAST_LINES = 200
@@ -47,16 +43,6 @@ _LEAST_LINES = 200
 _MOST_BLOCKS = 500
 _MOST_RAW_BYTES = 1 << 18
 _MOST_JSON_CHARACTERS = 1 << 20
-_TITLES: dict[type[Block], SafeText] = {
-    ErrorBlock: SafeText("error"),
-    ContentBlock: SafeText("content"),
-    MarkdownBlock: SafeText("page"),
-    MatchesBlock: SafeText("matches"),
-    PlanBlock: SafeText("to-do list"),
-    StepsBlock: SafeText("steps"),
-    BinaryBlock: SafeText("binary"),
-    TooLargeBlock: SafeText("too large to show"),
-}
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
 
 
@@ -88,7 +74,7 @@ class BlockSections:
             section, left_out = self._section(block, most)
             section.block = block
             if is_titled:
-                yield Heading(_title(block, len(section.lines) + left_out))
+                yield Heading(heading(block))
             yield section
             self._left -= len(section.lines)
             if left_out:
@@ -183,21 +169,6 @@ def pretty(text: str) -> str:
 
 def _indent(depth: int) -> str:
     return "  " * min(max(depth, 0), 40)
-
-
-def _title(block: Block, lines: int) -> SafeText:
-    match block:
-        case TextBlock() | FieldsBlock():
-            return safe_line(block.name)
-        case OutputBlock():
-            return safe_line(block.stream)
-        case ChangeBlock():
-            return SafeText("diff" if block.diff else "change")
-        case FilesBlock():
-            return SafeText(f"{lines:,} {'file' if lines == 1 else 'files'}")
-        case ReferencesBlock():
-            return SafeText(plural(len(block.references), "result"))
-    return _TITLES[type(block)]
 
 
 def _whereabouts(place: Place) -> str:

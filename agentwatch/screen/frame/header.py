@@ -15,11 +15,12 @@ from agentwatch.actions import count_words
 from agentwatch.analysis.status.figures import context_words, figures, turn_words
 from agentwatch.events import Outcome, Tokens
 from agentwatch.screen.frame.machine_place import machine_place
-from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome
 from agentwatch.sources.source import Source
+from agentwatch.text.durations import duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.signs import SIGNS
 
 COLOURS = {
     Outcome.RUNNING: "$text-accent",
@@ -239,13 +240,11 @@ def _run_clock(session: Session, now_ms: int | None) -> str:
     """Return the duration of the turn: as the agent reports it, or so far."""
     run = session.run
     if run.duration_ms is not None:
-        return f" {clock(run.duration_ms)}"
+        return f" {duration_words(run.duration_ms)}"
     began_ms = run.turn_seen_ms if run.turns > 1 else run.began_seen_ms
     if run.is_over or now_ms is None or began_ms is None:
         return ""
-    minutes, seconds = divmod(max(now_ms - began_ms, 0) // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f" {hours}:{minutes:02}:{seconds:02}" if hours else f" {minutes}:{seconds:02}"
+    return f" {running_clock(now_ms - began_ms)}"
 
 
 def _short(cwd: str | None) -> str | None:

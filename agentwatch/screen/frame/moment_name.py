@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.text.safe import SafeText
+from agentwatch.text.times import time_of_day
 
 
 def moment_name(at_ms: int | None, offset: int, size: int) -> SafeText:

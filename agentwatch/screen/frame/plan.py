@@ -5,12 +5,12 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
-from agentwatch.analysis.block_text import PLAN_SIGNS
 from agentwatch.events import PlanEntry, PlanStatus
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Session
 from agentwatch.session.rules import DONE_ENTRIES
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.signs import PLAN_SIGNS
 
 Entries = tuple[PlanEntry, ...]
 _LEAST_WIDE = 100

@@ -15,11 +15,11 @@ from textual.widget import Widget
 from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
 from agentwatch.feed.timeline import Timeline
 from agentwatch.screen.frame.time_bar_ends import NO_ENDS, EndWords, clock_words, ends
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.styles import LineStyles
 from agentwatch.session import Session
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.times import time_of_day
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdict_history import CallVerdict

@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.text.safe import SafeText, columns
+from agentwatch.text.times import time_of_day
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdict_history import CallVerdict

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentwatch.feed.playhead import Playhead
-from agentwatch.screen.lines.format import clock
 from agentwatch.screen.moment.moment import Moment
 from agentwatch.sources.source import Elsewhere, Source
 from agentwatch.sources.started.survivors import Survivor
 from agentwatch.text.amounts import byte_size, plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, safe_line
 
 BEHIND_BYTES = 1 << 18
@@ -55,7 +55,7 @@ def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *,
         more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""
         words.append(f"still running: {named}{more} (q to stop)")
     if playhead.cut_ms >= _LEAST_CUT_MS:
-        words.append(f"{clock(playhead.cut_ms)} of silence cut")
+        words.append(f"{duration_words(playhead.cut_ms)} of silence cut")
     if feed.backlog() > BEHIND_BYTES:
         words.append(f"reading · {byte_size(feed.backlog())} left")
     if held := feed.held_lines:

@@ -8,8 +8,7 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Group
 from agentwatch.screen.home import words
 from agentwatch.screen.home.columns import SINCE, STATE, Columns
-from agentwatch.screen.lines.format import fitted
-from agentwatch.text.safe import SafeText, columns, cut
+from agentwatch.text.safe import SafeText, columns, cut, fitted
 
 if TYPE_CHECKING:  # the command line prints these rows without Textual
     from agentwatch.screen.lines.line_view import Spans

@@ -6,20 +6,21 @@ Every text of a session is foreign and is made safe here.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.analysis.status.figures import short_count
 from agentwatch.events import Outcome
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
-from agentwatch.screen.lines.format import SIGNS, UNKNOWN
+from agentwatch.text import UNKNOWN
+from agentwatch.text.amounts import short_count
+from agentwatch.text.durations import age_words, in_seven_columns
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.signs import SIGNS
+from agentwatch.text.times import day_or_time
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest import LastTests
 
-_SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 _MOST_TEXT = 400
 """The characters of a title or an activity that are made safe: more than the widest terminal shows."""
 _MOST_SHOWN = 10**9
@@ -79,7 +80,7 @@ def state_words(row: Row, now_ms: int) -> StateWords:
     if standing.state not in LIVE:
         ended_ms = standing.since_ms or row.seen_ms
         mark = "?" if standing.ground is Ground.INFERRED else ""
-        word = words.word if ended_ms is None else _day_or_time(ended_ms, now_ms)
+        word = words.word if ended_ms is None else day_or_time(ended_ms, now_ms)
         return words._replace(word=f"{word}{mark}")
     if standing.state is State.WORKING:
         words = words._replace(word="tool" if standing.is_calling else "model")
@@ -95,17 +96,17 @@ def since_words(row: Row, now_ms: int) -> str:
     Of a session that is lost, it is the time since its machine was heard.
     """
     if row.lost_ms is not None:
-        return _clock(now_ms - row.lost_ms)
+        return in_seven_columns(now_ms - row.lost_ms, is_over=False)
     since_ms, until_ms = row.standing.since_ms, now_ms
     if row.standing.state not in LIVE:
         since_ms, until_ms = row.began_ms, row.standing.since_ms or row.seen_ms or 0
     if since_ms is None or not until_ms:
         return ""
-    return _clock(until_ms - since_ms)
+    return in_seven_columns(until_ms - since_ms, is_over=row.standing.state not in LIVE)
 
 
 def activity_clock(row: Row, now_ms: int) -> str:
-    """Return how long the activity of a session lasts, `48 s`; empty if the state lasts as long."""
+    """Return how long the activity of a session lasts, `0:48`; empty if the state lasts as long."""
     standing = row.standing
     if (
         row.lost_ms is not None
@@ -113,7 +114,7 @@ def activity_clock(row: Row, now_ms: int) -> str:
         or standing.state not in LIVE
     ):
         return ""
-    return span_words(now_ms - standing.now_since_ms)
+    return in_seven_columns(now_ms - standing.now_since_ms, is_over=False)
 
 
 def activity(row: Row) -> SafeText:
@@ -237,41 +238,7 @@ def _colour(found: LastTests) -> Outcome:
 
 def age(row: Row, now_ms: int) -> str:
     """Return how long ago a session began: `45 s`, `12 min`, `3 h`, `2 d`; empty if it is unknown."""
-    began_ms = row.began_ms
-    if began_ms is None:
-        return ""
-    elapsed = max(now_ms - began_ms, 0)
-    for unit_ms, most, name in ((_SECOND, 60, "s"), (_MINUTE, 60, "min"), (_HOUR, 48, "h")):
-        if elapsed < most * unit_ms:
-            return f"{elapsed // unit_ms} {name}"
-    return f"{min(elapsed // _DAY, 9_999)} d"
-
-
-def span_words(span_ms: int) -> str:
-    """Return a duration in whole seconds: `48 s`, `3:20`, `1:02:13`, `3 d`."""
-    return f"{max(span_ms, 0) // _SECOND} s" if span_ms < _MINUTE else _clock(span_ms)
-
-
-def _clock(span_ms: int) -> str:
-    """Return a duration in at most seven columns: `0:14`, `12:40`, `1:02:13`, `14 h`, `3 d`."""
-    span_ms = max(span_ms, 0)
-    minutes, seconds = divmod(span_ms // _SECOND, 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours >= 48:
-        return f"{min(hours // 24, 9_999)} d"
-    if hours >= 10:
-        return f"{hours} h"
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-
-
-def _day_or_time(epoch_ms: int, now_ms: int) -> str:
-    try:
-        then, now = (datetime.fromtimestamp(ms / 1000) for ms in (epoch_ms, now_ms))
-    except (ValueError, OSError, OverflowError):
-        return UNKNOWN
-    if then.date() == now.date():
-        return f"{then:%H:%M}"
-    return f"{then.day} {then:%b}" if then.year == now.year else f"{then:%Y-%m}"
+    return "" if row.began_ms is None else age_words(now_ms - row.began_ms)
 
 
 def _is_count(count: int | None) -> bool:

@@ -8,10 +8,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.screen.lines.format import CHOSEN_MARK
-
 if TYPE_CHECKING:
     from agentwatch.screen.lines.line_view import LineView
+
+_CHOSEN_MARK = "▐"
 
 
 def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
@@ -38,7 +38,7 @@ def chosen_row(strip: Strip, pane: LineView, width: int) -> Strip:
 
 def mark_strip(pane: LineView, style: str) -> Strip:
     """Return the mark that stands before a row, in the style with this name."""
-    return Strip([Segment(CHOSEN_MARK, pane.line_style(style))])
+    return Strip([Segment(_CHOSEN_MARK, pane.line_style(style))])
 
 
 def laid_over(strip: Strip, style: Style, width: int) -> Strip:

@@ -16,14 +16,13 @@ from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.words import foreign, repository, title
-from agentwatch.screen.lines.format import fitted
 from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.machine.searching import Progress, Searching
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, fitted, safe_line
 
 _AGENT, _PROJECT, _GAP = 9, 16, 2
 _LEAST_WITH_AGENT = 110

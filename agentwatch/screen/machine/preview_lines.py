@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from textual.strip import Strip
 
 from agentwatch.actions import action
-from agentwatch.analysis.block_text import PLAN_SIGNS
+from agentwatch.analysis.silence import call_clock
 from agentwatch.events import Outcome, PlanEntry, PlanStatus
-from agentwatch.screen.lines.format import SIGNS, call_clock, fitted
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import code_theme
 from agentwatch.screen.transcript.entries import (
@@ -21,7 +20,8 @@ from agentwatch.screen.transcript.entries import (
 )
 from agentwatch.session import Call, Entry, Kind, Session
 from agentwatch.session.rules import DONE_ENTRIES
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.signs import PLAN_SIGNS, SIGNS
 
 _MOST_CALLS = 4
 _MOST_PLAN = 8

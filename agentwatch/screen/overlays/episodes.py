@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentwatch.analysis.episodes import Episode, EpisodeKind
 from agentwatch.events import Outcome
-from agentwatch.screen.lines.format import SIGNS
 from agentwatch.text.safe import SafeText
+from agentwatch.text.signs import SIGNS
 
 _COUNTED = (EpisodeKind.FAILURE, EpisodeKind.CYCLES)
 

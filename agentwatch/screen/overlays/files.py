@@ -18,15 +18,18 @@ from agentwatch.analysis.files import (
     is_back_to_start,
     latest_ms,
 )
+from agentwatch.analysis.silence import call_clock
 from agentwatch.feed import Feed
-from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, cut_middle, fitted, time_of_day
 from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call
+from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitted, safe_line
+from agentwatch.text.signs import SIGNS
+from agentwatch.text.times import time_of_day
 
 _LEAST_PATH = 14
 _LEAST_WITH_ACTIONS = 84

@@ -12,16 +12,18 @@ from textual.screen import ModalScreen
 
 from agentwatch.actions import target
 from agentwatch.analysis.episodes import Episode, Episodes, for_reading
+from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
 from agentwatch.events import Traits
 from agentwatch.feed import Feed
-from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.overlays.call_rows import CallRowsView
 from agentwatch.screen.overlays.episodes import episode_calls, episode_sign
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call, Run
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.durations import duration_words
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.signs import EIGHTHS, SIGNS
 
 _NAME = 22
 _CALL_CLOCK = 8
@@ -111,7 +113,7 @@ class TimeView(CallRowsView):
         if not isinstance(row, Bar):
             return [(cut(row[0], width), row[1])]
         name, ms, whole_ms, percent, style = row
-        number = f"{clock(ms):>{_CLOCK}}{percent:>{_PERCENT}}  "
+        number = f"{duration_words(ms):>{_CLOCK}}{percent:>{_PERCENT}}  "
         name_width = max(min(_NAME, width - len(number)), 1)
         room = min(width - name_width - len(number), _MOST_BAR)
         return [
@@ -180,7 +182,7 @@ def _rows(account: Account, episodes: Sequence[Episode], traits: Traits) -> Iter
             percent = _percent(ms, account.whole_ms)
             yield Bar(share, ms, account.whole_ms, percent, _STYLES.get(share, "rule"))
     if account.between_runs_ms:
-        yield SafeText(f"not counted: {clock(account.between_runs_ms)} between runs"), "muted"
+        yield SafeText(f"not counted: {duration_words(account.between_runs_ms)} between runs"), "muted"
     if account.running:
         yield SafeText(f"{account.running} running: not included in the tools until completed"), "muted"
     yield from _trouble(episodes)
@@ -190,10 +192,10 @@ def _rows(account: Account, episodes: Sequence[Episode], traits: Traits) -> Iter
 
 def _heading(account: Account, *, has_times: bool) -> SafeText:
     if account.is_agent_time:
-        return SafeText(f"{clock(account.whole_ms)} by the agent's clock")
+        return SafeText(f"{duration_words(account.whole_ms)} by the agent's clock")
     if account.whole_ms:
         reason = "the stream has no timestamps" if has_times else "this agent writes no timestamps"
-        return SafeText(f"{clock(account.whole_ms)} by arrival times: {reason}")
+        return SafeText(f"{duration_words(account.whole_ms)} by arrival times: {reason}")
     return SafeText("no times known: neither the stream nor the recording has timestamps")
 
 
@@ -221,7 +223,7 @@ def _tools(tools: Sequence[ToolTime]) -> Iterator[Row]:
     for tool, calls, ms in tools[:_MOST_TOOLS]:
         yield Bar(f"{tool} ×{calls}", ms, tools[0].ms, "", "muted")
     if left := tools[_MOST_TOOLS:]:
-        yield SafeText(f"{len(left)} more, {clock(sum(tool.ms for tool in left))} in total"), "muted"
+        yield SafeText(f"{len(left)} more, {duration_words(sum(tool.ms for tool in left))} in total"), "muted"
 
 
 def _slowest(calls: Sequence[Call]) -> Iterator[Row]:

@@ -14,14 +14,15 @@ from agentwatch.actions import ended_ms, target
 from agentwatch.analysis.files import TouchedFile
 from agentwatch.analysis.verdict_history import CallVerdict, VerdictHistory, changed_files, ribbon_pieces
 from agentwatch.events import Outcome
-from agentwatch.screen.lines.format import SIGNS, fitted, time_of_day
 from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call, Session
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, fitted, safe_line
+from agentwatch.text.signs import SIGNS
+from agentwatch.text.times import time_of_day
 
 _SLICE_SECONDS = 0.002
 _NUMBER = 7

@@ -15,9 +15,8 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from agentwatch.blocks import Block, ChangeBlock, ContentBlock
-from agentwatch.screen.lines.format import cut_middle
 from agentwatch.session import Call, Session
-from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.safe import SafeText, cut_middle, safe_line
 
 _SHOWN_COLUMNS = 60
 _MOST_DIFF_LINES = 1000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_renderer import BlockRenderer
 from agentwatch.screen.transcript.blocks import Blocks
 from agentwatch.session import Session
 from agentwatch.text.safe import SafeText
+from agentwatch.text.times import time_of_day
 
 _SLICE_SECONDS = 0.008
 _MOST_MEASURED = 200

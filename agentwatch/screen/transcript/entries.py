@@ -7,11 +7,12 @@ from textual.strip import Strip
 
 from agentwatch.actions import action
 from agentwatch.events import Outcome
-from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks, split_lines
 from agentwatch.session import Call, Entry, Kind, TurnResult
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, cut, safe_text
+from agentwatch.text.signs import SIGNS
 
 GROWING = (Kind.ANSWER, Kind.REASONING)
 """The kinds of entries whose text may still grow, in Markdown. There is a blank line between their pieces."""
@@ -66,7 +67,7 @@ class EntryRenderer:
         return strips
 
     def _outcome(self, result: TurnResult) -> list[Strip]:
-        duration = "" if result.duration_ms is None else f" in {clock(result.duration_ms)}"
+        duration = "" if result.duration_ms is None else f" in {duration_words(result.duration_ms)}"
         words = SafeText(f"{SIGNS[result.outcome]} {result.outcome}{duration}")
         strips = [self._pane.strip_of([(words, str(result.outcome))])]
         if result.outcome is Outcome.SUCCEEDED and not result.is_bare and is_result_shown(result):
@@ -121,7 +122,7 @@ def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:
 def thought_for(entry: Entry) -> SafeText:
     """Return the words of a thought's title; for a finished thought, with its duration if it is known."""
     took_ms = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
-    duration = f" {clock(took_ms)}" if took_ms > 0 and not entry.is_open else ""
+    duration = f" {duration_words(took_ms)}" if took_ms > 0 and not entry.is_open else ""
     return SafeText(f"thinking{duration}")
 
 

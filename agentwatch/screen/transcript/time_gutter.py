@@ -5,11 +5,11 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from agentwatch.actions import ended_ms
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 from agentwatch.session import Entry
 from agentwatch.text.safe import SafeText
+from agentwatch.text.times import time_of_day
 
 _TIME_COLUMNS = 9
 

@@ -24,6 +24,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import Outcome, ToolKind
+from agentwatch.text.durations import duration_words
 from agentwatch.wire.blocks import fields_block, short_and_long
 from agentwatch.wire.cursor.plans import plan_entries
 from agentwatch.wire.cursor.results import REASONS, UNFAILED, VARIANTS, mcp_texts, read_result
@@ -140,7 +141,7 @@ def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
     yield from _steps_block(body)
     duration_ms = number(body, "durationMs")
     if duration_ms is not None:
-        yield TextBlock("duration", f"{duration_ms / 1000:.1f} s")
+        yield TextBlock("duration", duration_words(duration_ms))
         del body["durationMs"]
 
 

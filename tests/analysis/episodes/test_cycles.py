@@ -17,7 +17,7 @@ def test_cycles_in_a_row_are_an_episode(recording: Saver) -> None:
     episodes = found_in(recording(written(*calls, EDIT, TESTS[0])))
     assert [episodes.cycle(number) for number in range(1, 12)] == [0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 1]
     found = only(episodes)
-    assert found.words == "3 edit-test-fail cycles, 1 m 11 s: pytest"
+    assert found.words == "3 edit-test-fail cycles, 1:11: pytest"
     assert (found.kind, found.first, found.last, found.tries) == (EpisodeKind.CYCLES, 2, 9, 3)
     assert found.is_over
     assert found.is_fixed
@@ -26,7 +26,7 @@ def test_cycles_in_a_row_are_an_episode(recording: Saver) -> None:
 def test_cycles_that_go_on_are_open(recording: Saver) -> None:
     """While the tests fail, the episode is not over."""
     found = only(found_in(recording(written(KNOWN, EDIT, TESTS[0], EDIT, TESTS[1], EDIT, TESTS[2]))))
-    assert found.words == "3 edit-test-fail cycles, 51 s: pytest c.py"
+    assert found.words == "3 edit-test-fail cycles, 51.0 s: pytest c.py"
     assert not found.is_over
 
 
@@ -35,7 +35,7 @@ def test_cycles_of_one_command_are_part_of_its_failure(recording: Saver) -> None
     red, green = shell("pytest -q", 1, RED), shell("pytest -q", 0, GREEN)
     calls = (red, EDIT, red, EDIT, red, EDIT, red, EDIT, green)
     episodes = found_in(recording(written(KNOWN, *calls)))
-    assert words_of(episodes) == ["fixed on try 5, 1 m 21 s, 3 edit-test-fail cycles: pytest -q"]
+    assert words_of(episodes) == ["fixed on try 5, 1:21, 3 edit-test-fail cycles: pytest -q"]
 
 
 def test_cycles_belong_to_their_own_failure(recording: Saver) -> None:
@@ -43,8 +43,8 @@ def test_cycles_belong_to_their_own_failure(recording: Saver) -> None:
     red, green = shell("pytest -q", 1, RED), shell("pytest -q", 0, GREEN)
     calls = (red, red, red, green, EDIT, red, EDIT, red, EDIT, red, green)
     assert words_of(found_in(recording(written(KNOWN, *calls)))) == [
-        "fixed on try 4, 31 s: pytest -q",
-        "fixed on try 4, 51 s, 3 edit-test-fail cycles: pytest -q",
+        "fixed on try 4, 31.0 s: pytest -q",
+        "fixed on try 4, 51.0 s, 3 edit-test-fail cycles: pytest -q",
     ]
 
 
@@ -53,8 +53,8 @@ def test_cycles_of_several_commands_are_an_episode_of_their_own(recording: Saver
     red, other = shell("pytest a", 1, RED), shell("pytest b", 1, RED)
     calls = (EDIT, red, EDIT, red, EDIT, red, EDIT, other)
     assert words_of(found_in(recording(written(KNOWN, *calls)))) == [
-        "not fixed yet, 3 tries, 41 s: pytest a",
-        "4 edit-test-fail cycles, 1 m 11 s: pytest b",
+        "not fixed yet, 3 tries, 41.0 s: pytest a",
+        "4 edit-test-fail cycles, 1:11: pytest b",
     ]
 
 

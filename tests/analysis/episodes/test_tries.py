@@ -38,7 +38,7 @@ def test_a_failure_and_its_retries_are_one_episode(recording: Saver) -> None:
     episodes = found_in(recording(written(*calls)))
     assert tries_of(episodes, 6) == [1, 1, 2, 1, 3, 1]
     found = only(episodes)
-    assert found.words == "fixed on try 3, 41 s: npm run build"
+    assert found.words == "fixed on try 3, 41.0 s: npm run build"
     assert (found.kind, found.first, found.last, found.tries) == (EpisodeKind.FAILURE, 1, 5, 3)
     assert (found.is_over, found.is_fixed, found.duration_ms) == (True, True, 41_000)
 
@@ -46,11 +46,9 @@ def test_a_failure_and_its_retries_are_one_episode(recording: Saver) -> None:
 def test_an_open_episode_says_so(recording: Saver) -> None:
     """While the session runs, the failure is not fixed yet. When the run has ended, it never will be."""
     tries = [shell(BUILD, 2)] * 13
-    assert words_of(found_in(recording(written(*tries)))) == [
-        "not fixed yet, 13 tries, 2 m 01 s: npm run build"
-    ]
+    assert words_of(found_in(recording(written(*tries)))) == ["not fixed yet, 13 tries, 2:01: npm run build"]
     ended = recording(written(*tries) + result("no"))
-    assert words_of(found_in(ended)) == ["not fixed after 13 tries, 2 m 01 s: npm run build"]
+    assert words_of(found_in(ended)) == ["not fixed after 13 tries, 2:01: npm run build"]
 
 
 def test_an_episode_grows_with_its_session(recording: Saver) -> None:
@@ -63,7 +61,7 @@ def test_an_episode_grows_with_its_session(recording: Saver) -> None:
     with path.open("ab") as file:
         file.write(shell(BUILD)(4))
     feed.advance()
-    assert only(read_whole(episodes)).words == "fixed on try 4, 31 s: npm run build"
+    assert only(read_whole(episodes)).words == "fixed on try 4, 31.0 s: npm run build"
     assert episodes.tries(4) == 4
 
 
@@ -103,23 +101,23 @@ def test_a_command_is_the_same_in_other_words(recording: Saver) -> None:
     calls = [shell(command, 1, RED) for command in commands] + [shell("uv run pytest tests", 0, GREEN)]
     episodes = found_in(recording(written(*calls)))
     assert tries_of(episodes, 4) == [1, 2, 3, 4]
-    assert words_of(episodes) == ["fixed on try 4, 31 s: pytest tests"]
+    assert words_of(episodes) == ["fixed on try 4, 31.0 s: pytest tests"]
 
 
 def test_the_exit_code_of_a_filter_says_nothing(recording: Saver) -> None:
     """After `| tail`, the verdict of the tests counts; of another command, a success is unknown."""
     red, green = shell("pytest | tail -3", 0, RED), shell("pytest | tail -3", 0, GREEN)
     episodes = found_in(recording(written(red, red, shell("pytest", 1, RED), green)))
-    assert words_of(episodes) == ["fixed on try 4, 31 s: pytest | tail -3"]
+    assert words_of(episodes) == ["fixed on try 4, 31.0 s: pytest | tail -3"]
     build = (shell(BUILD, 2), shell(BUILD, 2), shell(BUILD, 2), shell(f"{BUILD} | tail -3"))
-    assert words_of(found_in(recording(written(*build)))) == ["not fixed yet, 3 tries, 21 s: npm run build"]
+    assert words_of(found_in(recording(written(*build)))) == ["not fixed yet, 3 tries, 21.0 s: npm run build"]
 
 
 def test_the_same_words_with_another_exit_code_are_fixed(recording: Saver) -> None:
     """A piped command whose exit code was 1, and is 0 now, has succeeded: the shell reports the pipe."""
     piped = f"{BUILD} | tail -3"
     episodes = found_in(recording(written(shell(piped, 1), shell(piped, 1), shell(piped))))
-    assert words_of(episodes) == ["fixed on try 3, 21 s: npm run build | tail -3"]
+    assert words_of(episodes) == ["fixed on try 3, 21.0 s: npm run build | tail -3"]
 
 
 def test_edits_of_the_same_file_are_tries(recording: Saver) -> None:
@@ -127,7 +125,7 @@ def test_edits_of_the_same_file_are_tries(recording: Saver) -> None:
     calls = (read("src/a.py"), failed_edit("src/a.py"), failed_edit("src/a.py"), edit("src/a.py"))
     episodes = found_in(recording(written(*calls)))
     assert tries_of(episodes, 4) == [1, 1, 2, 3]
-    assert words_of(episodes) == ["fixed on try 3, 21 s: src/a.py"]
+    assert words_of(episodes) == ["fixed on try 3, 21.0 s: src/a.py"]
 
 
 def test_parallel_calls_are_no_retries(recording: Saver) -> None:

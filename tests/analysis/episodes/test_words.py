@@ -1,25 +1,11 @@
-"""The lines of episodes, and their durations."""
+"""The lines of episodes, and how long they took."""
 
 from __future__ import annotations
 
-from agentwatch.analysis.episodes.episode import duration_ms, span_words
+from agentwatch.analysis.episodes.episode import duration_ms
 from agentwatch.session import Call, Place
 from tests.analysis.episodes.calls import found_in, shell, words_of, written
 from tests.conftest import Saver, case
-
-
-def test_a_duration_has_its_seconds() -> None:
-    """Minutes have seconds of two digits, hours have minutes."""
-    cases: list[tuple[int, str]] = [
-        (999, "0 s"),
-        (48_000, "48 s"),
-        (125_000, "2 m 05 s"),
-        (250_000, "4 m 10 s"),
-        (7_500_000, "2 h 05 m"),
-    ]
-    for ms, words in cases:
-        with case(ms):
-            assert span_words(ms) == words
 
 
 def _call(started: int | None, ended: int | None, seen: tuple[int | None, int | None] = (None, None)) -> Call:

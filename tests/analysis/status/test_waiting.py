@@ -45,18 +45,18 @@ def made(events: list[Event]) -> Session:
 def test_what_is_waited_for() -> None:
     """An open question comes first, then a compaction, then a retry without an open call."""
     cases: list[tuple[list[Event], str]] = [
-        ([begins("c", "Bash", "rm -rf build"), ASKED], "asks: Bash rm -rf build · 14 s"),
-        ([ASKED, ASKED._replace(key="r")], "asks: Bash rm -rf build (and 1 more) · 14 s"),
-        ([ASKED, ASKED._replace(answer="approved")], "waiting for the model · 14 s"),
-        ([ASKED._replace(is_automatic=True)], "waiting for the model · 14 s"),
-        ([begins("c", "Bash", "x"), ASKED, ends("c", "Bash")], "waiting for the model · 14 s"),
-        ([Compaction(is_over=False)], "compacting the context · 14 s"),
-        ([Compaction(is_over=False), Compaction(is_over=True)], "waiting for the model · 14 s"),
-        ([Retry("overloaded", 4, 10, 22_000)], "retry 4 of 10: overloaded · next in 8 s"),
-        ([Retry("overloaded", 4, 10, 10_000)], "retry 4 of 10: overloaded · 4 s"),
-        ([Retry("", None, 10)], "retry · 14 s"),
-        ([Retry("overloaded", 1), Text(Channel.ANSWER, "x")], "writing · quiet for 14 s"),
-        ([begins("c", "Bash", "make"), Retry("busy", 1)], "running make · 14 s"),
+        ([begins("c", "Bash", "rm -rf build"), ASKED], "asks: Bash rm -rf build · 0:14"),
+        ([ASKED, ASKED._replace(key="r")], "asks: Bash rm -rf build (and 1 more) · 0:14"),
+        ([ASKED, ASKED._replace(answer="approved")], "waiting for the model · 0:14"),
+        ([ASKED._replace(is_automatic=True)], "waiting for the model · 0:14"),
+        ([begins("c", "Bash", "x"), ASKED, ends("c", "Bash")], "waiting for the model · 0:14"),
+        ([Compaction(is_over=False)], "compacting the context · 0:14"),
+        ([Compaction(is_over=False), Compaction(is_over=True)], "waiting for the model · 0:14"),
+        ([Retry("overloaded", 4, 10, 22_000)], "retry 4 of 10: overloaded · next in 0:08"),
+        ([Retry("overloaded", 4, 10, 10_000)], "retry 4 of 10: overloaded · 0:04"),
+        ([Retry("", None, 10)], "retry · 0:14"),
+        ([Retry("overloaded", 1), Text(Channel.ANSWER, "x")], "writing · quiet for 0:14"),
+        ([begins("c", "Bash", "make"), Retry("busy", 1)], "running make · 0:14"),
     ]
     for events, words in cases:
         with case(events):

@@ -110,8 +110,8 @@ def test_calls_silences_and_what_is_not_shown_yet() -> None:
     made.line(2000)
     made.close()
     bar = bar_of(made, 30)
-    assert text(drawn(bar, made.size)) == " ━━━│━✗ ─────── 20 s ──────━│●"
-    assert text(drawn(bar, shown)) == " ━━━│━✗●╌╌╌╌╌╌╌ 20 s ╌╌╌╌╌╌╌│╌"
+    assert text(drawn(bar, made.size)) == " ━━━│━✗ ────── 20.0 s ─────━│●"
+    assert text(drawn(bar, shown)) == " ━━━│━✗●╌╌╌╌╌╌ 20.0 s ╌╌╌╌╌╌│╌"
 
 
 def test_a_silent_call_is_no_silence() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.text.safe import columns
-
 from agentwatch.analysis.verdict_history import CallVerdict, beside, ribbon, ribbon_pieces
 from agentwatch.analysis.verdicts import verdict
+from agentwatch.text.safe import columns
 from tests.conftest import case
 
 

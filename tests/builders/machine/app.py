@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from agentwatch.text.safe import SafeText
 from textual.pilot import Pilot
 
 from agentwatch.config import Config
@@ -20,6 +19,7 @@ from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.machine.screen import HomeScreen
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.text.safe import SafeText
 from tests.builders.home.home_app import screen_rows
 from tests.builders.screen.app import eventually
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from agentwatch.text.safe import SafeText
 from textual import on
 from textual.app import App, ComposeResult
 from textual.message import Message
@@ -17,8 +16,9 @@ from agentwatch.analysis.verdicts import verdict
 from agentwatch.events import Outcome
 from agentwatch.resources import stylesheets
 from agentwatch.screen.frame.time_bar import TimeBar
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.themes import ANSI_THEMES
+from agentwatch.text.safe import SafeText
+from agentwatch.text.times import time_of_day
 from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded
 
 PLAYING = SafeText("×4 ▶")

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from agentwatch.text.safe import safe_line, safe_text
 
 from agentwatch.actions import action, brief_action, outcome_note
 from agentwatch.analysis.integrity import integrity
@@ -22,6 +21,7 @@ from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
+from agentwatch.text.safe import safe_line, safe_text
 from tests.builders.lines import completed, event, init, result, session, started, user
 from tests.builders.packed import mark, marks_of
 from tests.builders.payloads import CLASSES, PAYLOADS

@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from agentwatch.text.amounts import byte_size
 
 from agentwatch.cli.address import parse_address
 from agentwatch.faults import Fault
+from agentwatch.text.amounts import byte_size
 from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import fake_machine
 from tests.builders.machine.saved import save

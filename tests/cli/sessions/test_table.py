@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from agentwatch.text.safe import SafeText, columns
 
 from agentwatch.cli.sessions.table import table
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
+from agentwatch.text.safe import SafeText, columns
 from tests.builders.machine.rows import NOW_MS, row
 
 ASKS = row(

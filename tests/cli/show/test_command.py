@@ -42,7 +42,7 @@ def test_the_state_at_a_moment_is_shown() -> None:
     """`FILE@…` prints the state of then, with the words of the status line of then."""
     cases: list[tuple[str, str, str]] = [
         ("10:02:12", "2026-11-02 10:02:12", "waiting for the model"),
-        ("2026-11-02T10:02:13Z", "2026-11-02 10:02:13", "running read lantern/settings.py · 0 s"),
+        ("2026-11-02T10:02:13Z", "2026-11-02 10:02:13", "running read lantern/settings.py · 0:00"),
         ("50%", "2026-11-02 10:02:14", "waiting for the model"),
         ("100%", "2026-11-02 10:02:18", "succeeded in 8.7 s · 2 calls"),
         ("live", "2026-11-02 10:02:18", "succeeded in 8.7 s · 2 calls"),
@@ -69,8 +69,8 @@ def test_a_moment_between_two_lines_has_its_own_clock(recording: Saver) -> None:
     times = "".join(f"{end} {1_000_000 + 10_000 * nth}\n" for nth, end in enumerate(ends))
     path.with_suffix(".times").write_text(times)
     lines_shown = shown(f"{path}@+15s")
-    assert "running make · 5 s" in lines_shown
-    assert "  #1 Ran terminal command make (running) · 5.0 s" in lines_shown
+    assert "running make · 0:05" in lines_shown
+    assert "  #1 Ran terminal command make (running) · 0:05" in lines_shown
 
 
 def test_a_file_without_a_moment_is_shown_at_its_end() -> None:

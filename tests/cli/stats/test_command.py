@@ -22,15 +22,15 @@ ended   2 succeeded, 2 unfinished
 tests   2 unknown, 1 green, 1 red
 time    36.0 s
 calls   18, 5 failed, 1 rejected
-tokens  1.3 k in (0 cached), 57 out (of 2 of 4 sessions)
+tokens  1.3k in (0 cached), 57 out (of 2 of 4 sessions)
 cost    $1.50 (of 1 of 4 sessions)
 
 agents                     sessions    time  calls  failed   cost  input  output
-cursor                            2  24.0 s     14       4      -  1.0 k      50
+cursor                            2  24.0 s     14       4      -   1.0k      50
 claude                            2  12.0 s      4       1  $1.50    300       7
 
 repositories               sessions    time  calls  failed   cost  input  output
-mill                              2  24.0 s     14       4      -  1.0 k      50
+mill                              2  24.0 s     14       4      -   1.0k      50
 tidepool                          2  12.0 s      4       1  $1.50    300       7
 
 failures by tool                                             failed  calls  rate

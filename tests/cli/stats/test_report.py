@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 
-from agentwatch.text.safe import columns
-
 from agentwatch.cli.stats.records import csv_lines
 from agentwatch.cli.stats.report import report
-from agentwatch.cli.stats.words import amount, count, dollars, duration, percent
+from agentwatch.cli.stats.words import amount, cost, count, duration, percent
 from agentwatch.session_index.statistics import Chosen, Statistics
 from agentwatch.session_index.statistics.calls import CallFacts, Durations, Failures, Verdicts
 from agentwatch.session_index.statistics.files import EditedFile
 from agentwatch.session_index.statistics.sums import SessionFacts, Sums
+from agentwatch.text.safe import columns
 from tests.conftest import case
 
 HOSTILE = "\x1b]0;x\x07\n\u202e日本\ud800 " + "x" * 5000
@@ -60,16 +59,15 @@ def test_every_line_fits() -> None:
 
 def test_what_is_unknown_is_no_zero() -> None:
     """An unknown number is `-`, and a known zero is 0."""
-    assert (count(None), amount(None), duration(None), dollars(None), percent(None)) == ("-",) * 5
-    assert (count(0), amount(0), duration(0), dollars(0), percent(0)) == ("0", "0", "0 ms", "$0.00", "0 %")
+    assert (count(None), amount(None), duration(None), cost(None), percent(None)) == ("-",) * 5
+    assert (count(0), amount(0), duration(0), cost(0), percent(0)) == ("0", "0", "0 ms", "$0.00", "0 %")
 
 
 def test_numbers_are_short() -> None:
     """Large numbers have a unit, and small ones are not shown as nothing."""
     assert [amount(number) for number in (999, 1000, 12_345, 123_456, 999_499, 1_000_000, 2.5e9)] == [
-        *("999", "1.0 k", "12.3 k", "123 k", "999 k", "1.0 M", "2.5 G")
+        *("999", "1.0k", "12k", "123k", "999k", "1.0M", "2.5G")
     ]
-    assert [dollars(cost) for cost in (0.004, 0.005, 1234.5)] == ["<$0.01", "$0.01", "$1,234.50"]
     assert [percent(share) for share in (0.0001, 0.074, 0.5, 1)] == ["<0.1 %", "7.4 %", "50 %", "100 %"]
 
 

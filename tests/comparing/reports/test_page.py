@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agentwatch.text.safe import safe_text
 
 from agentwatch.comparing import compare_several
 from agentwatch.comparing.reports.page import page_pieces
 from agentwatch.comparing.reports.several_runs import several_report
 from agentwatch.comparing.reports.two_runs import report_of
+from agentwatch.text.safe import safe_text
 from tests.builders.comparing.runs import Run, edit, open_comparison, read, run_tests, shell
 from tests.builders.payloads import PAYLOADS
 from tests.conftest import case

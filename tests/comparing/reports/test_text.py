@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agentwatch.text.safe import columns, safe_text
 
 from agentwatch.comparing import compare, compare_several
 from agentwatch.comparing.reports.several_runs import several_report
 from agentwatch.comparing.reports.text import WIDTH, text_lines
 from agentwatch.comparing.reports.two_runs import report_of
+from agentwatch.text.safe import columns, safe_text
 from tests.builders.comparing.runs import Run, open_comparison, read, run_tests, side_at
 from tests.builders.payloads import PAYLOADS
 from tests.conftest import RECORDINGS, case

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentwatch.text.safe import safe_text
 
 from agentwatch.analysis.moments import Asked, CallEnd, Share
 from agentwatch.exports.exporter import Choices
 from agentwatch.exports.html import EXPORTER
 from agentwatch.exports.html.content.nodes import texts
 from agentwatch.exports.opening import Wanted
+from agentwatch.text.safe import safe_text
 from tests.builders.captures import Captures
 from tests.builders.exports.opened import RAW, WHOLE, every_recording, opened, written
 from tests.builders.lines import DONE, completed, final, init, result, segment, started, thought, user

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from agentwatch.text.safe import safe_text
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.exports.markdown.bodies import markdown
 from agentwatch.exports.markdown.escapes import escaped, harmless
+from agentwatch.text.safe import safe_text
 from tests.conftest import case
 from tests.exports.markdown.parsed import html_of, text_of, tokens
 

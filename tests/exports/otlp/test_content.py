@@ -7,9 +7,9 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from agentwatch.text.safe import safe_text
 
 from agentwatch.exports.otlp.content import MOST_BYTES, message_list, relative, shortened
+from agentwatch.text.safe import safe_text
 from tests.builders.lines import completed, final, init, result, started, thought, user
 from tests.conftest import Saver, case
 from tests.exports.otlp.collector import Collector, attributes

@@ -9,7 +9,6 @@ import pytest
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.states import words
-from tests.conftest import case
 from tests.machine.states.cases import NOW_MS, call, working
 
 
@@ -35,20 +34,6 @@ def test_the_model_retries_compacts_or_thinks() -> None:
         == "retry 4 of 10: overloaded"
     )
     assert words.model_words(replace(working(), retry="retry", is_compacting=True)) == "compacting"
-
-
-def test_a_span_has_one_unit() -> None:
-    """Seconds, minutes or hours."""
-    cases: list[tuple[int, str]] = [
-        (-1, "0 s"),
-        (59_999, "59 s"),
-        (60_000, "1 min"),
-        (7_199_999, "119 min"),
-        (7_200_000, "2 h"),
-    ]
-    for span_ms, expected in cases:
-        with case(span_ms):
-            assert words.span_words(span_ms) == expected
 
 
 def test_a_silence_is_compared_with_the_usual_one() -> None:

@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 import pytest
-from agentwatch.text.safe import safe_text
 
 from agentwatch.actions import action
 from agentwatch.analysis.block_text import block_text
 from agentwatch.outputs.summary import summary
+from agentwatch.text.safe import safe_text
 from agentwatch.wire.agents import agent_named
 from tests.builders.lines import session
 from tests.builders.payloads import PAYLOADS

@@ -7,7 +7,6 @@ import os
 from typing import Any
 
 import pytest
-from agentwatch.text.safe import safe_line
 
 from agentwatch.actions import action
 from agentwatch.events import Outcome
@@ -16,6 +15,7 @@ from agentwatch.outputs.shown import call as shown_call
 from agentwatch.outputs.shown.call import call_json, call_text
 from agentwatch.outputs.summary import call_members
 from agentwatch.recording import open_saved
+from agentwatch.text.safe import safe_line
 from tests.builders.captures import Captures
 from tests.builders.claude_lines import written
 from tests.builders.formats.samples import KNOWN, named, of_a_format

@@ -19,7 +19,7 @@ def test_each_episode_has_its_calls_and_its_words(recording: Saver) -> None:
     assert fixed == {
         "number": 1,
         "kind": "failure",
-        "words": "fixed on try 3, 21 s: make",
+        "words": "fixed on try 3, 21.0 s: make",
         "first_call": 1,
         "last_call": 3,
         "tries": 3,
@@ -39,9 +39,9 @@ def test_the_state_lists_what_is_not_fixed_first(recording: Saver) -> None:
     assert lines[at - 1 : at + 4] == [
         "",
         "── trouble",
-        "not fixed yet, 3 tries, 21 s: npm test",
+        "not fixed yet, 3 tries, 21.0 s: npm test",
         "edited without reading: a.py",
-        "fixed on try 3, 21 s: make",
+        "fixed on try 3, 21.0 s: make",
     ]
     calm = feed_of(recording(written(read("a.py"))), follow=True)
     assert "── trouble" not in list(state_text(State(calm, 1, 1, None)))

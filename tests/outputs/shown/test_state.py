@@ -6,9 +6,9 @@ import json
 
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown.state import State, state_json, state_text
-from agentwatch.outputs.shown.times import between, moment
 from agentwatch.outputs.summary import whole_summary
 from agentwatch.recording import LineReader, Until, open_saved
+from agentwatch.text.times import date_and_time
 from tests.builders.lines import completed, delta, init, result, started, user
 from tests.conftest import Saver
 
@@ -40,13 +40,13 @@ def test_a_state_has_everything_as_it_was(recording: Saver) -> None:
     """The text has the place, the agent, the words of then, the open calls with their clock, and the text."""
     shown = state(recording, 6, 1_003_500)
     assert list(state_text(shown)) == [
-        f"at {moment(1_003_500)} · byte {shown.offset:,} of {shown.size:,}",
+        f"at {date_and_time(1_003_500)} · byte {shown.offset:,} of {shown.size:,}",
         "cursor · Auto · default · /home/dev/mill",
         "session s-1",
         "prompt: Mend the␊mill.",
         "running make",
         "2 calls, 1 running",
-        "  #2 Ran terminal command make (running) · 2.5 s",
+        "  #2 Ran terminal command make (running) · 0:02",
         "",
         "── to-do list",
         "◐ Look",
@@ -94,9 +94,3 @@ def test_a_long_text_has_its_last_lines(recording: Saver) -> None:
     feed.advance()
     lines = list(state_text(State(feed, 1, 1, None)))
     assert lines[-11:] == ["── last lines of the text", *(f"line {number}" for number in range(990, 1000))]
-
-
-def test_times_and_durations_are_words() -> None:
-    """A time that no calendar has, and a duration without both ends, are unknown."""
-    assert moment(None) == moment(10**30) == between(None, 5) == between(7, 5) == "unknown"
-    assert [between(0, ms) for ms in (37, 9_800, 133_000, 3_733_000)] == ["37 ms", "9.8 s", "2:13", "1:02:13"]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-from agentwatch.text.safe import SafeText
 
 from agentwatch.engine.engine import EngineError, StoredCard
 from agentwatch.machine.found import Key
@@ -18,6 +17,7 @@ from agentwatch.machine.watched import Watched
 from agentwatch.recording import now_ms
 from agentwatch.remote.fleet import engine
 from agentwatch.remote.fleet.several import Several
+from agentwatch.text.safe import SafeText
 from tests.builders.machine.fake import fake_machine
 from tests.remote.fleet.made import MadeArchive, card, fleet_of, key, named, step_until
 

@@ -187,7 +187,7 @@ def test_a_silence_has_an_address(tmp_path: Path) -> None:
     """A silence is named by the moment at which it began."""
     data = run(INSIDE, call("read", "c-2", 91_100, 92_000, path="a"))
     [found] = judge(data, rules(limit=["idle=1m"]), tmp_path)
-    assert [(each.at, each.words) for each in found.places] == [("@+0s", "silence of 1 m 30 s")]
+    assert [(each.at, each.words) for each in found.places] == [("@+0s", "silence of 1:30")]
 
 
 def test_a_call_that_never_ended_ran_until_the_end_of_its_run(tmp_path: Path) -> None:

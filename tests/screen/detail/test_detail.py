@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.screen.detail.from_blocks import pretty
-from agentwatch.screen.lines.format import SIGNS
+from agentwatch.text.signs import SIGNS
 from tests.builders.screen.app import bundled, lines_of, viewport
 from tests.builders.screen.call_detail import shown, styles_of
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
@@ -23,7 +23,7 @@ async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
         lines = lines_of(detail)
         assert lines[:4] == ["$ make lint", "checking", "", "  2 errors"]
         assert lines[4:7] == ["", "── stderr", "make: *** [lint]"]
-        assert lines[7] == "✗ exit 2 · 1.5 s · limit 30 s · started 09:00:00"
+        assert lines[7] == "✗ exit 2 · 1.5 s · limit 30.0 s · started 09:00:00"
         assert lines[8:] == ["make: red (pattern) · make failed", "▸ 3 more fields"]
         assert styles_of(detail, "make: red") == {"failed"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 
-from agentwatch.text.safe import SafeText
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
@@ -12,6 +11,7 @@ from rich.style import Style
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.markup.syntax import CodeStyle
+from agentwatch.text.safe import SafeText
 from tests.builders.lines import PROPERTY
 from tests.conftest import case
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agentwatch.text.safe import safe_text
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.color import Color
@@ -10,6 +9,7 @@ from rich.style import Style
 
 from agentwatch.screen.detail.sections import Section
 from agentwatch.screen.detail.shell_output import shell_section
+from agentwatch.text.safe import safe_text
 from tests.builders.lines import PROPERTY
 from tests.conftest import case
 

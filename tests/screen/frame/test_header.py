@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from agentwatch.text.safe import SafeText
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
@@ -29,6 +28,7 @@ from agentwatch.resources import stylesheets
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.status_line import StatusLine
 from agentwatch.session import Place, Session, apply_line
+from agentwatch.text.safe import SafeText
 from tests.builders.lines import event
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import init, result, shell
@@ -136,7 +136,7 @@ def test_only_what_the_agent_reports_is_shown() -> None:
     for tokens, shown in (
         (Tokens(context_used=54_321), ["ctx 54k"]),
         (Tokens(input=999, output=9_960), ["in 999 out 10k"]),
-        (Tokens(output=1_234_567, cost_usd=0.001), ["out 1.2M", "<$0.01"]),
+        (Tokens(output=1_234_567, cost_usd=0.001), ["out 1.2M", "$0.0010"]),
         (Tokens(input=-1, output=10**30, cost_usd=float("nan"), context_used=10**30), []),
         (Tokens(context_used=5, context_size=0), ["ctx 5"]),
         (Tokens(cost_usd=1234.5), ["$1,234.50"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.screen.frame.moment_name import moment_name
-from agentwatch.screen.lines.format import time_of_day
+from agentwatch.text.times import time_of_day
 from tests.conftest import case
 
 MORNING_MS = 1_793_610_000_000

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from agentwatch.text.safe import columns, safe_line
 
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.sources.open import saved_source
+from agentwatch.text.safe import columns, safe_line
 from tests.conftest import RECORDINGS, case
 from tests.screen.frame.test_header import LinesApp, read
 

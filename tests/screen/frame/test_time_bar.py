@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from agentwatch.text.safe import SafeText
 
 from agentwatch.events import Outcome
 from agentwatch.screen.frame.time_bar import playhead_words
+from agentwatch.text.safe import SafeText
 from tests.analysis.time_bar.recorded import Recorded
 from tests.builders.screen.app import eventually
 from tests.builders.screen.bar_app import PLAYING, opened, recorded, runs, time_of

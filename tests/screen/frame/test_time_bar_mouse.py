@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from agentwatch.text.safe import SafeText
 
 from agentwatch.screen.frame.time_bar import TimeBar
+from agentwatch.text.safe import SafeText
 from tests.builders.screen.app import eventually
 from tests.builders.screen.app import opened as opened_session
 from tests.builders.screen.bar_app import PLAYING, opened, recorded, runs, time_of

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from agentwatch.text.safe import SafeText, columns
-
 from agentwatch.machine.digest import LastTests
 from agentwatch.machine.standing import State
 from agentwatch.screen.home.cells import heading, lower_row, upper_row, wide_row
 from agentwatch.screen.home.columns import LEAST_FOR_ONE_ROW, Widths, columns_for
 from agentwatch.screen.lines.line_view import Spans
+from agentwatch.text.safe import SafeText, columns
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
 
 ROWS = [

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from agentwatch.text.safe import SafeText, columns
 
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
+from agentwatch.text.safe import SafeText, columns
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, home_of, row, screen_rows
 
 pytestmark = pytest.mark.slow

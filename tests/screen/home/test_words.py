@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from agentwatch.text.safe import columns
-
 from agentwatch.machine.digest import LastTests
 from agentwatch.machine.standing import Ground, State
 from agentwatch.screen.home import words
 from agentwatch.screen.home.columns import STATE
+from agentwatch.text.safe import columns
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
 from tests.conftest import case
 
@@ -98,7 +97,7 @@ def test_the_clock_of_a_session_that_has_ended_is_its_duration() -> None:
 def test_an_activity_has_a_clock_of_its_own() -> None:
     """It is not shown if it would repeat the clock of the state."""
     session = row("a", now="pytest -q", now_since_ms=NOW_MS - 48_000)
-    assert words.activity_clock(session, NOW_MS) == "48 s"
+    assert words.activity_clock(session, NOW_MS) == "0:48"
     assert words.activity_clock(session, NOW_MS + 152_000) == "3:20"
     same = row("a", now="pytest -q", since_ms=NOW_MS - 48_000, now_since_ms=NOW_MS - 48_000)
     assert words.activity_clock(same, NOW_MS) == ""

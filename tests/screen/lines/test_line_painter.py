@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from agentwatch.text.safe import SafeText
 from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
 from agentwatch.screen.lines.line_view import LineView
+from agentwatch.text.safe import SafeText
 from tests.builders.screen.app import PaneApp
 from tests.conftest import case
 

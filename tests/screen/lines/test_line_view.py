@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from agentwatch.text.safe import SafeText
 from textual import events
 from textual.pilot import Pilot
 from textual.strip import Strip
 
 from agentwatch.screen.lines.line_view import LineView
+from agentwatch.text.safe import SafeText
 from tests.builders.screen.app import PaneApp, eventually, viewport
 from tests.conftest import case
 

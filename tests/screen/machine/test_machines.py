@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentwatch.text.safe import SafeText, safe_line
 
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
@@ -15,6 +14,7 @@ from agentwatch.machine.status.file import read_status
 from agentwatch.recording import now_ms
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.watching import Watching
+from agentwatch.text.safe import SafeText, safe_line
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, MadeMachine, at_home
 from tests.builders.screen.app import eventually

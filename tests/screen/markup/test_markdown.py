@@ -6,11 +6,11 @@ import time
 import unicodedata
 
 import pytest
-from agentwatch.text.safe import safe_text
 from rich.style import Style
 from textual.strip import Strip
 
 from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks
+from agentwatch.text.safe import safe_text
 from tests.conftest import case
 
 STYLE_NAMES = ("heading", "code", "link", "quote", "accent", "rule")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentwatch.text.safe import SafeText
 from pygments.token import STANDARD_TYPES  # type: ignore[import-untyped]
 from rich.color import Color
 from rich.segment import Segment
@@ -17,6 +16,7 @@ from agentwatch.analysis.diff_lines import parsed
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import CodeStyle, SyntaxColours, code_theme, legible
+from agentwatch.text.safe import SafeText
 from tests.builders.screen.app import PaneApp
 from tests.conftest import case
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from agentwatch.text.safe import SafeText
 
 from agentwatch.agent_facts import AgentFacts
 from agentwatch.config import Config
@@ -19,6 +18,7 @@ from agentwatch.rules.alarms.tripwire import Action
 from agentwatch.screen.overlays import notices as module
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.sources.written_files import News as SourceNews
+from agentwatch.text.safe import SafeText
 from tests.builders.screen.lines import append, init, shell
 from tests.conftest import Saver
 
@@ -54,19 +54,21 @@ def watched(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> Watched:
 
 def test_a_long_absence_offers_the_digest(watched: Watched) -> None:
     """After five minutes the summary names the key, and the start of the absence is kept."""
-    assert watched.away(5 * MINUTE, shell(1), shell(2, 1)) == "5 m: 2 calls, 1 failed · D: what happened"
+    assert (
+        watched.away(5 * MINUTE, shell(1), shell(2, 1)) == "5:00 away: 2 calls, 1 failed · D: what happened"
+    )
     assert watched.notices.missed is not None
     assert watched.notices.missed.offset == len(init())
 
 
 def test_a_short_absence_only_has_a_summary(watched: Watched) -> None:
     """Before five minutes nothing is offered, and the digest of an earlier absence stays."""
-    assert watched.away(5 * MINUTE - 1, shell(1)) == "4 m: 1 call"
+    assert watched.away(5 * MINUTE - 1, shell(1)) == "5:00 away: 1 call"
     assert watched.notices.missed is None
     watched.away(6 * MINUTE, shell(2))
     missed = watched.notices.missed
     assert missed is not None
-    assert watched.away(MINUTE, shell(3)) == "1 m: 1 call"
+    assert watched.away(MINUTE, shell(3)) == "1:00 away: 1 call"
     assert watched.notices.missed is missed
 
 
@@ -81,7 +83,7 @@ def test_without_a_key_nothing_is_offered(watched: Watched) -> None:
     watched.notices.app_blurred()
     append(watched.path, shell(1))
     watched.feed.advance()
-    assert watched.notices.app_focused() == "0 s: 1 call"
+    assert watched.notices.app_focused() == "0 ms away: 1 call"
     assert watched.notices.app_focused() == ""
 
 

@@ -178,8 +178,8 @@ async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
             rows = app.rows()
             at = rows.index("Trouble")
             assert rows[at + 1 : at + 5] == [
-                "✗ not fixed yet, 3 tries, 21 s: npm test #5–#7",
-                "✓ fixed on try 4, 31 s: make #1–#4",
+                "✗ not fixed yet, 3 tries, 21.0 s: npm test #5–#7",
+                "✓ fixed on try 4, 31.0 s: make #1–#4",
                 "",
                 "Tools (overlapping calls counted separately)",
             ]
@@ -194,7 +194,7 @@ async def test_trouble_is_that_of_the_moment(recording: Saver) -> None:
     feed = Feed(reader)
     history = History(feed, reader)
     feed.advance()
-    for calls, words in ((2, []), (3, ["✗ not fixed yet, 3 tries, 21 s: make #1–#3"])):
+    for calls, words in ((2, []), (3, ["✗ not fixed yet, 3 tries, 21.0 s: make #1–#3"])):
         shown = history.at(len(written(*TROUBLE[:calls])))
         app = TimeApp(shown, TimeScreen(shown, TimeBreakdown(shown.session)))
         async with at_rest(app, (90, 40)):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from agentwatch.text.safe import SafeText
 
 from agentwatch.config import Config
 from agentwatch.events import Event, Outcome, Permission, Prompt, RunStarted, TurnEnded, TurnStarted
 from agentwatch.feed import Feed
 from agentwatch.screen.terminal.attention import Attention
 from agentwatch.sources.open import saved_source
+from agentwatch.text.safe import SafeText
 from tests.builders.made_agent import MadeSession
 
 BELL = "\x07"

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 
 from agentwatch.analysis.block_text import (
-    PLAN_SIGNS,
-    STEP_SIGNS,
-    UNKNOWN_SIGN,
     as_json,
     block_text,
+    heading,
 )
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
 from agentwatch.blocks import (
@@ -39,8 +37,8 @@ from agentwatch.exports.html.content.languages import coloured, family_of_file
 from agentwatch.exports.html.content.markdown import markdown_nodes
 from agentwatch.exports.html.content.nodes import Node, element, link, text
 from agentwatch.exports.html.content.shell_output import output_nodes
-from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
+from agentwatch.text.signs import PLAN_SIGNS, SIGNS
 
 _MOST_DIFF_LINES = 5000
 _MOST_PARTS = 500
@@ -49,6 +47,7 @@ _MOST_MARKDOWN = 1 << 16
 """Characters that are parsed as Markdown; the rest is shown as it is. `![` repeated takes 0.8 s."""
 _MOST_VALUE = 1 << 15
 """Characters of a field's value that are shown. Fields have fewer if there are many."""
+_SELF_EVIDENT = (ContentBlock, MarkdownBlock, ChangeBlock, MatchesBlock, BinaryBlock, TooLargeBlock)
 _CLASSES = {"+": "added", "-": "removed", "@": "hunk", "f": "file", "\\": "hunk", " ": "same"}
 
 
@@ -128,22 +127,7 @@ def block_nodes(block: Block, path: str | None = None) -> list[Node]:
 
 def title(block: Block) -> str:
     """Return what a block is about; empty if that is clear from its content."""
-    match block:
-        case TextBlock() | FieldsBlock():
-            return safe_line(block.name)
-        case OutputBlock():
-            return safe_line(block.stream)
-        case FilesBlock():
-            return plural(len(block.paths), "file")
-        case ReferencesBlock():
-            return plural(len(block.references), "result")
-        case PlanBlock():
-            return "to-do list"
-        case StepsBlock():
-            return "steps"
-        case ErrorBlock():
-            return "error"
-    return ""
+    return "" if isinstance(block, _SELF_EVIDENT) else heading(block)
 
 
 def fields_list(fields: Mapping[str, object]) -> Node:
@@ -241,7 +225,7 @@ def _steps(block: StepsBlock) -> Iterator[Node]:
     for step in block.steps[:_MOST_PARTS]:
         if isinstance(step, SubagentCall):
             words = " ".join(filter(None, (step.phrase, step.target, step.note and f"({step.note.strip()})")))
-            sign = STEP_SIGNS.get(step.outcome, UNKNOWN_SIGN)
+            sign = SIGNS[step.outcome]
             yield element("p", f"step {step.outcome.value}", f"{sign} {safe_line(words)}")
         else:
             yield _remark(step, most)

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from agentwatch.actions import change_size
 from agentwatch.analysis.block_text import block_text
-from agentwatch.analysis.silence import limit_ms
-from agentwatch.analysis.status.waiting import brief_clock
+from agentwatch.analysis.silence import call_clock, limit_ms
 from agentwatch.blocks import (
     Block,
     ChangeBlock,
@@ -21,11 +20,13 @@ from agentwatch.blocks import (
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.exports.html.content.blocks import block_nodes, fields_list, preformatted, title
 from agentwatch.exports.html.content.nodes import Node, element, text
-from agentwatch.exports.html.words import SIGNS, call_clock, time_of_day
 from agentwatch.feed import Feed
 from agentwatch.session import Call
 from agentwatch.text.amounts import plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import safe_line
+from agentwatch.text.signs import SIGNS
+from agentwatch.text.times import time_of_day
 
 _MOST_BLOCKS = 500
 _CHANGES = (ChangeBlock, ContentBlock, PlanBlock)
@@ -137,14 +138,14 @@ class CallBody:
             yield from block_nodes(OutputBlock("stdout", self._call.output))
 
     def _facts(self) -> Node:
-        """Return what is known about the call: `✗ exit 1 · 8.6 s · limit 120 s · started 14:03:07`."""
+        """Return what is known about the call: `✗ exit 1 · 8.6 s · limit 2:00 · started 14:03:07`."""
         call = self._call
         words = [f"{SIGNS[call.outcome]} {self._outcome()}"]
-        if took := call_clock(call, self._feed.session.last_seen_ms):
+        if took := call_clock(call, self._feed.session.last_seen_ms, ""):
             words.append(took)
         if (limit := limit_ms(call)) is not None:
-            words.append(f"limit {brief_clock(limit)}")
-        if started := time_of_day(call.started_ms):
+            words.append(f"limit {duration_words(limit)}")
+        if started := time_of_day(call.started_ms, ""):
             words.append(f"started {started}")
         if call.parent is not None:
             by = f"#{call.parent}" if call.parent else "a call that the recording does not contain"

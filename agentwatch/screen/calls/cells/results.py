@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from agentwatch.actions import change_size, outcome_note
 from agentwatch.events import Outcome
-from agentwatch.screen.lines.format import SIGNS
 from agentwatch.session import Call
 from agentwatch.text.safe import SafeText, columns, cut
+from agentwatch.text.signs import SIGNS
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import Verdict

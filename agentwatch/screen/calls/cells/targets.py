@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentwatch.screen.lines.format import cut_middle
 from agentwatch.session import Call
-from agentwatch.text.safe import SafeText, columns, cut, fitting
+from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitting
 
 _LEAST_SHARED = 8
 """A shorter common beginning is not cut out: the cut would save too little."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agentwatch.events import Outcome
-from agentwatch.screen.lines.format import EIGHTHS
 from agentwatch.session import Call, Place
 from agentwatch.text.safe import SafeText
+from agentwatch.text.signs import EIGHTHS
 
 _LEAST_MS = 10_000
 _MOST_MS = 10**13

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from agentwatch.actions import change_size, outcome_note
 from agentwatch.analysis.block_text import bounded, named_places, whole_text
+from agentwatch.analysis.silence import call_clock
 from agentwatch.comparing import Comparison, Row, Side
 from agentwatch.comparing.matching import matching
 from agentwatch.comparing.reports.figures import UNKNOWN
-from agentwatch.screen.lines.format import call_clock, time_of_day
 from agentwatch.session import Call
 from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.times import time_of_day
 
 MOST_LINES = 200
 """The last lines of longer arguments and results are shown."""

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from textual.strip import Strip
 
 from agentwatch.screen.comparing.pair.rows import Heading, Pair
-from agentwatch.screen.lines.format import fitted
 from agentwatch.screen.lines.line_view import LineView, Spans
-from agentwatch.text.safe import SafeText, columns, cut, wrapped
+from agentwatch.text.safe import SafeText, columns, cut, fitted, wrapped
 
 _LABEL = 11
 _LEAST_FOR_TWO = 50

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentwatch.actions import change_size, target
-from agentwatch.analysis.silence import limit_ms
-from agentwatch.analysis.status.waiting import brief_clock
+from agentwatch.analysis.silence import call_clock, limit_ms
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.screen.detail.sections import Section
-from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, clock, cut_middle, time_of_day
 from agentwatch.session import Call
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text import UNKNOWN
+from agentwatch.text.durations import duration_words
+from agentwatch.text.safe import SafeText, columns, cut, cut_middle, safe_line
+from agentwatch.text.signs import SIGNS
+from agentwatch.text.times import time_of_day
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import Verdict
@@ -82,21 +84,21 @@ def outcome_words(call: Call) -> SafeText:
 
 
 def brief_facts(call: Call) -> SafeText:
-    """Return the outcome, the duration and the limit of a call: `✗ exit 1 · 8.6 s of 120 s`."""
+    """Return the outcome, the duration and the limit of a call: `✗ exit 1 · 8.6 s of 2:00`."""
     words, took, limit = outcome_words(call), call_clock(call, None), limit_ms(call)
     if took == UNKNOWN:
-        return words if limit is None else SafeText(f"{words} · limit {_limit(limit)}")
-    return SafeText(f"{words} · {took}" + ("" if limit is None else f" of {_limit(limit)}"))
+        return words if limit is None else SafeText(f"{words} · limit {duration_words(limit)}")
+    return SafeText(f"{words} · {took}" + ("" if limit is None else f" of {duration_words(limit)}"))
 
 
 def facts(call: Call) -> SafeText:
-    """Return what is known about a call: `✗ exit 1 · 8.6 s · limit 120 s · started 14:03:07`."""
+    """Return what is known about a call: `✗ exit 1 · 8.6 s · limit 2:00 · started 14:03:07`."""
     words: list[str] = [outcome_words(call)]
     took, limit = call_clock(call, None), limit_ms(call)
     if took != UNKNOWN:
         words.append(took)
     if limit is not None:
-        words.append(f"limit {_limit(limit)}")
+        words.append(f"limit {duration_words(limit)}")
     if call.started_ms is not None:
         words.append(f"started {time_of_day(call.started_ms)}")
     return SafeText(" · ".join(words))
@@ -106,7 +108,3 @@ def verdict_words(found: Verdict) -> SafeText:
     """Return a verdict with its source: `pytest: red (pattern) · 1 failed, 4 passed`."""
     colour = "nothing ran" if found.colour == "none" else found.colour
     return safe_line(f"{found.tool}: {colour} ({found.source}) · {found.words}")
-
-
-def _limit(limit: int) -> str:
-    return brief_clock(limit) if limit >= 1000 else clock(limit)

@@ -12,11 +12,11 @@ from agentwatch.analysis.block_text import block_text
 from agentwatch.blocks import MarkdownBlock, ReferencesBlock, Remark, StepsBlock, SubagentCall
 from agentwatch.events import Outcome
 from agentwatch.screen.detail.sections import Section, Stretch, StyleOf
-from agentwatch.screen.lines.format import SIGNS
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks
 from agentwatch.session import Call
 from agentwatch.text.safe import SafeText, cut, safe_text
+from agentwatch.text.signs import SIGNS
 
 _MOST_MARKDOWN = 1 << 15
 """Characters of a block that are rendered as Markdown; the rest is shown as it is. Tables take 0.4 s."""

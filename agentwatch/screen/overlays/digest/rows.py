@@ -8,6 +8,7 @@ from typing import NamedTuple
 from agentwatch.actions import outcome_note, target
 from agentwatch.analysis.episodes import Episode
 from agentwatch.analysis.files import FileAction, TouchedFile
+from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.since.digest import Digest
 from agentwatch.analysis.since.failures import OpenFailure
 from agentwatch.analysis.since.mark import Happened
@@ -15,11 +16,12 @@ from agentwatch.analysis.since.play import Play
 from agentwatch.analysis.since.verdicts import VerdictChange
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.events import Outcome
-from agentwatch.screen.lines.format import SIGNS, call_clock
 from agentwatch.screen.overlays.episodes import episode_calls, episode_sign
 from agentwatch.session import Call
 from agentwatch.text.amounts import plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.signs import SIGNS
 
 _MOST_LISTED = 100
 _MOST_READ_FILES = 20
@@ -94,8 +96,8 @@ def _counts(new: Happened, turns: int, ending: SafeText) -> SafeText:
 
 def _play_words(play: Play) -> SafeText:
     idle = play.max_idle
-    cut = "" if idle is None else f", silences cut to {idle} s"
-    return SafeText(f"p: play it in {play.seconds} s (×{play.speed}{cut})")
+    cut = "" if idle is None else f", silences cut to {duration_words(1000 * idle)}"
+    return SafeText(f"p: play it in {duration_words(1000 * play.seconds)} (×{play.speed}{cut})")
 
 
 def _section(heading: str, items: Iterable[Item], most: int = _MOST_LISTED) -> Iterator[Row]:

@@ -9,13 +9,13 @@ from agentwatch.analysis.since.play import Play
 from agentwatch.analysis.since.words import ending_words
 from agentwatch.feed import Feed
 from agentwatch.recording import now_ms
-from agentwatch.screen.lines.format import cut_middle, time_of_day
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.overlays.call_rows import CallRowsView
 from agentwatch.screen.overlays.digest.rows import Item, Line, Row, digest_rows
 from agentwatch.screen.overlays.updating import take_slice
 from agentwatch.session import Call
-from agentwatch.text.safe import SafeText, columns, cut, wrapped
+from agentwatch.text.safe import SafeText, columns, cut, cut_middle, wrapped
+from agentwatch.text.times import time_of_day
 
 _LEAST_WORDS = 14
 """Minimum width of the words beside a note, which is cut for them."""

@@ -10,9 +10,9 @@ from agentwatch.analysis.markers import Marker, MarkerKind, Markers
 from agentwatch.events import ToolKind
 from agentwatch.feed.timeline import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.session import Kind, Session
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.times import time_of_day
 
 _TOOL_COLUMNS = 12
 _MOST_PROMPT = 200

@@ -46,7 +46,7 @@ def test_what_happened_comes_first() -> None:
 def test_the_facts_are_those_of_the_screen() -> None:
     """The line of facts has the outcome with its sign, the duration, the limit and the start."""
     facts = next(node for node in body_of(6) if node[1] == "facts")
-    assert facts[2] == "✗ failed · exit 1 · 8.6 s · limit 120 s · started 09:14:15"
+    assert facts[2] == "✗ failed · exit 1 · 8.6 s · limit 2:00 · started 09:14:15"
 
 
 def test_an_equal_call_is_no_result(recording: Saver) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
-from agentwatch.text.safe import safe_text
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.exports.html.content.nodes import element, escaped, link, markup, text, texts
+from agentwatch.text.safe import safe_text
 from tests.conftest import case
 
 

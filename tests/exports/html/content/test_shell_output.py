@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentwatch.text.safe import safe_text
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.exports.html.content.nodes import texts
 from agentwatch.exports.html.content.shell_output import output_nodes
+from agentwatch.text.safe import safe_text
 from tests.conftest import case
 
 OUTPUTS: list[tuple[str, list[object]]] = [

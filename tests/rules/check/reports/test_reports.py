@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from agentwatch.text.safe import SafeText
 from junitparser import Error, Failure, JUnitXml, Skipped
 
 from agentwatch.rules.check.judgement import Checked, Judgement, State, Violation
 from agentwatch.rules.check.kinds import Forbid, Limit, Rule, Severity, forbid, limit
 from agentwatch.rules.check.reports import github, json_object, junit, text
+from agentwatch.text.safe import SafeText
 from tests.builders.lines import completed, init, started, user
 from tests.rules.check.judged import checked, rules, run, shell
 

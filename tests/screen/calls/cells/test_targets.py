@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from agentwatch.text.safe import SafeText, columns
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.actions import shown_target
 from agentwatch.screen.calls.cells.targets import cut_apart, file_names
+from agentwatch.text.safe import SafeText, columns
 from tests.builders.lines import PROPERTY
 from tests.builders.screen.made_calls import made
 from tests.conftest import case

@@ -27,7 +27,7 @@ async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> No
     )
     async with opened(recording(init() + edit + failed), (120, 40), follow=True) as stage:
         await stage.shows("─ 3 Detail · #2 shell ─")
-        await stage.shows("─ ✗ exit 2 · 1.5 s of 120 s ─")
+        await stage.shows("─ ✗ exit 2 · 1.5 s of 2:00 ─")
         await stage.press("2", "g")
         await stage.shows("─ 3 Detail · #1 edit src/x.py ─")
         await stage.until(lambda: stage.text().count("✓ +3 -1") == 1, "the outcome, once")

@@ -14,10 +14,10 @@ from agentwatch.analysis.since.mark import Mark, mark
 from agentwatch.analysis.since.play import Play
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.overlays.digest import view
 from agentwatch.screen.overlays.digest.screen import DigestScreen
 from agentwatch.screen.overlays.digest.view import DigestView
+from agentwatch.text.times import time_of_day
 from tests.builders.lines import user
 from tests.builders.moment.recorded_times import RecordedTimes
 from tests.builders.moment.slow_digest import decoded, session_at
@@ -112,7 +112,7 @@ async def test_what_needs_the_user_comes_first(recording: Saver) -> None:
         rows[rows.index("Still running") + 1] = rows[rows.index("Still running") + 1].rpartition(" ")[0]
         assert rows == [
             "21 events, 10 calls, 3 failed, 1 rejected",
-            "p: play it in 27 s (×16)",
+            "p: play it in 27.0 s (×16)",
             *(
                 "",
                 "Failures still open",

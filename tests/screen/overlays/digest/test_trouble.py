@@ -31,7 +31,7 @@ async def test_trouble_is_one_line_an_episode(recording: Saver) -> None:
     async with at_rest(app, (100, 46)) as pilot:
         assert app.rows()[2:9] == [
             *("Failures still open", "✗ #9 shell ruff check exit 1", "", "Trouble"),
-            "✗ not fixed yet, 3 tries, 20 s: npm test #5–#7",
+            "✗ not fixed yet, 3 tries, 20.1 s: npm test #5–#7",
             "· edited without reading: src/a.py #8",
             "",
         ]

@@ -6,11 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from agentwatch.text.safe import SafeText
 
 from agentwatch.analysis.markers import Marker, VerdictMark
 from agentwatch.screen.overlays.goto.mark_filter import MarkFilter
 from agentwatch.screen.overlays.goto.marks import Marks
+from agentwatch.text.safe import SafeText
 from tests.builders.screen.lines import init, shell
 from tests.builders.screen.marked import marks_of, write_times
 from tests.conftest import Saver, case

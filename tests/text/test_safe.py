@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from agentwatch.text.safe import SafeText, columns, cut, fitting, safe_line, safe_text
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitting, safe_line, safe_text
 from tests.builders.lines import ANY_TEXT, PROPERTY
 from tests.builders.payloads import MARKED
 from tests.conftest import case
@@ -150,3 +150,20 @@ def test_no_payload_reaches_the_terminal() -> None:
             with case(name):
                 assert not ACTS.search(safe)
                 assert MARK.findall(safe) == MARK.findall(text)
+
+
+def test_a_path_is_cut_at_whole_folders() -> None:
+    """A long path loses folders in its middle first, and characters of the file name last."""
+    for limit, shown in (
+        (40, "agentwatch/screen/parser/tokens.py"),
+        (33, "agentwatch/…/parser/tokens.py"),
+        (29, "agentwatch/…/parser/tokens.py"),
+        (28, "…/screen/parser/tokens.py"),
+        (24, "agentwatch/…/tokens.py"),
+        (21, "…/parser/tokens.py"),
+        (13, "…/tokens.py"),
+        (8, "…kens.py"),
+        (1, "…"),
+    ):
+        with case(f"{limit}, {shown}"):
+            assert cut_middle(SafeText("agentwatch/screen/parser/tokens.py"), limit) == shown

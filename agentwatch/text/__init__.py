@@ -1,0 +1,7 @@
+"""How a value is written, once: safe text, durations, times, counts, sizes, costs, signs and paths.
+
+Every room may import this one; it imports nothing of the package.
+"""
+
+UNKNOWN = "–"
+"""A value that is not known, in the tables of the screen."""

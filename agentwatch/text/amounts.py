@@ -1,0 +1,50 @@
+"""Counts, sizes and costs in words and in few columns."""
+
+from __future__ import annotations
+
+_LEAST = 0.000_05
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun in the singular or plural: `1 line`, `2 lines`, `3 matches`."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
+def short_count(count: int | None) -> str:
+    """Return a count in at most four digits: `840`, `3.2k`, `124k`, `1.2M`."""
+    count = count or 0
+    if count < 1000:
+        return str(count)
+    for divisor, unit in ((1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G")):
+        value = count / divisor
+        if value < 9.95:
+            return f"{value:.1f}{unit}"
+        if value < 999.5:
+            return f"{value:.0f}{unit}"
+    return f"{count:.0e}"
+
+
+def byte_size(count: int) -> str:
+    """Return a number of bytes in a suitable decimal unit: `999 B`, `12.3 kB`, `4.0 GB`."""
+    if count < 1000:
+        return f"{count} B"
+    amount = float(count)
+    for unit in ("kB", "MB", "GB"):
+        amount /= 1000
+        if amount < 1000 or unit == "GB":
+            break
+    return f"{amount:.1f} {unit}"
+
+
+def dollars(cost: float) -> str:
+    """Return a cost, which is not negative, in dollars; one under a cent with four digits.
+
+    Example:
+        >>> dollars(1234.5), dollars(0.0034), dollars(0), dollars(1e-6)
+        ('$1,234.50', '$0.0034', '$0.00', '<$0.0001')
+    """
+    if 0 < cost < 0.01:
+        return f"${cost:.4f}" if cost >= _LEAST else "<$0.0001"
+    return f"${cost:,.2f}"

@@ -1,0 +1,232 @@
+"""Makes foreign text safe for a terminal.
+
+Text from the agent, from a file that it read or from a command that it ran may contain sequences that attack
+the user's terminal. This module converts it to text without control characters. Dangerous characters are
+replaced by visible ones, not deleted:
+
+- C0 controls and DEL become their Unicode pictures (ESC is `␛`), C1 controls become `<9B>`;
+- direction marks, zero-width characters, tags, unassigned and private code points become `<U+202E>`;
+- half a surrogate pair becomes U+FFFD;
+- CR LF is a line end, a lone CR is `␍`, a tab is four spaces;
+- after eight combining marks on one character, the rest becomes `…`;
+- variation selectors, skin tones and the joiner between emoji are removed, and a flag becomes its two
+  letters: rich and tmux disagree about the width of 10 of 39 such sequences, and a wrong width shifts a
+  border.
+
+`SafeText` is the type of text that this module has made safe. Widgets, logs and terminals accept only
+`SafeText`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import NewType
+
+SafeText = NewType("SafeText", str)
+
+_EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
+_SHOWN_BY_NUMBER = frozenset(
+    (
+        *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0",  # printable but invisible
+        *"\u0488\u0489\ua670\ua671\ua672\U00016fe4\U0001d165",  # ignored by collating comparisons
+        *map(chr, range(0x2630, 0x2638)),  # from here on: width 2 since Unicode 16, width 1 before
+        *map(chr, range(0x268A, 0x2690)),
+        *map(chr, range(0x4DC0, 0x4E00)),
+        *map(chr, range(0x1D300, 0x1D377)),
+    )
+)
+
+
+def _replacement(code: int) -> str | int:
+    """Return the replacement of a character: its own code point, another string, or an empty string."""
+    char = chr(code)
+    if code < 0x20:
+        return {"\n": "\n", "\t": "    "}.get(char, chr(0x2400 + code))
+    if code == 0x7F:
+        return "\u2421"
+    if 0x80 <= code < 0xA0:
+        return f"<{code:02X}>"
+    if 0xD800 <= code < 0xE000:
+        return "\ufffd"
+    if 0xFE00 <= code < 0xFE10 or 0xE0100 <= code < 0xE01F0 or 0x1F3FB <= code <= 0x1F3FF:
+        return ""
+    if 0x1F1E6 <= code <= 0x1F1FF:
+        return chr(code - 0x1F1E6 + ord("A"))
+    if char in _SHOWN_BY_NUMBER:
+        return f"<U+{code:04X}>"
+    if char.isprintable() or unicodedata.category(char) == "Zs":
+        return code
+    return f"<U+{code:04X}>"
+
+
+class _Replacements(dict[int, str | int]):
+    """The replacements of all characters seen so far. `str.translate` adds each new character."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._marks = ""
+        self.too_many_marks: re.Pattern[str] | None = None
+        """Matches nine or more of the combining marks seen so far, in a row. Its group is the first eight."""
+
+    def __missing__(self, code: int) -> str | int:
+        self[code] = replacement = _replacement(code)
+        if replacement == code and unicodedata.category(chr(code)) in ("Mn", "Me"):
+            self._marks += chr(code)
+            self.too_many_marks = re.compile(f"([{self._marks}]{{8}})[{self._marks}]+")
+        return replacement
+
+
+_REPLACEMENTS = _Replacements()
+
+
+def safe_text(text: str) -> SafeText:
+    """Return foreign text as text that cannot control a terminal. It may have several lines; `\\n` ends each.
+
+    Example:
+        >>> safe_text("\\x1b[31mred\\x07")
+        '␛[31mred␇'
+    """
+    if text.isascii() and text.isprintable():
+        return SafeText(text)
+    if "\r\n" in text:
+        text = text.replace("\r\n", "\n")
+    if "\u200d" in text:
+        text = _emoji_joiner().sub("", text)
+    text = text.translate(_REPLACEMENTS)
+    if _REPLACEMENTS.too_many_marks is not None and not text.isascii():
+        text = _REPLACEMENTS.too_many_marks.sub(r"\1…", text)
+    return SafeText(text)
+
+
+def safe_line(text: str) -> SafeText:
+    """Return foreign text as one line of safe text. A line end is shown as `␊`.
+
+    Example:
+        >>> safe_line("one\\ntwo")
+        'one␊two'
+    """
+    if text.isascii() and text.isprintable():
+        return SafeText(text)
+    return SafeText(safe_text(text).replace("\n", "␊"))
+
+
+def columns(text: SafeText) -> int:
+    """Return the number of terminal columns that a line of safe text occupies.
+
+    Example:
+        >>> columns(SafeText("日本"))
+        4
+    """
+    if text.isascii():
+        return len(text)
+    return sum(map(_char_columns, text))
+
+
+def fitting(text: SafeText, start: int, width: int) -> int:
+    """Return the end index of the longest piece from `start` on that fits into `width` columns.
+
+    The piece has at least one character, even if the character is too wide.
+    """
+    if text.isascii():
+        return min(start + max(width, 1), len(text))
+    end = start
+    whole = SafeText(text[start : start + max(width, 0)])
+    if (needed := columns(whole)) <= width:  # unless it has wide characters: three times as fast
+        end, width = start + len(whole), width - needed
+    while end < len(text) and (width := width - _char_columns(text[end])) >= 0:
+        end += 1
+    return max(end, min(start + 1, len(text)))
+
+
+def wrapped(text: SafeText, width: int) -> list[SafeText]:
+    """Wrap a line of safe text into lines of at most `width` columns, at spaces where possible."""
+    lines, start = [], 0
+    while True:
+        end = fitting(text, start, width)
+        if end < len(text) and text[end] != " ":
+            blank = text.rfind(" ", start, end)
+            end = blank if blank > start else end
+        lines.append(SafeText(text[start:end].rstrip(" ")))
+        while end < len(text) and text[end] == " ":
+            end += 1
+        if end >= len(text):
+            return lines
+        start = end
+
+
+def cut(text: SafeText, limit: int) -> SafeText:
+    """Return a line of safe text truncated to `limit` columns. `…` replaces the removed end.
+
+    Example:
+        >>> cut(SafeText("src/app.py"), 8)
+        'src/app…'
+    """
+    if columns(text) <= limit:
+        return text
+    kept = SafeText(text[: fitting(text, 0, limit - 1)])
+    # even one character may be wider than the limit
+    return SafeText("…" if columns(kept) >= limit else f"{kept}…")
+
+
+def cut_middle(text: SafeText, limit: int) -> SafeText:
+    """Return a path of at most `limit` columns, shortened in the middle: `agentwatch/…/calls.py`.
+
+    The file name is kept, or its end if it is too long. The remaining width shows whole folders, most of them
+    before the file name.
+    """
+    if columns(text) <= limit:
+        return text
+    tail = _ending(text, limit - 1)
+    name = text[max(text.rfind("/"), 0) :]
+    if len(name) >= len(tail):
+        return SafeText(f"…{tail}")
+    tail = _ending(text, max((limit - 1) * 2 // 3, columns(SafeText(name))))
+    tail = SafeText(tail[tail.index("/") :])
+    head = text[: fitting(text, 0, max(limit - 1 - columns(tail), 1))]
+    head = head[: head.rfind("/") + 1]
+    if not head or columns(SafeText(head)) + 1 + columns(tail) > limit:
+        tail = _ending(text, limit - 1)
+        return SafeText(f"…{tail[tail.index('/') :]}")
+    return SafeText(f"{head}…{tail}")
+
+
+def fitted(text: SafeText, width: int, *, is_path: bool = False) -> SafeText:
+    """Return text cut or padded to exactly `width` columns.
+
+    Args:
+        text: The text.
+        width: The width, in columns.
+        is_path: Whether to cut the text in the middle instead of at its end.
+    """
+    if width <= 0:
+        return SafeText("")
+    shown = cut_middle(text, width) if is_path else cut(text, width)
+    return SafeText(shown + " " * (width - columns(shown)))
+
+
+def _ending(text: SafeText, limit: int) -> SafeText:
+    kept = text[-max(limit, 1) :]
+    while kept and columns(SafeText(kept)) > limit:
+        kept = kept[1:]
+    return SafeText(kept)
+
+
+@cache
+def _emoji_joiner() -> re.Pattern[str]:
+    """Return a pattern for the joiner between emoji.
+
+    It is compiled when first used, because compiling it takes longer than loading the rest of this module.
+    """
+    return re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
+
+
+@lru_cache(1 << 14)
+def _char_columns(char: str) -> int:
+    """Return the width of a character. Marks and the later parts of a Hangul syllable have width 0."""
+    if unicodedata.category(char) in ("Mn", "Me", "Mc") or "\u1160" <= char <= "\u11ff":
+        return 0
+    if "\ud7b0" <= char <= "\ud7ff":
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -1,0 +1,89 @@
+"""Times: how they are written. All are in milliseconds since the epoch, and local unless they end in `Z`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from agentwatch.text import UNKNOWN as NOT_KNOWN
+
+UNKNOWN = "unknown"
+NO_TIME = "--:--:--"
+"""An unknown time of day, as wide as a known one."""
+_YEAR_10000_MS = 253_402_300_800_000
+
+
+def local(epoch_ms: int | None) -> datetime | None:
+    """Return a local time; None if it is unknown or outside the years 1 to 9999."""
+    try:
+        return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def time_of_day(epoch_ms: int | None, unknown: str = NO_TIME) -> str:
+    """Return a time of day, `14:03:07`.
+
+    Args:
+        epoch_ms: The time; None if it is unknown.
+        unknown: What is returned for an unknown time.
+    """
+    at = local(epoch_ms)
+    return unknown if at is None else f"{at:%H:%M:%S}"
+
+
+def date_and_time(epoch_ms: int | None) -> str:
+    """Return a date and time, `2026-11-20 14:03:07`; `unknown` if it is unknown."""
+    at = local(epoch_ms)
+    return UNKNOWN if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def date_and_minute(epoch_ms: int | None) -> str:
+    """Return a date and time without seconds, `2026-11-20 14:03`; `unknown` if it is unknown."""
+    at = local(epoch_ms)
+    return UNKNOWN if at is None else f"{at:%Y-%m-%d %H:%M}"
+
+
+def time_with_zone(epoch_ms: int | None) -> str:
+    """Return a date and time with its zone, `2026-11-20 14:03+01:00`; empty if it is unknown."""
+    at = _zoned(epoch_ms)
+    return "" if at is None else at.isoformat(" ", "minutes")
+
+
+def zone_minutes(epoch_ms: int | None) -> int:
+    """Return by how many minutes local time is ahead of UTC at a time; 0 if the time is unknown."""
+    at = _zoned(epoch_ms)
+    offset = None if at is None else at.utcoffset()
+    return 0 if offset is None else round(offset.total_seconds() / 60)
+
+
+def day_or_time(epoch_ms: int, now_ms: int) -> str:
+    """Return when something was, in at most seven columns.
+
+    Args:
+        epoch_ms: The time.
+        now_ms: The present time.
+
+    Returns:
+        `14:03` for a time of today, `12 Nov` for one of this year, otherwise `2025-11`; `–` if it is unknown.
+    """
+    then, now = local(epoch_ms), local(now_ms)
+    if then is None or now is None:
+        return NOT_KNOWN
+    if then.date() == now.date():
+        return f"{then:%H:%M}"
+    return f"{then.day} {then:%b}" if then.year == now.year else f"{then:%Y-%m}"
+
+
+def utc(epoch_ms: int | None) -> datetime | None:
+    """Return a time in UTC, to the second; None if it is unknown or outside the years 1970 to 9999."""
+    if epoch_ms is None or not 0 <= epoch_ms < _YEAR_10000_MS:
+        return None
+    return datetime.fromtimestamp(epoch_ms // 1000, UTC)
+
+
+def _zoned(epoch_ms: int | None) -> datetime | None:
+    at = local(epoch_ms)
+    try:
+        return None if at is None else at.astimezone()
+    except (ValueError, OverflowError, OSError):  # within a day of the first or the last year
+        return None
