@@ -17,24 +17,24 @@ FORMATS = {
     "cursor": "cursor:AGENT",
     "acp": "acp:AGENT",
     "codex": "codex:AGENT",
-    "codex-rollout": "codex_rollout:AGENT",
-    "qwen-chat": "qwen_chat:AGENT",
-    "claude-transcript": "claude_transcript:AGENT",
-    "cursor-transcript": "cursor_transcript:AGENT",
+    "codex-rollout": "codex:ROLLOUT",
+    "qwen-chat": "qwen:CHAT",
+    "claude-transcript": "claude:TRANSCRIPT",
+    "cursor-transcript": "cursor:TRANSCRIPT",
     "opencode": "opencode:AGENT",
     "copilot": "copilot:AGENT",
     "pi": "pi:AGENT",
     "pi-session": "pi:SESSION",
-    "gemini-chat": "gemini_chat:AGENT",
+    "gemini-chat": "gemini:CHAT",
     "gemini": "gemini:AGENT",
     "amp": "amp:AGENT",
     "droid": "droid:AGENT",
     "qwen": "qwen:AGENT",
     "claude-code": "claude:AGENT",
     "goose": "goose:AGENT",
-    "claude-family": "claude_family:AGENT",
+    "claude-family": "claude:FAMILY",
 }
-"""Where each built-in format is, by its name: a module of this package, and the name of its agent.
+"""Where each built-in format is, by its name: the folder of its agent, and the constant in `agent.py`.
 
 The order is that in which they are asked: the first that recognises a line wrote it.
 """
@@ -50,7 +50,7 @@ def known_agents() -> tuple[Agent, ...]:
     from importlib import import_module
 
     places = (place.split(":") for place in FORMATS.values())
-    return tuple(getattr(import_module(f"agentwatch.wire.{module}"), name) for module, name in places)
+    return tuple(getattr(import_module(f"agentwatch.wire.{folder}.agent"), name) for folder, name in places)
 
 
 def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) -> Agent | None:
@@ -67,7 +67,7 @@ def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) 
         'cursor'
         >>> detect({"type": "result", "session_id": "1"}, is_first=False)
     """
-    from agentwatch.wire.cursor import AGENT as CURSOR
+    from agentwatch.wire.cursor.agent import AGENT as CURSOR
 
     if CURSOR.recognises(fields):
         return CURSOR

@@ -36,7 +36,7 @@ _ECHOES = IDS | {"parsingResult"}
 """Fields that are not shown: ids, and the parsed form of the command."""
 
 
-def blocks(fields: Fields) -> Iterator[Block]:
+def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a tool call's line: of its result, or of its arguments if it has no result."""
     call = mapping(fields.get("tool_call"))
     use = read_tool(call)

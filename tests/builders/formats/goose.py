@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.session import Session
-from agentwatch.wire.goose import AGENT
+from agentwatch.wire.goose.agent import AGENT
 from tests.builders.formats.wrong_types import read
 
 MODEL = {"userVisible": True, "inference": {"provider": "p", "requestedModel": "claude"}}

@@ -9,7 +9,7 @@ import pytest
 from agentwatch.events import Outcome
 from agentwatch.wire import LineRole
 from agentwatch.wire.agents import detect
-from agentwatch.wire.goose import AGENT
+from agentwatch.wire.goose.agent import AGENT
 from tests.builders.formats.goose import COMPLETE, ERROR, LINES, ended, message, use, whole, words
 from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
 from tests.conftest import case

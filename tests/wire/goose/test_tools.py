@@ -14,7 +14,7 @@ from agentwatch.blocks import (
     OutputBlock,
 )
 from agentwatch.events import ToolKind
-from agentwatch.wire.goose import AGENT
+from agentwatch.wire.goose.agent import AGENT
 from agentwatch.wire.goose.tools import tool_of
 from tests.builders.formats.goose import ended, message, use, words
 from tests.conftest import case

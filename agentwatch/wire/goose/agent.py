@@ -1,0 +1,16 @@
+"""The format of Goose."""
+
+from __future__ import annotations
+
+from agentwatch.events import Traits
+from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.goose.recognition import recognises, role
+
+AGENT = Agent(
+    name="goose",
+    recognises=recognises,
+    role=role,
+    decoder=on_first_use("agentwatch.wire.goose.decoder:Decoder"),
+    blocks=on_first_use("agentwatch.wire.goose.blocks:call_blocks"),
+    traits=Traits(has_times=False),
+)
