@@ -25,7 +25,8 @@ from agentwatch.cli.tripwires.given import check_unwatched, with_rules
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.safe_text import cut, safe_line
 from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
+from agentwatch.sources.open import agent_source, create_log, pipe_source
+from agentwatch.wire.opening import saved_source
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Moment

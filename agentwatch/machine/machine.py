@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from agentwatch.machine.found import Found, Key
 from agentwatch.machine.joins import RECENT_MS, Joins
 from agentwatch.machine.judge import Judge
 from agentwatch.machine.places import Changes, Places
@@ -22,12 +21,13 @@ from agentwatch.machine.problems import notes_of
 from agentwatch.machine.process import Life
 from agentwatch.machine.processes import Processes
 from agentwatch.machine.processes.joining import Joined
-from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.row import Row
 from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
 from agentwatch.machine.tracked import NO_FILE, Tracked, without_file
 from agentwatch.safe_text import SafeText
+from agentwatch.sources.proc import Proc
+from agentwatch.wire.found import Found, Key
 
 _STEP_SECONDS = 0.02
 _FIRST_SECONDS = 0.015

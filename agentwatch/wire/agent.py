@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agentwatch.events import Event, Traits
 from agentwatch.wire.delta_frames import Burst
@@ -66,34 +65,6 @@ class BatchDecoder(Protocol):
 
     def batch(self, lines: list[Fields]) -> tuple[list[Event], int]:
         """Return the events of the first lines that can be decoded together, and their number."""
-
-
-class _OnFirstUse:
-    """A function whose module is imported when it is first called."""
-
-    __slots__ = ("_function", "_place")
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-        self._function: Callable[..., Any] | None = None
-
-    def __call__(self, *arguments: object) -> Any:
-        if self._function is None:
-            module, _, name = self._place.partition(":")
-            self._function = getattr(import_module(module), name)
-        return self._function(*arguments)
-
-
-def on_first_use(place: str) -> Callable[..., Any]:
-    """Return a function that imports another one when it is first called, and calls it.
-
-    The agents of all formats are imported to recognise a line. A decoder takes 3 ms, which the others would
-    not need.
-
-    Args:
-        place: The module and the name in it: `agentwatch.wire.pi.stream:Decoder`.
-    """
-    return _OnFirstUse(place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from agentwatch.analysis.loops import Loop, Loops, arguments_of
 from agentwatch.feed import Feed
 from agentwatch.safe_text import columns
 from agentwatch.session import Call
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.lines import completed, event, init, line, started
 
 

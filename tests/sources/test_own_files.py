@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.open import saved_source
-from agentwatch.sources.own_files import is_still_written
-from agentwatch.sources.session_folders import session_folders
+from agentwatch.wire.opening import saved_source
+from agentwatch.wire.own_files import is_still_written
+from agentwatch.wire.session_folders import session_folders
 from tests.conftest import case
 
 HOUR = 3600

@@ -18,12 +18,12 @@ from agentwatch.cli.messages import say
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, Fault, reading
 from agentwatch.feed import Feed
-from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.places import Places
 from agentwatch.machine.problems import notes_of
 from agentwatch.plurals import plural
 from agentwatch.safe_text import safe_line
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.found import Found, Reach
+from agentwatch.wire.opening import saved_source
 
 _MOST_SESSIONS = 1000
 _STEP_SECONDS = 0.2

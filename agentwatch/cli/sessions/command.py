@@ -16,13 +16,13 @@ from agentwatch.cli.sessions.table import WIDTH, table
 from agentwatch.cli.sessions.wanted import Wanted, chosen
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, cannot_open
-from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
 from agentwatch.outputs.safe_json import safe_json
 from agentwatch.outputs.session_rows import row_json
 from agentwatch.recording import now_ms, sessions_folder
 from agentwatch.recording.saved_sessions.stems import saved_stems
+from agentwatch.wire.found import Key
 
 _ANSWER_SECONDS = 5.0
 """How long another machine may take to answer."""

@@ -6,9 +6,9 @@ import time
 
 from agentwatch.machine.digest.decoding import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.machine.digest.digest import Digest
-from agentwatch.machine.found import Found
-from agentwatch.sources.stores.known import store_for
 from agentwatch.wire import Decoder
+from agentwatch.wire.found import Found
+from agentwatch.wire.stores import store_for
 
 _MOST_BYTES = 1 << 22
 """Of a larger session only the beginning is decoded, and the counts are left out."""

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.process import Life, Said
-from agentwatch.machine.said.small_files import FileState, file_state, own_files
 from agentwatch.machine.standing import State
 from agentwatch.recording import open_regular
 from agentwatch.wire.fields import Fields, number, text
+from agentwatch.wire.found import Key
+from agentwatch.wire.small_files import FileState, file_state, own_files
 
 _FULL_SECONDS = 5.0
 """The time between two readings of all logs. In between, only those that changed last are asked."""

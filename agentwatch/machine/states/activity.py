@@ -8,7 +8,8 @@ from agentwatch.events import ToolKind
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.parts import OpenCall
 from agentwatch.machine.process import Process
-from agentwatch.machine.states.knowledge import CHANGES, Knowledge, may_ask
+from agentwatch.machine.states.knowledge import may_ask
+from agentwatch.wire.program import CHANGES, Knowledge
 
 _BEFORE_MS = 1_000
 """A child that is this much older than a call may still be its command: the call gets its time when its line

@@ -8,8 +8,8 @@ from agentwatch.machine.process import Process, Said
 from agentwatch.machine.standing import Ground, Standing, State
 from agentwatch.machine.states import words
 from agentwatch.machine.states.activity import READING, has_child_since, is_silent
-from agentwatch.machine.states.knowledge import Knowledge
 from agentwatch.machine.states.turns import has_failed, working
+from agentwatch.wire.program import Knowledge
 
 _LATER_MS = 1_000
 """The time by which a line must be newer than a report to outdate it."""

@@ -8,12 +8,12 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Protocol
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms
 from agentwatch.remote.fleet.published import Published
 from agentwatch.safe_text import SafeText
+from agentwatch.wire.found import Key
 
 Rows = Mapping[Key, Row]
 _PAUSE_SECONDS = 0.002

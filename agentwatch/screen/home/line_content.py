@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldLine, Heading, Line, RowLine
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group
@@ -13,6 +12,7 @@ from agentwatch.safe_text import SafeText, cut, wrapped
 from agentwatch.screen.home import cells, words
 from agentwatch.screen.home.columns import LEAST_FOR_ONE_ROW, Columns, Widths, columns_for
 from agentwatch.screen.lines.line_view import Spans
+from agentwatch.wire.found import Key
 
 _INDENT = "  "
 _HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}

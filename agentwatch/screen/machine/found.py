@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from agentwatch.machine.contents.search import ContentsSearch, Hit
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, cut, safe_line
@@ -24,6 +23,7 @@ from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.machine.searching import Progress, Searching
 from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.wire.found import Key
 
 _AGENT, _PROJECT, _GAP = 9, 16, 2
 _LEAST_WITH_AGENT = 110

@@ -14,7 +14,6 @@ from textual.screen import Screen
 
 from agentwatch.byte_size import byte_size
 from agentwatch.config import Config
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import Counts
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.row import Row
@@ -32,6 +31,7 @@ from agentwatch.screen.machine.preview_pane import PreviewPane
 from agentwatch.screen.machine.tmux import go_to_pane, pane_of
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.first_frame import prepare
+from agentwatch.wire.found import Key
 
 _CLOCK_SECONDS = 1.0
 _PROBLEM_SECONDS = 10.0

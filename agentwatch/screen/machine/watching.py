@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row, changed_rows
 from agentwatch.machine.status.publisher import Publisher
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText
+from agentwatch.wire.found import Key
 
 if TYPE_CHECKING:
     from agentwatch.screen.machine.alarms.sessions import SessionAlarms

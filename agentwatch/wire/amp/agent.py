@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.claude.recognition import is_amps_init, is_init, role
 from agentwatch.wire.fields import Fields, text
+from agentwatch.wire.program import on_first_use
 
 
 def _recognises(fields: Fields) -> bool:
@@ -29,3 +30,4 @@ AGENT = Agent(
     blocks=on_first_use("agentwatch.wire.amp.blocks:blocks"),
     traits=Traits(has_times=False, result_is_last_text=True),
 )
+FORMATS = (AGENT,)

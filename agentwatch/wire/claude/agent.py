@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.claude.recognition import recognises, role
 from agentwatch.wire.claude_family import recognition as family
 from agentwatch.wire.claude_transcript import recognition as transcript
 from agentwatch.wire.on_disk.iso_time import time_of
+from agentwatch.wire.program import on_first_use
 
 AGENT = Agent(
     name="claude-code",
@@ -43,3 +44,4 @@ FAMILY = Agent(
     may_write=family.may_write,
 )
 """Decodes a stream whose head is missing, and whose lines Claude Code, Qwen Code and Amp write alike."""
+FORMATS = (TRANSCRIPT, AGENT, FAMILY)

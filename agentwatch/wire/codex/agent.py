@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.codex.recognition import recognises, role
 from agentwatch.wire.codex_rollout import recognition as rollout
+from agentwatch.wire.program import on_first_use
 
 AGENT = Agent(
     name="codex",
@@ -25,3 +26,4 @@ ROLLOUT = Agent(
     traits=Traits(has_result=False),
     time_of=rollout.time_of,
 )
+FORMATS = (AGENT, ROLLOUT)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.copilot.recognition import recognises, role
 from agentwatch.wire.on_disk.iso_time import time_of
+from agentwatch.wire.program import on_first_use
 
 AGENT = Agent(
     name="copilot",
@@ -16,3 +17,4 @@ AGENT = Agent(
     traits=Traits(has_result=False),
     time_of=time_of,
 )
+FORMATS = (AGENT,)

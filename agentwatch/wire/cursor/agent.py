@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.cursor.decoder import FORMAT, Decoder
 from agentwatch.wire.cursor.recognition import may_write, recognises, role
 from agentwatch.wire.cursor.tools import SUBAGENT_STEPS
+from agentwatch.wire.program import on_first_use
 
 AGENT = Agent(
     name=FORMAT,
@@ -34,3 +35,4 @@ The format is taken from files of 2026 that others have published. A transcript 
 and the calls. It has no times, no ids of calls and no results, and neither model nor working directory. Newer
 versions write a line at the end of most turns (`turn_ended`).
 """
+FORMATS = (AGENT, TRANSCRIPT)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.gemini.recognition import recognises, role
 from agentwatch.wire.gemini_chat import recognition as chat
+from agentwatch.wire.program import on_first_use
 
 AGENT = Agent(
     name="gemini",
@@ -25,3 +26,4 @@ CHAT = Agent(
     traits=Traits(announces_calls=False, has_result=False, has_exit_codes=False),
     time_of=on_first_use("agentwatch.wire.gemini_chat.line_time:line_time"),
 )
+FORMATS = (CHAT, AGENT)

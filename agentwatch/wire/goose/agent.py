@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.goose.recognition import recognises, role
+from agentwatch.wire.program import on_first_use
 
 AGENT = Agent(
     name="goose",
@@ -14,3 +15,4 @@ AGENT = Agent(
     blocks=on_first_use("agentwatch.wire.goose.blocks:call_blocks"),
     traits=Traits(has_times=False),
 )
+FORMATS = (AGENT,)

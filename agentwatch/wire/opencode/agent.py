@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.opencode.recognition import recognises, role, time_of
+from agentwatch.wire.program import on_first_use
 
 AGENT = Agent(
     name="opencode",
@@ -16,3 +17,4 @@ AGENT = Agent(
     time_of=time_of,
     unknown_fields=on_first_use("agentwatch.wire.opencode.known_fields:unknown_fields"),
 )
+FORMATS = (AGENT,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.on_disk.iso_time import time_of
 from agentwatch.wire.pi.recognition import (
     is_entry,
@@ -12,6 +12,7 @@ from agentwatch.wire.pi.recognition import (
     role_of_entry,
     role_of_event,
 )
+from agentwatch.wire.program import on_first_use
 
 AGENT = Agent(
     name="pi",
@@ -36,3 +37,4 @@ SESSION = Agent(
     may_write=is_header,
 )
 """The session files in `~/.pi/agent/sessions`."""
+FORMATS = (AGENT, SESSION)

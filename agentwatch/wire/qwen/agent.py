@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent, on_first_use
+from agentwatch.wire.agent import Agent
 from agentwatch.wire.claude.recognition import is_init, is_qwens_init, role
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.on_disk.iso_time import time_of
+from agentwatch.wire.program import on_first_use
 from agentwatch.wire.qwen_chat import recognition as chat
 
 
@@ -37,3 +38,4 @@ CHAT = Agent(
 The format is taken from captures of 2026 and from the vendor's source (`chatRecordingService.ts`). A chat has
 no result line. Newer versions write a record at the end of some turns (`turn_result`).
 """
+FORMATS = (CHAT, AGENT)

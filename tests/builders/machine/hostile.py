@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from agentwatch.machine.processes.proc import Proc
+from agentwatch.sources.proc import Proc
 from tests.builders.lines import init, result, user
 from tests.builders.machine.made import id_of
 from tests.builders.packed import mark

@@ -9,7 +9,7 @@ import pytest
 
 from agentwatch.events import Outcome
 from agentwatch.machine.digest import Tail, Turn
-from agentwatch.machine.found import Metadata, Reach
+from agentwatch.wire.found import Metadata, Reach
 from tests.builders import claude_lines as stream
 from tests.builders.on_disk import cursor_transcript as cursor
 from tests.builders.on_disk import transcript as claude

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from agentwatch.machine.found import Found, Reach
-from agentwatch.machine.places import Places, databases, tree
+from agentwatch.machine.places import Places, tree
+from agentwatch.wire import databases
+from agentwatch.wire.found import Found, Reach
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import all_found, found_in, let_age, places_of, put
 from tests.conftest import case

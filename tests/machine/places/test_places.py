@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.machine.found import Reach
 from agentwatch.machine.places import Places
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.found import Reach
+from agentwatch.wire.opening import saved_source
 from tests.builders.machine.captured import CURSOR_ID
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import all_found, found_in, places_of, put

@@ -10,7 +10,7 @@ import pytest
 
 from agentwatch.machine.process import Process
 from agentwatch.machine.processes import Processes, is_same_process
-from agentwatch.machine.processes.proc import Proc
+from agentwatch.sources.proc import Proc
 from tests.harness.processes import until
 from tests.machine.started_agents import started
 

@@ -9,10 +9,10 @@ import pytest
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.parts import Turn
-from agentwatch.machine.found import Metadata
 from agentwatch.machine.process import Life
 from agentwatch.machine.standing import LIVE, Ground, Group, State
 from agentwatch.machine.states import standing
+from agentwatch.wire.found import Metadata
 from tests.machine.states.cases import (
     MINUTE_MS,
     NOW_MS,

@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.safe_text import columns, safe_line
 from agentwatch.screen.frame.header import HeaderLine
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.conftest import RECORDINGS, case
 from tests.screen.frame.test_header import LinesApp, read
 

@@ -10,7 +10,7 @@ from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.terminal.attention import Attention, note_format
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.lines import completed, delta, init, result, started
 from tests.conftest import case
 

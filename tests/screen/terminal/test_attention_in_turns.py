@@ -11,7 +11,7 @@ from agentwatch.events import Event, Outcome, Permission, Prompt, RunStarted, Tu
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.terminal.attention import Attention
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.made_agent import MadeSession
 
 BELL = "\x07"

@@ -9,7 +9,6 @@ from agentwatch.capture.appender import line_start
 from agentwatch.events import FormatDetected, Prompt, RunInfo, RunStarted, Text, ToolStarted
 from agentwatch.feed import Agent, Feed
 from agentwatch.feed.checkpoints import Checkpoint
-from agentwatch.machine.own_file import open_own
 from agentwatch.machine.row import Row
 from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, first_lines, now_ms
 from agentwatch.recording.alarms import Alarm
@@ -19,6 +18,7 @@ from agentwatch.tripwires import Hit, Tripwire, Tripwires
 from agentwatch.tripwires.cooldown import Announcement, Cooldown
 from agentwatch.wire import Decoder
 from agentwatch.wire.agents import agent_on_disk
+from agentwatch.wire.own_file import open_own
 
 _HEAD_BYTES = 1 << 16
 _BEFORE_BYTES = 64

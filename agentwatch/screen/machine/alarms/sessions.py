@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE
 from agentwatch.recording import now_ms
@@ -14,6 +13,7 @@ from agentwatch.screen.machine.alarms.joined import JoinedSession
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.tripwires import Tripwire
 from agentwatch.tripwires.cooldown import Announcement
+from agentwatch.wire.found import Key
 
 MOST_SESSIONS = 20
 _STEP_SECONDS = 0.02

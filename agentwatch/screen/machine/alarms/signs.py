@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.outputs.shown.alarm_words import rule_words
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.attention import Signals
+from agentwatch.wire.found import Key
 
 if TYPE_CHECKING:  # the list starts without rules, too
     from agentwatch.screen.machine.alarms.sessions import RuleHit
