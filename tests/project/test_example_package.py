@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -38,9 +39,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def run(python: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+def run(python: Path, *arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
     """Run a module with the Python of the environment and with the agentwatch of this checkout."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | environ
     return subprocess.run(
         [str(python), "-m", *arguments],
         cwd=cwd,
@@ -58,6 +59,19 @@ def test_its_format_is_printed(python: Path, tmp_path: Path) -> None:
     assert done.stdout == (
         b"Ran terminal command pytest -q (failed: exit 1)\nRan terminal command git status --short\n"
     )
+
+
+def test_its_sessions_are_listed(python: Path, tmp_path: Path) -> None:
+    """`agentwatch sessions` finds the sessions of the plugin's agent, and reads them by its format."""
+    folder = tmp_path / "tern" / "sessions"
+    folder.mkdir(parents=True)
+    shutil.copyfile(EXAMPLE / "tern.ndjson", folder / "0a1b2c3d.jsonl")
+    environ = {name: str(tmp_path / name) for name in ("HOME", "AGENTWATCH_HOME")}
+    words = ("sessions", "--all", "--agent", "tern", "--json")
+    done = run(python, "agentwatch", *words, cwd=tmp_path, TERN_HOME=str(tmp_path / "tern"), **environ)
+    assert done.returncode == 0, done.stderr
+    [row] = map(json.loads, done.stdout.splitlines())
+    assert (row["agent"], row["id"], row["calls"]) == ("tern", "0a1b2c3d", 2)
 
 
 def test_its_exporter_writes_a_table(python: Path, tmp_path: Path) -> None:
@@ -78,5 +92,5 @@ def test_the_documentation_shows_it() -> None:
     """The page about plugins contains the modules of the example as they are."""
     page = (ROOT / "docs" / "plugins.md").read_text("utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    for name in ("agent.py", "calls_csv.py"):
+    for name in ("agent.py", "program.py", "calls_csv.py"):
         assert (EXAMPLE / "agentwatch_tern" / name).read_text("utf-8") in blocks

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from agentwatch.machine.places.recordings import RECORDINGS
 from agentwatch.recording import sessions_folder
-from agentwatch.wire.agents import programs
+from agentwatch.wire.agents import AGENTS, programs
 from agentwatch.wire.places import Folder, Kind
-from agentwatch.wire.program import imported
+from agentwatch.wire.program import Program, imported
 from agentwatch.wire.session_folders import session_folders
 
 Roots = dict[tuple[str, str], Folder]
@@ -25,23 +25,24 @@ class Layouts:
         self._environ = environ
         self._home = home
         self._of: dict[tuple[str, str], Kind] = {
-            (program.name, each.part): imported(each.layout)()
+            (program.name, each.part): _kind_of(program, each.layout)
             for program in programs()
             for each in program.sessions
         }
-        self._named = [
-            (program.name, os.path.split(path), imported(program.database.layout)(os.path.basename(path)))
-            for program in programs()
-            if program.database and os.path.isabs(path := environ.get(program.database.variable, ""))
-        ]
-        """The databases that a variable names: the agent, the path, and the kind of the folder."""
+        self._named: list[tuple[str, str, str, Kind]] = []
+        """The databases that a variable names: the agent, the folder, the name, and the kind of folder."""
+        for program in programs():
+            if program.database and os.path.isabs(path := environ.get(program.database.variable, "")):
+                folder, name = os.path.split(path)
+                kind = _kind_of(program, program.database.layout, name)
+                self._named.append((program.name, folder, name, kind))
 
     def roots(self) -> Roots:
         """Return new folders, each once. Links in their paths are followed now."""
         found: Roots = {}
         for agent, part, path in session_folders(self._environ, self._home):
             found.setdefault((agent, path), Folder(path, self._of[agent, part]))
-        for agent, (folder, name), kind in self._named:
+        for agent, folder, name, kind in self._named:
             path = os.path.realpath(folder)
             usual = found.get((agent, path))
             if usual is None or usual.kind.owner(name) is None:
@@ -49,3 +50,12 @@ class Layouts:
         own = os.path.realpath(sessions_folder(self._environ))
         found["agentwatch", own] = Folder(own, RECORDINGS)
         return found
+
+
+def _kind_of(program: Program, layout: str, *arguments: str) -> Kind:
+    if program.name not in AGENTS:
+        from agentwatch.wire.plugins.programs import kind_of
+
+        return kind_of(program.name, layout, *arguments)
+    found: Kind = imported(layout)(*arguments)
+    return found

@@ -61,7 +61,9 @@ def plugin_programs() -> list[Program]:
     for name in PROGRAMS.names():
         program = PROGRAMS.load(name)
         if isinstance(program, Program) and program.name == name:
-            found.append(program)
+            from agentwatch.wire.plugins.programs import guarded
+
+            found.append(guarded(program))
         elif program is not None:
             PROGRAMS.report(name, f"{PROGRAMS.value_of(name)} is not an agentwatch.wire.Program of this name")
     return found
