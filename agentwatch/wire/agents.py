@@ -23,7 +23,6 @@ AGENTS = {
     "gemini": ("gemini-chat", "gemini"),
     "amp": ("amp",),
     "droid": ("droid",),
-    "goose": ("goose",),
     "claude": ("claude-transcript", "claude-code", "claude-family"),
 }
 """The formats of each built-in agent, by its short name, which is also the name of its folder.

@@ -6,19 +6,22 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import sysconfig
 import venv
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 
 pytestmark = pytest.mark.system
 
 EXAMPLE = ROOT / "examples" / "agentwatch-tern"
+GOOSE = ROOT / "examples" / "agentwatch-goose"
 TABLE = b"""number,tool,target,outcome,exit_code,duration_ms,redacted\r
 1,run,pytest -q,failed,1,,yes\r
 2,run,git status --short,succeeded,0,,yes\r
@@ -27,15 +30,20 @@ TABLE = b"""number,tool,target,outcome,exit_code,duration_ms,redacted\r
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment into which the example is installed, as its README says."""
+    """The Python of an environment into which the examples are installed, as their READMEs say."""
     folder = tmp_path_factory.mktemp("installed")
-    source = shutil.copytree(EXAMPLE, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    sources = [
+        shutil.copytree(each, folder / each.name, ignore=shutil.ignore_patterns("__pycache__"))
+        for each in (EXAMPLE, GOOSE)
+    ]
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"
     site = next((folder / "venv" / "lib").glob("python*/site-packages"))
     (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-index"]
-    subprocess.run([*pip, "--no-deps", "--no-build-isolation", str(source)], check=True, capture_output=True)
+    subprocess.run(
+        [*pip, "--no-deps", "--no-build-isolation", *map(str, sources)], check=True, capture_output=True
+    )
     return python
 
 
@@ -81,11 +89,29 @@ def test_its_exporter_writes_a_table(python: Path, tmp_path: Path) -> None:
     assert (tmp_path / "tern.csv").read_bytes() == TABLE
 
 
-def test_its_own_tests_pass(python: Path, tmp_path: Path) -> None:
-    """The tests of the example pass where it is installed."""
-    tests = shutil.copytree(EXAMPLE, tmp_path / "example", ignore=shutil.ignore_patterns("agentwatch_tern"))
-    done = run(python, "pytest", "-q", "-p", "no:cacheprovider", str(tests / "tests"), cwd=tmp_path)
-    assert done.returncode == 0, done.stdout.decode()
+def test_their_own_tests_pass(python: Path, tmp_path: Path) -> None:
+    """The tests of the examples pass where these are installed."""
+    for example, package in ((EXAMPLE, "agentwatch_tern"), (GOOSE, "agentwatch_goose")):
+        with case(example.name):
+            tests = shutil.copytree(example, tmp_path / example.name, ignore=shutil.ignore_patterns(package))
+            options = ("-q", "-p", "no:cacheprovider")
+            done = run(python, "pytest", *options, str(tests / "tests"), cwd=tmp_path)
+            assert done.returncode == 0, done.stdout.decode()
+
+
+def test_an_agent_of_another_package_is_listed_from_its_database(python: Path, tmp_path: Path) -> None:
+    """Goose keeps all sessions in a database, of which the plugin reads the rows."""
+    path = tmp_path / "goose" / "data" / "sessions" / "sessions.db"
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, working_dir TEXT)")
+        connection.execute("INSERT INTO sessions VALUES ('20261121_1', 'List files', '/home/dev/proj')")
+    environ = {name: str(tmp_path / name) for name in ("HOME", "AGENTWATCH_HOME")}
+    words = ("sessions", "--all", "--agent", "goose", "--json")
+    done = run(python, "agentwatch", *words, cwd=tmp_path, GOOSE_PATH_ROOT=str(tmp_path / "goose"), **environ)
+    assert done.returncode == 0, done.stderr
+    [row] = map(json.loads, done.stdout.splitlines())
+    assert (row["agent"], row["id"], row["title"]) == ("goose", "20261121_1", "List files")
 
 
 def test_the_documentation_shows_it() -> None:

@@ -13,7 +13,7 @@ PROGRAM = Program(
         SessionsAt(
             "sessions",
             ("$GOOSE_PATH_ROOT/data", "$XDG_DATA_HOME/goose", "~/.local/share/goose"),
-            "agentwatch.wire.goose.places:sessions",
+            "agentwatch_goose.places:sessions",
         ),
     ),
     command=Command(names=("goose",)),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from agentwatch_goose.agent import AGENT
+from lines import COMPLETE, ERROR, LINES, ended, message, use, whole, words
 
 from agentwatch.events import Outcome
 from agentwatch.wire import LineRole
 from agentwatch.wire.agents import detect
-from agentwatch.wire.goose.agent import AGENT
-from tests.builders.formats.goose import COMPLETE, ERROR, LINES, ended, message, use, whole, words
 from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
 from tests.conftest import case
 
@@ -188,7 +188,9 @@ def test_the_open_calls_that_are_kept_are_limited() -> None:
 @pytest.mark.parametrize("each", [LINES[0], LINES[3], LINES[4], COMPLETE])
 def test_each_line_is_recognised(each: dict[str, Any]) -> None:
     """Each type of line is recognised by its own keys."""
-    assert detect(each, is_first=False) is AGENT
+    found = detect(each, is_first=False)
+    assert found is not None
+    assert found.name == AGENT.name
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentwatch_goose.agent import AGENT
+
 from agentwatch.session import Session
-from agentwatch.wire.goose.agent import AGENT
 from tests.builders.formats.wrong_types import read
 
 MODEL = {"userVisible": True, "inference": {"provider": "p", "requestedModel": "claude"}}

@@ -10,7 +10,7 @@ from agentwatch.wire.blocks import binary_block
 from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.changes.replacement import replacement
 from agentwatch.wire.fields import Fields, items, mapping, text
-from agentwatch.wire.goose.content import Request, request_in, response_in
+from agentwatch_goose.content import Request, request_in, response_in
 
 _REQUESTS = ("toolRequest", "frontendToolRequest")
 

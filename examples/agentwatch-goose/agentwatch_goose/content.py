@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from agentwatch.events import Outcome
 from agentwatch.wire.fields import Fields, items, mapping, number, text
-from agentwatch.wire.goose.tools import tool_of
 from agentwatch.wire.tool import Tool
+from agentwatch_goose.tools import tool_of
 
 
 class Request(NamedTuple):

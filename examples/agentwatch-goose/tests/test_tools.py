@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentwatch_goose.agent import AGENT
+from agentwatch_goose.tools import tool_of
+from lines import ended, message, use, words
+
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
@@ -14,9 +18,6 @@ from agentwatch.blocks import (
     OutputBlock,
 )
 from agentwatch.events import ToolKind
-from agentwatch.wire.goose.agent import AGENT
-from agentwatch.wire.goose.tools import tool_of
-from tests.builders.formats.goose import ended, message, use, words
 from tests.conftest import case
 
 IMAGE = {"type": "image", "data": "QUI=", "mimeType": "image/png"}

@@ -28,9 +28,9 @@ from agentwatch.events import (
     UsageScope,
 )
 from agentwatch.wire.fields import Fields, cost, in_words, items, mapping, number, text
-from agentwatch.wire.goose.content import Request, request_in, response_in
-from agentwatch.wire.goose.tools import tool_of
 from agentwatch.wire.tool import Tool
+from agentwatch_goose.content import Request, request_in, response_in
+from agentwatch_goose.tools import tool_of
 
 _MOST_OPEN = 1000
 _MOST_REASON = 4096

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent
-from agentwatch.wire.goose.recognition import recognises, role
 from agentwatch.wire.program import on_first_use
+from agentwatch_goose.recognition import recognises, role
 
 AGENT = Agent(
     name="goose",
     recognises=recognises,
     role=role,
-    decoder=on_first_use("agentwatch.wire.goose.decoder:Decoder"),
-    blocks=on_first_use("agentwatch.wire.goose.blocks:call_blocks"),
+    decoder=on_first_use("agentwatch_goose.decoder:Decoder"),
+    blocks=on_first_use("agentwatch_goose.blocks:call_blocks"),
     traits=Traits(has_times=False),
 )
 FORMATS = (AGENT,)
