@@ -33,7 +33,7 @@ from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.moment.keys import MomentKeys
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 
 _SIZE = (160, 48)
 _SPEED = 8.0

@@ -18,7 +18,7 @@ from measure import MILLISECONDS, command_line, head, row, session
 from agentwatch.analysis.verdict_history import final_verdicts
 from agentwatch.feed import Feed
 from agentwatch.outputs.summary import summary
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 
 _ROUNDS = 5
 

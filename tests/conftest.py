@@ -16,7 +16,7 @@ import pytest
 from agentwatch.feed import Feed
 from agentwatch.recording import LineReader, open_saved
 from agentwatch.session import Session
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.captures import FOREIGN, OURS, Captures
 
 ROOT = Path(__file__).resolve().parent.parent

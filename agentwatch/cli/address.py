@@ -170,7 +170,8 @@ def opened(path: Path, follow: bool | None = False) -> LineReader:
     Raises:
         Fault: It cannot be opened, or stdin is a terminal.
     """
-    from agentwatch.sources.open import KeepOptions, pipe_source, saved_source
+    from agentwatch.sources.open import KeepOptions, pipe_source
+    from agentwatch.wire.opening import saved_source
 
     if path != STDIN:
         return saved_source(path, follow).reader
@@ -199,7 +200,7 @@ def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") ->
     """
     if asked.begin is None and asked.until is None:
         return
-    from agentwatch.sources.stores.known import store_for
+    from agentwatch.wire.stores import store_for
 
     try:
         if os.path.getsize(path) > _MOST_BYTES or store_for(path) is not None:
@@ -210,7 +211,7 @@ def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") ->
     from agentwatch.feed import Feed
     from agentwatch.feed.history import History
     from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
-    from agentwatch.sources.open import saved_source
+    from agentwatch.wire.opening import saved_source
 
     source = saved_source(path)
     feed = Feed(source.reader, agent)

@@ -19,8 +19,9 @@ from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
+from agentwatch.sources.open import agent_source, create_log, pipe_source
 from agentwatch.text.safe import cut, safe_line
+from agentwatch.wire.opening import saved_source
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Moment

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,9 @@ from agentwatch.cli.parameters import (
 from agentwatch.cli.ship.options import publishing
 from agentwatch.faults import USAGE
 from agentwatch.machine.status.counts import UnknownFieldError, known_fields
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _address = click.argument("address", type=ADDRESS)
 _pacing = together(
@@ -156,9 +159,35 @@ def status(template: str | None) -> int:
         raise click.UsageError(f"--format: {error}") from None
 
 
+class _HookedAgent(click.ParamType[str]):
+    """One of the agents whose hooks can be used. They are read when a name is given, completed or listed."""
+
+    name = "agent"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """Return the names of the agents."""
+        return self.names().get_metavar(param, ctx)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name of an agent."""
+        return self.names().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        return self.names().shell_complete(ctx, param, incomplete)
+
+    def names(self) -> click.Choice[str]:
+        """Return the choice among all names."""
+        from agentwatch.wire.agents import hooked_agents
+
+        return click.Choice(tuple(hooked_agents()))
+
+
 @click.command(cls=HelpfulCommand)
 @click.argument("action", type=click.Choice(("status", "install", "remove")))
-@click.argument("agent", type=click.Choice(("codex", "gemini", "cursor")), required=False)
+@click.argument("agent", type=_HookedAgent(), required=False)
 @click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
 def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     """Let Codex, Gemini CLI or Cursor say what they do, by hooks."""

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from agentwatch.hooks.agents import HookedAgent
 from agentwatch.hooks.json_text import added, checked, removed
 from agentwatch.hooks.program import Program, is_own
+from agentwatch.wire.hooks import HookedAgent
 
 _HOOKS = "hooks"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from agentwatch.faults import USAGE, Fault
-from agentwatch.hooks.agents import MANIFEST, HookedAgent
 from agentwatch.hooks.change import MOST_BYTES, Change, remove_empty
 from agentwatch.hooks.entries import Shape, installed_events, with_entries, without_entries
 from agentwatch.hooks.files import copies_of, own_bytes
 from agentwatch.hooks.program import Program
 from agentwatch.state_folder import state_folder
+from agentwatch.wire.hooks import HookedAgent
 
 _MOST_COPIES = 20
 _T = TypeVar("_T")
@@ -90,7 +90,7 @@ class Hooks:
             OSError: A file cannot be written, or has changed meanwhile.
         """
         copies = _made(changes)
-        if self.agent.is_extension:
+        if self.agent.manifest:
             remove_empty(self.file.parent, self._folder / "extensions")
         self.program.forget(self.agent.name)
         return copies
@@ -143,10 +143,10 @@ class Hooks:
             except (OSError, Fault):
                 continue
         left = self._shaped(lambda: without_entries(_text(present), self.agent))
-        return None if self.agent.is_extension and not json.loads(left).get("hooks") else left.encode()
+        return None if self.agent.manifest and not json.loads(left).get("hooks") else left.encode()
 
     def _to(self, present: bytes | None, wanted: bytes | None) -> list[Change]:
-        is_extension = self.agent.is_extension
+        is_extension = self.agent.manifest is not None
         if is_extension and present is not None and not self._count(present):
             raise self._left_alone(self.file, "it is not from agentwatch")
         if present == wanted:
@@ -155,10 +155,11 @@ class Hooks:
 
     def _manifest(self, *, is_wanted: bool) -> list[Change]:
         """Return the change of the extension's manifest, if the agent has extensions."""
-        if not self.agent.is_extension:
+        if self.agent.manifest is None:
             return []
-        path = self.file.parent.parent / "gemini-extension.json"
-        ours = (json.dumps(MANIFEST, indent=2) + "\n").encode()
+        name, contents = self.agent.manifest
+        path = self.file.parent.parent / name
+        ours = (json.dumps(contents, indent=2) + "\n").encode()
         present, wanted = self._read(path), ours if is_wanted else None
         if present not in (None, ours):
             raise self._left_alone(path, "it is not from agentwatch")

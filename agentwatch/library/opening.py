@@ -8,8 +8,8 @@ from pathlib import Path
 from agentwatch.faults import USAGE, Fault
 from agentwatch.recording import SavedGrowth
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.source import StoreSource
+from agentwatch.wire.opening import saved_source
 
 Opened = FileSource | StoreSource
 _ELSEWHERE = ("nats://", "ssh://")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.process import Life, Process
 from agentwatch.machine.processes.joining import Joined, joined
 from agentwatch.machine.processes.processes import Processes
 from agentwatch.machine.said import Registries
 from agentwatch.machine.tracked import Tracked
+from agentwatch.wire.found import Key
 
 RECENT_MS = 7 * 24 * 3_600_000
 """A session without a line for longer than this runs only if its agent says so."""

@@ -14,20 +14,20 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from agentwatch.machine.found import Found, Key
 from agentwatch.machine.joins import RECENT_MS, Joins
 from agentwatch.machine.places import Changes, Places
 from agentwatch.machine.problems import notes_of
 from agentwatch.machine.process import Life
 from agentwatch.machine.processes.joining import Joined
-from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.processes.processes import Processes
 from agentwatch.machine.row import Row
 from agentwatch.machine.row_table import RowTable
 from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
 from agentwatch.machine.tracked import NO_FILE, Tracked, without_file
+from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText
+from agentwatch.wire.found import Found, Key
 
 _STEP_SECONDS = 0.02
 _FIRST_SECONDS = 0.015

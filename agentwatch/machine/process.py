@@ -1,18 +1,12 @@
 """What is known about the process of a session."""
 
-from enum import Enum
+from __future__ import annotations
+
 from typing import NamedTuple
 
-from agentwatch.machine.standing import State
+from agentwatch.wire.reported import Life, Said
 
-
-class Life(Enum):
-    """Whether the process of a session runs."""
-
-    LIVE = "live"
-    DEAD = "dead"
-    UNKNOWN = "unknown"
-    """Another host or container, or several sessions of which one may belong to the process."""
+__all__ = ["Life", "Process", "Said"]
 
 
 class Process(NamedTuple):
@@ -41,38 +35,3 @@ class Process(NamedTuple):
     """The number of processes that may show the session, if a daemon runs it; None if it is not known."""
     is_idle: bool | None = None
     """Whether it has used nearly no CPU in the last seconds (at least 1.5, at most 5); None if unknown."""
-
-
-class Said(NamedTuple):
-    """What an agent, or a hook in it, says about one of its sessions."""
-
-    agent: str
-    session_id: str
-    life: Life
-    """Whether the process that is named runs. A hook names none, so it is unknown."""
-    pid: int | None = None
-    began: str = ""
-    """The start of the process as the agent has recorded it; empty if it does not."""
-    state: State | None = None
-    """None if the agent says only that the session is open."""
-    since_ms: int | None = None
-    about: str = ""
-    """What the agent waits for: `permission`, `question`, `dialog`; empty if it does not say."""
-    name: str = ""
-    is_users_name: bool = False
-    cwd: str | None = None
-    tmux: str = ""
-    """The pane of tmux: `main:@0.%0`."""
-    is_one_liner: bool = False
-    """Whether another program has started the session for one prompt (`-p`, `exec`)."""
-    began_ms: int | None = None
-
-    @property
-    def claim(self) -> Life | None:
-        """What is claimed about the session's process; None if nothing is.
-
-        A session whose recorded process has ended may run in another by now. The log of a hook remains when
-        the agent is killed.
-        """
-        is_claim = self.life is Life.LIVE or (self.life is Life.UNKNOWN and self.pid is not None)
-        return self.life if is_claim else None

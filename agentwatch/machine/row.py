@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.standing import Group, Standing
+from agentwatch.wire.found import Key
 
 if TYPE_CHECKING:  # commands that print rows do not read sessions
     from agentwatch.machine.digest import LastTests

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.repository import Repositories, Repository
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
 from agentwatch.machine.states.steady import Steady
 from agentwatch.machine.tracked import Tracked, row_of
 from agentwatch.machine.twins import Twins
+from agentwatch.wire.found import Key
 
 _NO_REPOSITORY = Repository()
 

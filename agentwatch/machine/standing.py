@@ -3,28 +3,9 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from agentwatch.wire.reported import State
 
-class State(StrEnum):
-    """What a session is doing, or how it ended."""
-
-    WORKING = "working"
-    ASKS = "asks"
-    """The agent cannot go on without the user."""
-    QUIET = "quiet"
-    """A turn is open, and nothing has happened for longer than is usual in this session."""
-    YOUR_TURN = "your turn"
-    """The last turn has ended, and the process still runs."""
-    SHELL = "shell"
-    """As `YOUR_TURN`, and a command of the agent still runs in the background."""
-    TURN_FAILED = "turn failed"
-    """The last turn ended in an error or was interrupted, and the process still runs."""
-    SUCCEEDED = "succeeded"
-    """The process has ended after a turn that ended well."""
-    FAILED = "failed"
-    UNFINISHED = "unfinished"
-    """The process has ended in the middle of a turn."""
-    UNKNOWN = "unknown"
-    """It cannot be known whether the process still runs."""
+__all__ = ["GROUPS", "LIVE", "UNKNOWN", "Ground", "Group", "Standing", "State"]
 
 
 class Ground(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.machine.found import Found, Key, Metadata, Reach
+from agentwatch.machine.digest import Digest, Tail
 from agentwatch.machine.problems import is_problem
 from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.repository import Repository
@@ -13,6 +13,7 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.machine.states import standing
 from agentwatch.machine.states.knowledge import knowledge_of
+from agentwatch.wire.found import Found, Key, Metadata, Reach
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest import Digest, Tail

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from agentwatch.machine.found import Key
-from agentwatch.machine.tracked import OWN, Tracked
+from agentwatch.machine.tracked import Tracked
+from agentwatch.wire.found import OWN, Key
 
 _LATER_MS = 60_000
 """The agent may write its own file for this time after the last line of its stream."""

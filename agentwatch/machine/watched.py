@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.text.safe import SafeText
+from agentwatch.wire.found import Key
 
 Rows = Mapping[Key, Row]
 

@@ -18,7 +18,7 @@ from agentwatch.remote.copies.folder import Copies
 from agentwatch.remote.copying import Copying
 from agentwatch.remote.engine_channel import EngineChannel, connected, find_session, session_named
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 
 _SCHEMES = ("nats", "ssh")
 _FIRST_SECONDS = 2.0

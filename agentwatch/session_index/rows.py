@@ -10,7 +10,6 @@ from agentwatch.analysis.verdict_history import State, final_verdicts
 from agentwatch.events import Outcome
 from agentwatch.faults import Fault, reading
 from agentwatch.feed import Feed
-from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.repository import Repositories
 from agentwatch.recording import open_saved
 from agentwatch.session import Session, calls_by_outcome, forget_texts
@@ -19,8 +18,9 @@ from agentwatch.session_index.activity import Activity
 from agentwatch.session_index.call_rows import call_row, edit_rows, verdicts_of
 from agentwatch.session_index.values import Row, row_of
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.source import StoreSource
+from agentwatch.wire.found import Found, Reach
+from agentwatch.wire.opening import saved_source
 
 OWN = "agentwatch"
 """The agent of recordings of our own, in the list of what was found."""

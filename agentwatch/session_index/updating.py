@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.repository import Repositories
 from agentwatch.session_index.index import SessionIndex, Stamp
 from agentwatch.session_index.rows import Rows, path_of, rows_of
 from agentwatch.session_index.schema import SESSION_COLUMNS
+from agentwatch.wire.found import Found, Reach
 
 _MOST_CALLS = 10_000
 _MOST_SECONDS = 1.0

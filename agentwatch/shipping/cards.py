@@ -8,16 +8,16 @@ from agentwatch.engine.card import FROM_ROW, Card, encode
 from agentwatch.engine.chunk import Ended
 from agentwatch.engine.limits import SIGN_OF_LIFE_SECONDS
 from agentwatch.machine.digest import Turn
-from agentwatch.machine.found import Found, Metadata
-from agentwatch.machine.places.beside import folder_in, json_object, text_in, time_in
 from agentwatch.machine.process import Life, Said
 from agentwatch.machine.repository import Repositories
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
-from agentwatch.machine.tracked import OWN, Tracked, row_of
+from agentwatch.machine.tracked import Tracked, row_of
 from agentwatch.recording import now_ms
 from agentwatch.recording.saved_process import MOST_BYTES
 from agentwatch.shipping.recorded import Recorded
+from agentwatch.wire.described import folder_in, json_object, text_in, time_in
+from agentwatch.wire.found import OWN, Found, Metadata
 
 _LEAST_SECONDS = 1.0
 """The time between two cards."""

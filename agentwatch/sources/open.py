@@ -12,10 +12,8 @@ from agentwatch.faults import (
     CANNOT_CREATE,
     NOT_EXECUTABLE,
     NOT_FOUND,
-    USAGE,
     Fault,
     cannot_create,
-    cannot_open,
 )
 from agentwatch.recording import (
     ArrivalTimes,
@@ -24,19 +22,14 @@ from agentwatch.recording import (
     WrittenTimes,
     create_file,
     hold,
-    is_one_document,
     nameless_file,
     new_session_files,
-    open_saved,
 )
-from agentwatch.sources.file import FileSource
 
 if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource
     from agentwatch.sources.pipe import PipeSource
     from agentwatch.sources.started.output import Output
-    from agentwatch.sources.stores.source import StoreSource
-    from agentwatch.sources.stores.store import Store
 
 
 class KeepOptions(NamedTuple):
@@ -74,56 +67,6 @@ def create_log(path: Path) -> int:
         Fault: The log cannot be created.
     """
     return _NewFiles().create(path)
-
-
-def saved_source(
-    path: Path, follow: bool | None = False, log_fd: int | None = None, *, follow_store: bool = False
-) -> FileSource | StoreSource:
-    """Open a saved recording, and what is known about the process of its agent; or a session in a store.
-
-    Args:
-        path: The recording, or the path of a store.
-        follow: Keep reading when the file grows; None: until its writer ends, if one is known.
-        log_fd: The descriptor of the action log; None for no log.
-        follow_store: Keep reading when a store changes, or a file that its agent still writes, unless
-            `follow` is False; nobody knows when its writer ends.
-
-    Raises:
-        Fault: The recording cannot be opened, or is one JSON document; or the store cannot be read.
-    """
-    from agentwatch.sources.stores.known import store_for
-
-    try:
-        store = store_for(path)
-        is_lines = path.suffix == ".jsonl"
-        if follow is None and follow_store and (store is None or is_lines):
-            from agentwatch.sources.own_files import is_still_written
-
-            follow = True if is_still_written(path) else None
-        if store is not None:
-            is_followed = follow is True if is_lines else follow_store and follow is not False
-            return _store_source(store, path, log_fd, follow=is_followed, waits=not follow_store)
-        reader = open_saved(path, follow)
-    except OSError as error:
-        raise cannot_open(path, error) from error
-    if is_one_document(reader.fd):
-        os.close(reader.fd)
-        raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)
-    return FileSource(reader, SessionFiles(path), log_fd)
-
-
-def _store_source(store: Store, path: Path, log_fd: int | None, *, follow: bool, waits: bool) -> StoreSource:
-    """Fill a recording without a name with the lines of a store.
-
-    Raises:
-        OSError: The store cannot be read, or the recording cannot be written.
-    """
-    from agentwatch.sources.stores.intake import StoreIntake
-    from agentwatch.sources.stores.source import StoreSource
-
-    recording_fd = nameless_file()
-    intake = StoreIntake(store, recording_fd, follow=follow, waits=waits)
-    return StoreSource(recording_fd, intake, log_fd, path)
 
 
 def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:

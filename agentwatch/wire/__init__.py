@@ -1,6 +1,6 @@
-"""The decoders of the agents' formats, which turn lines into events: one folder per format.
+"""All that is known about agents: their formats, whose lines become events, their files and their processes.
 
-This folder may import `events`, `blocks` and `text`. No other folder depends on a particular agent.
+An agent is one folder and one line in `agentwatch.wire.agents`. No other folder depends on an agent.
 """
 
 from typing import TYPE_CHECKING

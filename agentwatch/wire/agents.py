@@ -3,54 +3,70 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentwatch.wire.agent import Agent
     from agentwatch.wire.fields import Fields
+    from agentwatch.wire.hooks import HookedAgent
+    from agentwatch.wire.program import Program
 
-_WITHOUT_TIMES = frozenset(("cursor-transcript",))
-"""The formats on disk whose lines have no times."""
-
-
-FORMATS = {
-    "cursor": "cursor:AGENT",
-    "acp": "acp:AGENT",
-    "codex": "codex:AGENT",
-    "codex-rollout": "codex_rollout:AGENT",
-    "qwen-chat": "qwen_chat:AGENT",
-    "claude-transcript": "claude_transcript:AGENT",
-    "cursor-transcript": "cursor_transcript:AGENT",
-    "opencode": "opencode:AGENT",
-    "copilot": "copilot:AGENT",
-    "pi": "pi:AGENT",
-    "pi-session": "pi:SESSION",
-    "gemini-chat": "gemini_chat:AGENT",
-    "gemini": "gemini:AGENT",
-    "amp": "amp:AGENT",
-    "droid": "droid:AGENT",
-    "qwen": "qwen:AGENT",
-    "claude-code": "claude:AGENT",
-    "goose": "goose:AGENT",
-    "claude-family": "claude_family:AGENT",
+AGENTS = {
+    "cursor": ("cursor", "cursor-transcript"),
+    "acp": ("acp",),
+    "codex": ("codex", "codex-rollout"),
+    "qwen": ("qwen-chat", "qwen"),
+    "opencode": ("opencode",),
+    "copilot": ("copilot",),
+    "pi": ("pi", "pi-session"),
+    "gemini": ("gemini-chat", "gemini"),
+    "amp": ("amp",),
+    "droid": ("droid",),
+    "claude": ("claude-transcript", "claude-code", "claude-family"),
 }
-"""Where each built-in format is, by its name: a module of this package, and the name of its agent.
+"""The formats of each built-in agent, by its short name, which is also the name of its folder.
 
-The order is that in which they are asked: the first that recognises a line wrote it.
+The formats are in `FORMATS` of `agent.py` in that folder, and all else that is known about the agent is in
+`PROGRAM` of `program.py`. The order is that in which the formats are asked: the first that recognises a line
+wrote it. Claude Code is the last: its formats also recognise lines of Qwen Code and Amp.
 """
+FORMATS = tuple(name for names in AGENTS.values() for name in names)
+"""The names of the built-in formats."""
 
 
 @cache
 def known_agents() -> tuple[Agent, ...]:
-    """Return the agents in the order of `FORMATS`.
+    """Return the built-in formats in their order.
 
     Cursor is asked before the other formats are imported, which takes 6 ms. No other agent recognises a line
     that Cursor recognises.
     """
-    from importlib import import_module
+    modules = [import_module(f"agentwatch.wire.{folder}.agent") for folder in AGENTS]
+    return tuple(agent for module in modules for agent in module.FORMATS)
 
-    places = (place.split(":") for place in FORMATS.values())
-    return tuple(getattr(import_module(f"agentwatch.wire.{module}"), name) for module, name in places)
+
+@cache
+def programs() -> tuple[Program, ...]:
+    """Return what is known about each agent beside its formats: the built-in ones, then those of plugins."""
+    from agentwatch.wire.plugins import plugin_programs
+
+    built_in = [import_module(f"agentwatch.wire.{folder}.program").PROGRAM for folder in AGENTS]
+    return (*built_in, *plugin_programs())
+
+
+@cache
+def program_named(name: str) -> Program | None:
+    """Return what is known about an agent, by its short name; None if the agent is unknown."""
+    return next((program for program in programs() if program.name == name), None)
+
+
+def hooked_agents() -> dict[str, HookedAgent]:
+    """Return the agents whose hooks can be used, by their short names in alphabetical order."""
+    from agentwatch.wire.program import imported
+
+    found = {program.name: imported(program.hooks) for program in programs() if program.hooks}
+    return dict(sorted(found.items()))
 
 
 def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) -> Agent | None:
@@ -67,7 +83,7 @@ def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) 
         'cursor'
         >>> detect({"type": "result", "session_id": "1"}, is_first=False)
     """
-    from agentwatch.wire.cursor import AGENT as CURSOR
+    from agentwatch.wire.cursor.agent import AGENT as CURSOR
 
     if CURSOR.recognises(fields):
         return CURSOR
@@ -96,8 +112,6 @@ def agent_named(name: str) -> Agent | None:
 def agent_on_disk(name: str) -> Agent | None:
     """Return the format in which an agent keeps its sessions on disk; None if it is unknown.
 
-    The lines of such a format have the agent's own times, except those of Cursor's.
-
     Args:
         name: The short name of the agent.
 
@@ -105,12 +119,5 @@ def agent_on_disk(name: str) -> Agent | None:
         >>> agent_on_disk("claude").name
         'claude-transcript'
     """
-    return next(
-        (
-            agent
-            for agent in known_agents()
-            if (agent.agent or agent.name) == name
-            and (agent.time_of is not None or agent.name in _WITHOUT_TIMES)
-        ),
-        None,
-    )
+    program = program_named(name)
+    return None if program is None or not program.file_format else agent_named(program.file_format)

@@ -29,7 +29,7 @@ from agentwatch.screen.app import AgentwatchApp, Leave
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 
 COLUMN = 12.2
 """Width of a column in Textual's SVG export, in pixels."""

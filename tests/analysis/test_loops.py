@@ -10,8 +10,8 @@ from pathlib import Path
 from agentwatch.analysis.loops import Loop, Loops, arguments_of
 from agentwatch.feed import Feed
 from agentwatch.session import Call
-from agentwatch.sources.open import saved_source
 from agentwatch.text.safe import columns
+from agentwatch.wire.opening import saved_source
 from tests.builders.lines import completed, event, init, line, started
 
 

@@ -16,7 +16,7 @@ import pytest
 from agentwatch.agent_facts import AgentFacts
 from agentwatch.analysis.status.line import status
 from agentwatch.feed import Feed
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import in_terminal, saved
 from tests.harness.processes import is_alive, until

@@ -12,7 +12,7 @@ from agentwatch.exports.opening import Wanted, exported
 from agentwatch.recording import SessionFiles
 from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.session import Kind
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.exports.opened import opened
 from tests.builders.lines import DONE, completed, final, init, result, segment, started, user
 from tests.conftest import RECORDINGS, Saver

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from agentwatch.faults import Fault
-from agentwatch.hooks.agents import CURSOR, GEMINI
 from agentwatch.hooks.plan import Hooks
+from agentwatch.wire.cursor.hooks import HOOKS as CURSOR
+from agentwatch.wire.gemini.hooks import HOOKS as GEMINI
 from tests.conftest import case
 from tests.hooks.users import hooks_of
 

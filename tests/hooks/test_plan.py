@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 
 from agentwatch.hooks import files
-from agentwatch.hooks.agents import AGENTS, CODEX, CURSOR, GEMINI, HookedAgent
 from agentwatch.hooks.plan import Hooks
+from agentwatch.wire.agents import hooked_agents
+from agentwatch.wire.codex.hooks import HOOKS as CODEX
+from agentwatch.wire.cursor.hooks import HOOKS as CURSOR
+from agentwatch.wire.gemini.hooks import HOOKS as GEMINI
+from agentwatch.wire.hooks import HookedAgent
 from tests.conftest import case
 from tests.hooks.users import FILES, FOREIGN, hooks_of, install, remove, user_in
 
@@ -62,7 +66,7 @@ def test_installing_adds_one_entry_for_each_event_and_removing_restores_every_by
                 assert hooks.status()[2:4] == (0, 0)
 
 
-@pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
+@pytest.mark.parametrize("agent", hooked_agents().values(), ids=hooked_agents())
 def test_a_file_of_our_own_is_created_and_removed_whole(user: Path, agent: HookedAgent) -> None:
     """Nothing of it is left in the agent's folder but a dated copy of a file that the agent shares."""
     hooks = hooks_of(user, agent)

@@ -12,10 +12,10 @@ from typing import Any
 import orjson
 import pytest
 
-from agentwatch.hooks.agents import AGENTS
 from agentwatch.hooks.program import Program
 from agentwatch.machine.said.hook_logs import HookLogs
 from agentwatch.machine.standing import State
+from agentwatch.wire.agents import hooked_agents
 from tests.conftest import case
 
 pytestmark = pytest.mark.slow
@@ -103,7 +103,7 @@ PAYLOADS: list[tuple[str, str, dict[str, Any], State | None]] = [
 def test_every_event_that_is_installed_has_a_payload() -> None:
     """The payloads below are those of all hooks."""
     assert {(agent, event) for agent, event, *_ in PAYLOADS} == {
-        (agent.name, event) for agent in AGENTS.values() for event in agent.events
+        (agent.name, event) for agent in hooked_agents().values() for event in agent.events
     }
 
 

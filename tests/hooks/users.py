@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agentwatch.hooks.agents import CODEX, HookedAgent
 from agentwatch.hooks.plan import Hooks
+from agentwatch.wire.codex.hooks import HOOKS as CODEX
+from agentwatch.wire.hooks import HookedAgent
 
 FOREIGN = {"hooks": [{"type": "command", "command": "mine.sh", "timeout": 9}], "matcher": "Bash"}
 FILES = {

@@ -11,8 +11,8 @@ from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 import pytest
 
 import agentwatch
-from agentwatch.machine.found import Reach
 from agentwatch.machine.places import Places
+from agentwatch.wire.found import Reach
 from tests.builders.captures import OURS
 from tests.builders.lines import init, started
 from tests.builders.machine.fake import fake_machine

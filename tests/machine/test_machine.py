@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.joins import RECENT_MS
 from agentwatch.machine.machine import Machine
-from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
 from agentwatch.recording import hold, now_ms
+from agentwatch.sources.proc import Proc
+from agentwatch.wire.found import Key
 from tests.builders import lines as stream
 from tests.builders.lines import final, init, line, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine import repository
-from agentwatch.machine.found import Found, Metadata
 from agentwatch.machine.process import Life
 from agentwatch.machine.row import changed_rows
 from agentwatch.machine.row_table import RowTable
 from agentwatch.machine.tracked import Tracked
+from agentwatch.wire.found import Found, Metadata
 from tests.conftest import case
 
 NOW_MS = 1_795_352_400_000

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from agentwatch.machine.machine import Machine
-from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.standing import Ground, State
+from agentwatch.sources.proc import Proc
 from tests.builders.captures import OURS, OWN
 from tests.machine.started_agents import started
 

@@ -22,7 +22,7 @@ from agentwatch.feed import Feed
 from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.final import final_answer
 from agentwatch.session import Kind, Place, Session, apply_line, close_session
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.made_agent import MadeSession
 from tests.builders.subagents import begins, ends, says
 

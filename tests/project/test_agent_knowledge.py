@@ -27,8 +27,6 @@ OWN_WORDS = {
     "cli/machines/settings.py": {"list"},
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
     "machine/processes/command.py": {"mcp"},  # a subcommand of agents
-    "machine/said/claude_record.py": {"shell"},  # a status in the record of a session
-    "machine/standing.py": {"shell"},  # the state of a session whose command runs in the background
     "redaction/secrets/key_files.py": {"grep"},  # a program of the shell that shows a file
     "recording/saved.py": {"truncated"},  # how a followed file ended
     "screen/keymap.py": {"delete"},  # the key Delete

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import sysconfig
 import venv
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, case
 
 pytestmark = pytest.mark.system
 
 EXAMPLE = ROOT / "examples" / "agentwatch-tern"
+GOOSE = ROOT / "examples" / "agentwatch-goose"
 TABLE = b"""number,tool,target,outcome,exit_code,duration_ms,redacted\r
 1,run,pytest -q,failed,1,,yes\r
 2,run,git status --short,succeeded,0,,yes\r
@@ -26,21 +30,26 @@ TABLE = b"""number,tool,target,outcome,exit_code,duration_ms,redacted\r
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment into which the example is installed, as its README says."""
+    """The Python of an environment into which the examples are installed, as their READMEs say."""
     folder = tmp_path_factory.mktemp("installed")
-    source = shutil.copytree(EXAMPLE, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    sources = [
+        shutil.copytree(each, folder / each.name, ignore=shutil.ignore_patterns("__pycache__"))
+        for each in (EXAMPLE, GOOSE)
+    ]
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"
     site = next((folder / "venv" / "lib").glob("python*/site-packages"))
     (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-index"]
-    subprocess.run([*pip, "--no-deps", "--no-build-isolation", str(source)], check=True, capture_output=True)
+    subprocess.run(
+        [*pip, "--no-deps", "--no-build-isolation", *map(str, sources)], check=True, capture_output=True
+    )
     return python
 
 
-def run(python: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+def run(python: Path, *arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
     """Run a module with the Python of the environment and with the agentwatch of this checkout."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | environ
     return subprocess.run(
         [str(python), "-m", *arguments],
         cwd=cwd,
@@ -60,6 +69,19 @@ def test_its_format_is_printed(python: Path, tmp_path: Path) -> None:
     )
 
 
+def test_its_sessions_are_listed(python: Path, tmp_path: Path) -> None:
+    """`agentwatch sessions` finds the sessions of the plugin's agent, and reads them by its format."""
+    folder = tmp_path / "tern" / "sessions"
+    folder.mkdir(parents=True)
+    shutil.copyfile(EXAMPLE / "tern.ndjson", folder / "0a1b2c3d.jsonl")
+    environ = {name: str(tmp_path / name) for name in ("HOME", "AGENTWATCH_HOME")}
+    words = ("sessions", "--all", "--agent", "tern", "--json")
+    done = run(python, "agentwatch", *words, cwd=tmp_path, TERN_HOME=str(tmp_path / "tern"), **environ)
+    assert done.returncode == 0, done.stderr
+    [row] = map(json.loads, done.stdout.splitlines())
+    assert (row["agent"], row["id"], row["calls"]) == ("tern", "0a1b2c3d", 2)
+
+
 def test_its_exporter_writes_a_table(python: Path, tmp_path: Path) -> None:
     """`agentwatch export FILE --to csv` writes the calls, redacted, to a file with its suffix."""
     done = run(python, "agentwatch", "export", str(EXAMPLE / "tern.ndjson"), "--to", "csv", cwd=tmp_path)
@@ -67,16 +89,34 @@ def test_its_exporter_writes_a_table(python: Path, tmp_path: Path) -> None:
     assert (tmp_path / "tern.csv").read_bytes() == TABLE
 
 
-def test_its_own_tests_pass(python: Path, tmp_path: Path) -> None:
-    """The tests of the example pass where it is installed."""
-    tests = shutil.copytree(EXAMPLE, tmp_path / "example", ignore=shutil.ignore_patterns("agentwatch_tern"))
-    done = run(python, "pytest", "-q", "-p", "no:cacheprovider", str(tests / "tests"), cwd=tmp_path)
-    assert done.returncode == 0, done.stdout.decode()
+def test_their_own_tests_pass(python: Path, tmp_path: Path) -> None:
+    """The tests of the examples pass where these are installed."""
+    for example, package in ((EXAMPLE, "agentwatch_tern"), (GOOSE, "agentwatch_goose")):
+        with case(example.name):
+            tests = shutil.copytree(example, tmp_path / example.name, ignore=shutil.ignore_patterns(package))
+            options = ("-q", "-p", "no:cacheprovider")
+            done = run(python, "pytest", *options, str(tests / "tests"), cwd=tmp_path)
+            assert done.returncode == 0, done.stdout.decode()
+
+
+def test_an_agent_of_another_package_is_listed_from_its_database(python: Path, tmp_path: Path) -> None:
+    """Goose keeps all sessions in a database, of which the plugin reads the rows."""
+    path = tmp_path / "goose" / "data" / "sessions" / "sessions.db"
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, working_dir TEXT)")
+        connection.execute("INSERT INTO sessions VALUES ('20261121_1', 'List files', '/home/dev/proj')")
+    environ = {name: str(tmp_path / name) for name in ("HOME", "AGENTWATCH_HOME")}
+    words = ("sessions", "--all", "--agent", "goose", "--json")
+    done = run(python, "agentwatch", *words, cwd=tmp_path, GOOSE_PATH_ROOT=str(tmp_path / "goose"), **environ)
+    assert done.returncode == 0, done.stderr
+    [row] = map(json.loads, done.stdout.splitlines())
+    assert (row["agent"], row["id"], row["title"]) == ("goose", "20261121_1", "List files")
 
 
 def test_the_documentation_shows_it() -> None:
     """The page about plugins contains the modules of the example as they are."""
     page = (ROOT / "docs" / "plugins.md").read_text("utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    for name in ("agent.py", "calls_csv.py"):
+    for name in ("agent.py", "program.py", "calls_csv.py"):
         assert (EXAMPLE / "agentwatch_tern" / name).read_text("utf-8") in blocks

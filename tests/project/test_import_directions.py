@@ -19,7 +19,7 @@ ALLOWED = {
     "capture": NOTHING,
     "recording": {"capture", "state_folder"},
     "plugins": NOTHING,
-    "wire": {"blocks", "events", "paths", "plugins"} | WORDS,
+    "wire": {"blocks", "capture", "events", "faults", "paths", "plugins", "recording", "sources"} | WORDS,
     "session": {"events", "plurals"},
     "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording", "safe_text"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
@@ -46,13 +46,15 @@ ALLOWED = {
         "recording",
         "session",
         "sources",
+        "wire",
     },
     "session_index": {"analysis", "events", "faults", "feed", "machine", "recording", "session", "sources"}
-    | {"state_folder"},
+    | {"state_folder", "wire"},
     "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
     "engine": {"config", "faults", "host_place", "json_fields", "safe_text"},
     "shipping": {"capture", "config", "engine", "events", "faults", "machine", "recording", "state_folder"}
+    | {"wire"}
     | WORDS,
     "remote": {
         "capture",
@@ -65,6 +67,7 @@ ALLOWED = {
         "machine",
         "recording",
         "sources",
+        "wire",
     }
     | {"state_folder"}
     | WORDS,

@@ -94,11 +94,6 @@ def _copilot_output(text: str, block: int, _number: int) -> Row:
     return {"type": "tool.execution_partial_result", "data": data}
 
 
-def _goose(text: str, block: int, _number: int) -> Row:
-    content = [{"type": "text", "text": text}]
-    return {"type": "message", "message": {"id": f"m{block}", "created": 1, "content": content}}
-
-
 def _pi(text: str, block: int, _number: int) -> Row:
     event = {"type": "text_delta", "contentIndex": block, "delta": text}
     return {"type": "message_update", "assistantMessageEvent": event}
@@ -116,6 +111,5 @@ FORMS = {
     "acp": Form(_acp, ("params", "update", "content", "text")),
     "copilot": Form(_copilot, ("data", "deltaContent")),
     "copilot output": Form(_copilot_output, ("data", "partialOutput")),
-    "goose": Form(_goose, ("message", *_CONTENT)),
     "pi": Form(_pi, ("assistantMessageEvent", "delta")),
 }

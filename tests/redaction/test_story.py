@@ -19,8 +19,8 @@ from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import LineReader
 from agentwatch.redaction.recording import redacted
-from agentwatch.sources.open import saved_source
 from agentwatch.wire.agents import agent_named
+from agentwatch.wire.opening import saved_source
 from tests.builders.captures import OURS, Captures
 from tests.builders.exports.opened import every_recording
 from tests.builders.formats.samples import of_a_format

@@ -12,7 +12,7 @@ from agentwatch.recording import open_saved
 from agentwatch.screen import first_shown
 from agentwatch.session import Call, Session, call_store
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.screen.app import lines_of, opened
 from tests.conftest import case

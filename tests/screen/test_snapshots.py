@@ -12,7 +12,7 @@ from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.agents.claude_session import claude_session
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 

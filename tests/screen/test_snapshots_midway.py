@@ -15,7 +15,7 @@ from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.frames import FrameScheduler
 from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 from tests.screen.test_snapshots import Compare, Step
 

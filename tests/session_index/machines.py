@@ -9,10 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentwatch.machine.found import Found
 from agentwatch.machine.places import Places
 from agentwatch.session_index.index import SessionIndex
 from agentwatch.session_index.updating import Updated, update
+from agentwatch.wire.found import Found
 from tests.builders.machine.fake import FakeMachine
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.machine.found import Found, Reach
 from agentwatch.session_index.rows import path_of
+from agentwatch.wire.found import Found, Reach
 from tests.builders.lines import completed, init, line, result, started, user
 from tests.builders.machine.fake import fake_machine
 from tests.session_index.machines import Indexed

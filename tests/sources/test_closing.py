@@ -11,7 +11,7 @@ import pytest
 
 from agentwatch.feed import Feed
 from agentwatch.recording import hold
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.machine.app import descriptors
 from tests.conftest import RECORDINGS
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.open import saved_source
-from agentwatch.sources.own_files import is_still_written
-from agentwatch.sources.session_folders import session_folders
+from agentwatch.wire.opening import saved_source
+from agentwatch.wire.own_files import is_still_written
+from agentwatch.wire.session_folders import session_folders
 from tests.conftest import case
 
 HOUR = 3600
@@ -157,7 +157,7 @@ def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     folders = session_folders({}, tmp_path)
-    assert {"claude", "codex", "copilot", "cursor", "gemini", "goose", "opencode", "pi", "qwen"} == {
+    assert {"claude", "codex", "copilot", "cursor", "gemini", "opencode", "pi", "qwen"} == {
         folder.agent for folder in folders
     }
     for folder in folders:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.sources.session_folders import SessionFolder, session_folders
+from agentwatch.wire.session_folders import SessionFolder, session_folders
 
 
 def test_each_folder_is_named_once(tmp_path: Path) -> None:
@@ -30,7 +30,6 @@ def test_each_folder_is_named_once(tmp_path: Path) -> None:
         ("PI_CODING_AGENT_SESSION_DIR", SessionFolder("pi", "", "/x")),
         ("CURSOR_CONFIG_DIR", SessionFolder("cursor", "chats", "/x/chats")),
         ("XDG_DATA_HOME", SessionFolder("opencode", "", "/x/opencode")),
-        ("GOOSE_PATH_ROOT", SessionFolder("goose", "sessions", "/x/data/sessions")),
     ],
 )
 def test_a_variable_adds_a_folder(variable: str, folder: SessionFolder, tmp_path: Path) -> None:

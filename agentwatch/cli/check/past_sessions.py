@@ -13,16 +13,16 @@ from agentwatch.cli.messages import say
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, Fault, reading
 from agentwatch.feed import Feed
-from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.places import Places
 from agentwatch.machine.problems import notes_of
 from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Checked
 from agentwatch.rules.check.kinds import Rule, Severity
 from agentwatch.rules.check.trial import Trial, json_report, lines
-from agentwatch.sources.open import saved_source
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
+from agentwatch.wire.found import Found, Reach
+from agentwatch.wire.opening import saved_source
 
 _MOST_SESSIONS = 1000
 _STEP_SECONDS = 0.2

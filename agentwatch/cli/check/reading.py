@@ -102,8 +102,8 @@ def judged(
 
 def _open(address: Address, *, waits: bool) -> _Opened:
     """Open a recording; report on stderr if it is still being written and `waits` is not set."""
-    from agentwatch.sources.open import saved_source
-    from agentwatch.sources.own_files import is_still_written
+    from agentwatch.wire.opening import saved_source
+    from agentwatch.wire.own_files import is_still_written
 
     path = address.path
     if path == STDIN:

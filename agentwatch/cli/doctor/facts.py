@@ -20,14 +20,14 @@ from agentwatch import __version__
 from agentwatch.faults import Fault, reading
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import safe_line
+from agentwatch.wire.hooks import HookedAgent
+from agentwatch.wire.session_folders import variables
 
 PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click")
 EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py", "google-re2")
 _OURS = ("AGENTWATCH_HOME", "AGENTWATCH_CONFIG", "AGENTWATCH_PLUGINS", "AGENTWATCH_STOCK")
 _OTHERS = (
-    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR", "COPILOT_HOME"),
-    *("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CURSOR_DATA_DIR", "CURSOR_CONFIG_DIR"),
-    *("OPENCODE_DB", "GOOSE_PATH_ROOT", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
+    *("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
     *("NO_COLOR", "TEXTUAL_DRIVER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"),
 )
 """Variables of others that change what agentwatch does."""
@@ -158,9 +158,9 @@ def _place(path: Path, variable: str, environ: Mapping[str, str]) -> str:
 def _agents(environ: Mapping[str, str]) -> dict[str, object]:
     """Return the number of sessions of each agent on this machine, and the state of its hooks."""
     from agentwatch.cli.sessions.options import agent_names
-    from agentwatch.hooks.agents import AGENTS
     from agentwatch.machine.machine import Machine
     from agentwatch.recording import now_ms
+    from agentwatch.wire.agents import hooked_agents
 
     machine = Machine(environ, Path.home())
     machine.wants_all = True
@@ -168,8 +168,8 @@ def _agents(environ: Mapping[str, str]) -> dict[str, object]:
     known = frozenset(agent_names())
     counts = Counter(row.agent if row.agent in known else "other" for row in machine.rows.values())
     found: dict[str, object] = {name: plural(count, "session") for name, count in sorted(counts.items())}
-    for name in AGENTS:
-        found[name] = f"{found.get(name, '0 sessions')}, hooks {_hooks(name, environ)}"
+    for name, agent in hooked_agents().items():
+        found[name] = f"{found.get(name, '0 sessions')}, hooks {_hooks(agent, environ)}"
     return found | _unreadable(machine.problems)
 
 
@@ -182,17 +182,16 @@ def _unreadable(problems: Iterable[OSError]) -> dict[str, object]:
     }
 
 
-def _hooks(name: str, environ: Mapping[str, str]) -> str:
-    from agentwatch.hooks.agents import AGENTS
+def _hooks(agent: HookedAgent, environ: Mapping[str, str]) -> str:
     from agentwatch.hooks.plan import Hooks
 
     try:
-        status = Hooks(AGENTS[name], environ, Path.home()).status()
+        status = Hooks(agent, environ, Path.home()).status()
     except Fault:
         return "unknown"
     if not status.right + status.other:
         return "not installed"
-    is_right = status.has_program and not status.other and status.right == len(AGENTS[name].events)
+    is_right = status.has_program and not status.other and status.right == len(agent.events)
     return "installed" if is_right else "incomplete"
 
 
@@ -206,7 +205,7 @@ def _plugins() -> dict[str, object]:
 
 def _environment(environ: Mapping[str, str]) -> dict[str, object]:
     """Return which variables are set that change what agentwatch does; of a switch, its value."""
-    found = {name: _SET for name in (*_OURS, *_OTHERS) if environ.get(name)}
+    found = {name: _SET for name in (*_OURS, *variables(), *_OTHERS) if environ.get(name)}
     return {name: environ[name] if environ[name] in ("0", "1") else words for name, words in found.items()}
 
 

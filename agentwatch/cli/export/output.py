@@ -264,7 +264,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 def _is_written(path: Path) -> bool:
     """Return whether a file is a recording that is still being written, or an agent's own file that is."""
-    from agentwatch.sources.own_files import is_still_written  # 3 ms, for a file that exists only
+    from agentwatch.wire.own_files import is_still_written  # 3 ms, for a file that exists only
 
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

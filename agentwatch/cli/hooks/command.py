@@ -8,10 +8,11 @@ from pathlib import Path
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.stdout import print_lines
 from agentwatch.faults import CANNOT_CREATE, USAGE, Fault
-from agentwatch.hooks.agents import AGENTS
 from agentwatch.hooks.change import Change
 from agentwatch.hooks.plan import Hooks, Status
 from agentwatch.text.times import date_and_time
+from agentwatch.wire.agents import hooked_agents
+from agentwatch.wire.hooks import HookedAgent
 
 
 def run_hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
@@ -27,11 +28,13 @@ def run_hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     """
     if os.name != "posix":
         raise Fault("hooks need a system with /bin/sh", USAGE)
+    agents = hooked_agents()
     if action == "status":
-        return print_lines([line for name in AGENTS if agent in (None, name) for line in _report(name)])
+        found = (hooked for name, hooked in agents.items() if agent in (None, name))
+        return print_lines([line for hooked in found for line in _report(hooked)])
     if agent is None:
-        raise Fault(f"hooks {action} needs an agent: {', '.join(AGENTS)}", USAGE)
-    hooks = Hooks(AGENTS[agent], os.environ, Path.home())
+        raise Fault(f"hooks {action} needs an agent: {', '.join(agents)}", USAGE)
+    hooks = Hooks(agents[agent], os.environ, Path.home())
     return _install(hooks, is_confirmed) if action == "install" else _remove(hooks, is_confirmed)
 
 
@@ -85,13 +88,13 @@ def _cannot_change(error: OSError) -> Fault:
     return Fault(f"cannot change {error.filename}: {error.strerror or error}", CANNOT_CREATE)
 
 
-def _report(name: str) -> list[str]:
-    hooks = Hooks(AGENTS[name], os.environ, Path.home())
+def _report(agent: HookedAgent) -> list[str]:
+    hooks = Hooks(agent, os.environ, Path.home())
     try:
         words = _words(hooks.status(), len(hooks.agent.events))
     except Fault as fault:
         words = f"unknown: {fault}"
-    return [f"{name:8}{words}"]
+    return [f"{agent.name:8}{words}"]
 
 
 def _words(status: Status, events: int) -> str:

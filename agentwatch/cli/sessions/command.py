@@ -7,19 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from agentwatch.cli.address import HERE
-from agentwatch.cli.machines.sources import check_sources, several
 from agentwatch.cli.messages import say
 from agentwatch.cli.sessions.table import WIDTH, table
 from agentwatch.cli.sessions.wanted import Wanted, chosen
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.faults import USAGE, cannot_open
-from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms, sessions_folder
 from agentwatch.recording.saved_sessions.stems import saved_stems
 from agentwatch.safe_json import safe_json
 from agentwatch.text.amounts import byte_size
+from agentwatch.wire.found import Key
 
 _ANSWER_SECONDS = 5.0
 """How long another machine may take to answer."""
@@ -77,7 +76,7 @@ def _of_this_one(wants_all: bool) -> Mapping[Key, Row]:
 def _of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, Row], int]:
     """Return the rows of several machines, and the exit code; report those that do not answer."""
     from agentwatch.cli.config_file import read_machines
-    from agentwatch.cli.machines.sources import log_in
+    from agentwatch.cli.machines.sources import check_sources, log_in, several
 
     check_sources(words)
     log_in(words)

@@ -12,9 +12,6 @@ from agentwatch.cli.parameters import age, since, together
 if TYPE_CHECKING:
     from agentwatch.cli.sessions.wanted import Wanted
 
-_NO_FORMATS = ("cursor", "goose", "agentwatch")
-"""Agents whose sessions are listed, and whose names are not those of a format on disk."""
-
 
 class Pruning(NamedTuple):
     """What `--prune` does."""
@@ -51,10 +48,11 @@ def _known(option: click.Parameter, names: tuple[str, ...], known: list[str]) ->
 
 def agent_names() -> list[str]:
     """Return the short names of all agents whose sessions are found."""
-    from agentwatch.wire.agents import known_agents
+    from agentwatch.wire.agents import known_agents, programs
+    from agentwatch.wire.found import OWN
 
-    names = (agent.agent or agent.name for agent in known_agents())
-    return sorted({*names, *_NO_FORMATS})
+    formats = (agent.agent or agent.name for agent in known_agents())
+    return sorted({*formats, *(program.name for program in programs()), OWN})
 
 
 _choosing = together(

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.hiding import is_hidden
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group
 from agentwatch.text.amounts import plural
+from agentwatch.wire.found import Key
 
 _FOLDED = frozenset({Group.YOUR_TURN, Group.ENDED})
 """The groups in which the list folds the sessions that other programs have started for one prompt."""

@@ -25,8 +25,8 @@ from agentwatch.shipping.jobs import Job, ship, ship_all
 from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
 from agentwatch.shipping.target import Given, Target, target_of
 from agentwatch.shipping.unsent import forget, is_saved, unsent
-from agentwatch.sources.stores.known import store_for
 from agentwatch.text.amounts import byte_size
+from agentwatch.wire.stores import store_for
 
 _INTERRUPTED = 130
 _PROGRESS_SECONDS = 2.0

@@ -16,10 +16,9 @@ from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices
 from agentwatch.session import Entry, calls_by_outcome
 from agentwatch.session.usage_counts import added
+from agentwatch.wire.agents import program_named
 
 VERSION = "ATIF-v1.8"
-_NAMES = {"cursor": "cursor-cli", "claude": "claude-code", "gemini": "gemini-cli"}
-"""The names that harbor, the reference of the format, has for agents that agentwatch names otherwise."""
 _PIECE_BYTES = 1 << 16
 _CHUNK = 1 << 14
 _MOST_LEVELS = 8
@@ -70,8 +69,9 @@ class _Document:
         is_main = agent == _MAIN
         session, run = self._session, self._session.run
         name = session.agent_name or session.format or "unknown"
+        program = program_named(name)
         described = known(
-            name=_NAMES.get(name, name),
+            name=(program and program.published_name) or name,
             version=run.agent_version or "unknown",
             model_name=self._model if is_main else None,
             extra=(self._facts() or None) if is_main else None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.recording import open_own
-from agentwatch.sources.stores.known import store_for
+from agentwatch.wire.stores import store_for
 
 _PIECE_BYTES = 1 << 20
 _MOST_LINE_BYTES = 1 << 22

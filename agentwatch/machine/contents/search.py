@@ -10,8 +10,8 @@ from typing import NamedTuple
 from agentwatch.faults import reading
 from agentwatch.machine.contents.lines import pieces
 from agentwatch.machine.contents.needle import Needle
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
+from agentwatch.wire.found import Key
 
 _MOST_HITS = 3
 """The number of hits in one session. Then the next session is searched."""

@@ -6,12 +6,11 @@ from agentwatch.events import Event, Prompt, TurnEnded, TurnStarted
 from agentwatch.machine.digest.course import Course
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.last_tests import LastTestsReader
-from agentwatch.machine.found import Found
 from agentwatch.wire import Decoder
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.agents import agent_named, agent_on_disk
+from agentwatch.wire.found import OWN, Found
 
-OWN = "agentwatch"
 """The agent of our own recordings, whose format is detected."""
 MOST_LINES = 20_000
 """The most lines that one reading applies. A line takes 10 µs, and 1 MiB of real ones has up to 7,000."""

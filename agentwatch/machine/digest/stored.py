@@ -6,9 +6,9 @@ import time
 
 from agentwatch.machine.digest.decoding import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.machine.digest.digest import Digest
-from agentwatch.machine.found import Found
-from agentwatch.sources.stores.known import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.wire import Decoder
+from agentwatch.wire.found import Found
+from agentwatch.wire.stores import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 
 _LARGEST_SHARE = 0.02
 """The largest part of the time that is spent on reading one store again."""

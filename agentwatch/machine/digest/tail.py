@@ -10,13 +10,13 @@ import orjson
 from agentwatch.events import Event, LineTime, Outcome, TurnEnded
 from agentwatch.faults import reading
 from agentwatch.machine.digest.course import Course
-from agentwatch.machine.digest.decoding import OWN, apply_lines, digest_of, format_of
+from agentwatch.machine.digest.decoding import apply_lines, digest_of, format_of
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.stored import StoredLines
 from agentwatch.machine.digest.windows import read_briefly, read_ends, read_whole
-from agentwatch.machine.found import Found, Reach
 from agentwatch.recording import bytes_before, lines_between, now_ms, open_own
 from agentwatch.wire import Decoder
+from agentwatch.wire.found import OWN, Found, Reach
 
 _WHOLE_BYTES = 1 << 20
 """A file of this size is read whole. It takes 5 to 20 ms."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.lines import FoldId, FoldLine, Heading, Line, RowLine
 from agentwatch.machine.listing.order import Order
@@ -12,6 +11,7 @@ from agentwatch.machine.listing.request import Sort
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Group
 from agentwatch.text.amounts import plural
+from agentwatch.wire.found import Key
 
 _FOLDED_GROUPS = frozenset({Group.YOUR_TURN, Group.ENDED})
 """The groups in which the one-liners of a folder are folded. One that works or fails has its own row."""

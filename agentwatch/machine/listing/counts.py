@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.hiding import is_hidden
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group, State
+from agentwatch.wire.found import Key
 
 Counted = TypeVar("Counted", bound=NamedTuple)
 _AGAIN_MS = 60_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group
+from agentwatch.wire.found import Key
 
 _DEEPEST = 8
 """The greatest depth of subagents of subagents. It also ends a search in a circle of parents."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group
+from agentwatch.wire.found import Key
 
 FoldId = tuple[str, ...]
 """It distinguishes what can be folded: a session with subagents, the one-liners of a folder, a repository."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.arranging import Arrangement
 from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.hiding import hidden_from_ms, is_hidden
@@ -15,6 +14,7 @@ from agentwatch.machine.listing.request import Request, Sort, row_search
 from agentwatch.machine.listing.row_filter import row_filter
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
+from agentwatch.wire.found import Key
 
 
 class Update(NamedTuple):

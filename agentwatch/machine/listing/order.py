@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldId
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group, State
+from agentwatch.wire.found import Key
 
 _MOST_VANISHED = 1_000
 """The number of vanished sessions whose place is kept: a file is away for a moment while it is replaced."""

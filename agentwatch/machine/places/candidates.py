@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from agentwatch.machine.found import Found, Key, Metadata, Reach
-from agentwatch.machine.places.folder import Folder
+from agentwatch.wire.found import Found, Key, Metadata, Reach
+from agentwatch.wire.places import Folder
 
 _WORST_SUFFIXES = (".json", ".zst")
 """A session that lies in two forms is read from the other one, or else from the later of these: an old JSON

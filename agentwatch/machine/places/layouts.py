@@ -6,13 +6,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentwatch.machine.places.databases import goose_database, is_opencode_database, opencode_databases
-from agentwatch.machine.places.described_files import COPILOT, CURSOR_CHATS, OPENCODE_STORAGE, RECORDINGS
-from agentwatch.machine.places.folder import Folder, Kind
-from agentwatch.machine.places.gemini import Gemini
-from agentwatch.machine.places.line_files import CLAUDE, CODEX, CODEX_ARCHIVE, CURSOR, PI, QWEN
+from agentwatch.machine.places.recordings import RECORDINGS
 from agentwatch.recording import sessions_folder
-from agentwatch.sources.session_folders import session_folders
+from agentwatch.wire.agents import AGENTS, programs
+from agentwatch.wire.places import Folder, Kind
+from agentwatch.wire.program import Program, imported
+from agentwatch.wire.session_folders import session_folders
 
 Roots = dict[tuple[str, str], Folder]
 """Folders to begin with, by the agent and the path."""
@@ -25,34 +24,38 @@ class Layouts:
         """Take the environment and the home folder that name the folders."""
         self._environ = environ
         self._home = home
-        storage = {"storage": OPENCODE_STORAGE}.get
-        self._database = environ.get("OPENCODE_DB", "")
         self._of: dict[tuple[str, str], Kind] = {
-            ("claude", "projects"): CLAUDE,
-            ("codex", "sessions"): CODEX,
-            ("codex", "archived_sessions"): CODEX_ARCHIVE,
-            ("gemini", "tmp"): Gemini().kind,
-            ("qwen", "projects"): QWEN,
-            ("pi", "sessions"): PI,
-            ("pi", ""): PI,
-            ("copilot", "session-state"): COPILOT,
-            ("cursor", "projects"): CURSOR,
-            ("cursor", "chats"): CURSOR_CHATS,
-            ("opencode", ""): opencode_databases(storage),
-            ("goose", "sessions"): goose_database(),
+            (program.name, each.part): _kind_of(program, each.layout)
+            for program in programs()
+            for each in program.sessions
         }
-        self._chosen = opencode_databases(lambda _: None, os.path.basename(self._database))
+        self._named: list[tuple[str, str, str, Kind]] = []
+        """The databases that a variable names: the agent, the folder, the name, and the kind of folder."""
+        for program in programs():
+            if program.database and os.path.isabs(path := environ.get(program.database.variable, "")):
+                folder, name = os.path.split(path)
+                kind = _kind_of(program, program.database.layout, name)
+                self._named.append((program.name, folder, name, kind))
 
     def roots(self) -> Roots:
         """Return new folders, each once. Links in their paths are followed now."""
         found: Roots = {}
         for agent, part, path in session_folders(self._environ, self._home):
             found.setdefault((agent, path), Folder(path, self._of[agent, part]))
-        if os.path.isabs(self._database):
-            path, name = os.path.split(self._database)
-            path = os.path.realpath(path)
-            label = "opencode" if is_opencode_database(name) else name
-            found.setdefault((label, path), Folder(path, self._chosen))
+        for agent, folder, name, kind in self._named:
+            path = os.path.realpath(folder)
+            usual = found.get((agent, path))
+            if usual is None or usual.kind.owner(name) is None:
+                found[name, path] = Folder(path, kind)
         own = os.path.realpath(sessions_folder(self._environ))
         found["agentwatch", own] = Folder(own, RECORDINGS)
         return found
+
+
+def _kind_of(program: Program, layout: str, *arguments: str) -> Kind:
+    if program.name not in AGENTS:
+        from agentwatch.wire.plugins.programs import kind_of
+
+        return kind_of(program.name, layout, *arguments)
+    found: Kind = imported(layout)(*arguments)
+    return found

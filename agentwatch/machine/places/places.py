@@ -7,12 +7,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from agentwatch.machine.found import Found, Key
 from agentwatch.machine.places.candidates import Candidates, Changes
 from agentwatch.machine.places.layouts import Layouts
-from agentwatch.machine.places.line_files import CLAUDE
-from agentwatch.machine.places.live import live_folders
 from agentwatch.machine.places.tree import FULL_PASS_S, Tree
+from agentwatch.wire.found import Found, Key
 
 PASS_S = 2.0
 """The time between two looks at the modification times of all folders, in seconds."""
@@ -49,8 +47,8 @@ class Places:
         touched: set[Key] = set()
         yielded_at = -math.inf
         roots = self._tree.find_roots()
-        live = set().union(*(live_folders(root.path) for root in roots if root.kind is CLAUDE))
-        for keys in self._tree.explore(roots, live):
+        urgent = set().union(*(root.kind.urgent(root.path) for root in roots))
+        for keys in self._tree.explore(roots, urgent):
             touched |= keys
             if touched and time.monotonic() - yielded_at >= _BATCH_S:
                 yield self._candidates.changes(touched).found

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from agentwatch.events import Event, RunInfo, RunStarted
 from agentwatch.faults import USAGE, Fault, reading
-from agentwatch.machine.found import Reach
 from agentwatch.recording import first_lines, open_regular, saved_recordings
 from agentwatch.wire import Decoder
+from agentwatch.wire.found import Reach
 
 LEAST_CHARACTERS = 6
 """The least length of the beginning of a session's id that is taken for an address."""

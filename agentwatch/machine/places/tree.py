@@ -10,11 +10,12 @@ from heapq import heappop, heappush
 from itertools import count, islice
 
 from agentwatch.faults import reading
-from agentwatch.machine.found import Key
 from agentwatch.machine.places.candidates import Candidate, Candidates
-from agentwatch.machine.places.folder import Folder, Spot, Stamp, entries_of, own_folder, regular_file
+from agentwatch.machine.places.folder import entries_of, own_folder, regular_file
 from agentwatch.machine.places.layouts import Roots
 from agentwatch.machine.problems import is_problem
+from agentwatch.wire.found import Key
+from agentwatch.wire.places import Folder, Spot, Stamp
 
 FULL_PASS_S = 60
 """Each folder is scanned again after this time, with the stamps of its files: a file that grows does not

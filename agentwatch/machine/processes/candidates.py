@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from operator import itemgetter
 
-from agentwatch.machine.found import Key
+from agentwatch.wire.found import Key
 
 
 class Candidates:

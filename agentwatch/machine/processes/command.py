@@ -2,35 +2,14 @@
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
-_NAMES = {
-    "claude": "claude",
-    "codex": "codex",
-    "gemini": "gemini",
-    "qwen": "qwen",
-    "opencode": "opencode",
-    "pi": "pi",
-    "copilot": "copilot",
-    "cursor-agent": "cursor",
-    "goose": "goose",
-    "amp": "amp",
-}
-"""The short name of the agent by the name of its program."""
-_PACKAGES = {
-    "@anthropic-ai/claude-code": "claude",
-    "@openai/codex": "codex",
-    "@google/gemini-cli": "gemini",
-    "@qwen-code/qwen-code": "qwen",
-    "opencode-ai": "opencode",
-    "@mariozechner/pi-coding-agent": "pi",
-    "@github/copilot": "copilot",
-    "cursor-agent": "cursor",
-    "@sourcegraph/amp": "amp",
-}
-"""The short name of the agent by the folder of its package, for scripts such as `cli.js`."""
-_VERSIONED = {"codex-x86_64-": "codex", "codex-aarch64-": "codex"}
-"""The names under which releases are downloaded: `codex-x86_64-unknown-linux-musl`."""
+from agentwatch.wire.agents import programs
+from agentwatch.wire.program import Command as Look
+
+_UNKNOWN = Look(())
+
 _INTERPRETERS = frozenset({"node", "nodejs", "bun", "deno", "sh", "bash", "dash", "zsh"})
 _RUNNERS = frozenset({"run", "x"})
 """The word between the interpreter and the script: `bun run gemini`."""
@@ -38,18 +17,12 @@ _WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "--experimen
 """The options of Node.js whose value is the next argument."""
 _CODE = frozenset({"-c", "-e", "-m", "-p", "--eval", "--print"})
 """The options that run code or a module, not a script."""
-_SHARED = {"codex": ("app-server", "mcp-server"), "opencode": ("serve", "web")}
-"""The subcommands that serve several sessions."""
 _NO_SESSION = frozenset(
     {"agents", "auth", "completion", "config", "doctor", "export", "extensions", "import", "install"}
     | {"login", "logout", "mcp", "models", "plugin", "plugins", "setup-token", "stats", "uninstall", "update"}
     | {"upgrade", "--help", "-h", "--version", "-v", "--ripgrep"}
-    | {"--claude-in-chrome-mcp", "--chrome-native-host"}
 )
-"""The first arguments of processes of an agent that have no session: management, and helpers that it starts
-beside itself."""
-_OWN_FOLDER = {"codex": ("-C", "--cd")}
-"""The options that name the session's folder, of which the process itself is not in."""
+"""The first arguments of processes of an agent that have no session, because they manage something."""
 _SESSION_OPTIONS = frozenset({"--resume", "-r", "resume", "--session", "-s", "--session-id"})
 _FORKS = frozenset({"--fork-session", "fork"})
 _LEAST_ID = 8
@@ -68,12 +41,12 @@ class Command(NamedTuple):
     @property
     def is_shared(self) -> bool:
         """Whether the process serves several sessions."""
-        return any(word in self.rest for word in _SHARED.get(self.agent, ()))
+        return any(word in self.rest for word in look_of(self.agent).servers)
 
     @property
     def folder(self) -> str | None:
         """The folder that the arguments name for the session; None without one."""
-        for option in _OWN_FOLDER.get(self.agent, ()):
+        for option in look_of(self.agent).folder_options:
             for word, value in zip(self.rest, self.rest[1:], strict=False):
                 if word == option:
                     return value
@@ -117,8 +90,8 @@ def session_in(agent: str, arguments: Sequence[str]) -> str | None:
         return None
     for word, following in zip(arguments, (*arguments[1:], ""), strict=False):
         option, _, value = word.partition("=")
-        if option not in _SESSION_OPTIONS or (agent == "copilot" and option == "--session-id"):
-            continue  # that of Copilot is the id of the run, not that of a session that is resumed
+        if option not in _SESSION_OPTIONS or option in look_of(agent).own_ids:
+            continue
         value = value or following
         if len(value) >= _LEAST_ID and not value.startswith("-"):
             return value
@@ -126,7 +99,10 @@ def session_in(agent: str, arguments: Sequence[str]) -> str | None:
 
 
 def _command(agent: str, rest: Sequence[str], *, is_script: bool) -> Command | None:
-    return None if _NO_SESSION.intersection(rest[:1]) else Command(agent, tuple(rest), is_script)
+    first = frozenset(rest[:1])
+    if first & _NO_SESSION or first & look_of(agent).helpers:
+        return None
+    return Command(agent, tuple(rest), is_script)
 
 
 def _script(arguments: Sequence[str]) -> int | None:
@@ -150,14 +126,41 @@ def _name(path: str) -> str:
 
 
 def _named(name: str) -> str | None:
-    for prefix, agent in _VERSIONED.items():
+    looks = _looks()
+    for prefix, agent in looks.releases:
         if name.startswith(prefix):
             return agent
-    return _NAMES.get(name)
+    return looks.names.get(name)
 
 
 def _packaged(path: str) -> str | None:
-    for package, agent in _PACKAGES.items():
+    for package, agent in _looks().packages:
         if f"/{package}/" in path:
             return agent
     return None
+
+
+def look_of(agent: str) -> Look:
+    """Return how the processes of an agent look, by its short name."""
+    return _looks().of.get(agent, _UNKNOWN)
+
+
+class _Looks(NamedTuple):
+    """How the processes of all agents look."""
+
+    of: dict[str, Look]
+    names: dict[str, str]
+    """The short name of the agent by the name of its program."""
+    packages: tuple[tuple[str, str], ...]
+    releases: tuple[tuple[str, str], ...]
+
+
+@cache
+def _looks() -> _Looks:
+    of = {program.name: program.command for program in programs() if program.command is not None}
+    return _Looks(
+        of,
+        {name: agent for agent, look in of.items() for name in look.names},
+        tuple((package, agent) for agent, look in of.items() for package in look.packages),
+        tuple((prefix, agent) for agent, look in of.items() for prefix in look.releases),
+    )

@@ -11,19 +11,17 @@ import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from agentwatch.machine.found import Found, Key
 from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.processes.candidates import Candidates
-from agentwatch.machine.processes.command import session_in
+from agentwatch.machine.processes.command import look_of, session_in
 from agentwatch.machine.processes.ps import started_ms
+from agentwatch.wire.found import Found, Key
 
 Joined = tuple[Life, Process | None]
 _DEAD: Joined = (Life.DEAD, None)
 _UNKNOWN: Joined = (Life.UNKNOWN, None)
 _TOLERANCE_MS = 100
 """The start of a process and the time of a file are exact to 10 ms."""
-_DETACHED = frozenset({"--listen", "--managed-daemon"})
-"""The arguments of a daemon of Codex that runs on when the terminals that show its sessions are closed."""
 
 
 def joined(
@@ -154,7 +152,9 @@ class _Joins:
 
     def _serving(self, process: Process | None, cwd: str | None) -> Process | None:
         """Return the process of a session; that of a daemon with the number of its viewers in the folder."""
-        if process is None or not process.is_shared or _DETACHED.isdisjoint(process.arguments):
+        if process is None or not process.is_shared:
+            return process
+        if look_of(process.agent).daemon.isdisjoint(process.arguments):
             return process
         viewers = [
             each
@@ -189,13 +189,10 @@ def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:
         Milliseconds since the epoch; None if no session without other evidence may belong to the process.
     """
     since = (process.began_ms or 0) - _TOLERANCE_MS
-    match process.agent:
-        case "codex":  # it keeps the files of its sessions open
-            if is_exact and (process.is_shared or process.cwd is None or has_daemon):
-                return None
-            if process.opened_ms is not None:
-                return max(since, process.opened_ms - _TOLERANCE_MS)
-        case "opencode":  # without the database it shows the sessions of a server
-            if process.opened_ms is not None and not process.open_paths:
-                return None
-    return since
+    if is_exact and (process.is_shared or process.cwd is None or has_daemon):
+        return None
+    if process.opened_ms is None:
+        return since
+    if look_of(process.agent).opens_each:
+        return max(since, process.opened_ms - _TOLERANCE_MS)
+    return since if process.open_paths else None

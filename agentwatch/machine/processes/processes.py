@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Container, Iterable, Mapping
 
 from agentwatch.machine.process import Process
-from agentwatch.machine.processes.command import Command, command_of
-from agentwatch.machine.processes.proc import Proc, Stat
+from agentwatch.machine.processes.command import Command, command_of, look_of
 from agentwatch.machine.processes.ps import ProcessTable
+from agentwatch.sources.proc import Proc, Stat
 
 _FULL_SECONDS = 10.0
 """The time between two readings of all processes, 12 µs each. In between, only new ones, the agents and their
@@ -171,7 +171,8 @@ class Processes:
 
     def _look_at_files(self, pid: int, agent: _Agent, now: float) -> None:
         """Look up the open files of an agent that keeps those of its sessions open, at most every 5 s."""
-        if agent.command.agent not in ("codex", "opencode") or 0 <= agent.files_due - now <= _FILES_SECONDS:
+        is_of_session = look_of(agent.command.agent).opens
+        if is_of_session is None or 0 <= agent.files_due - now <= _FILES_SECONDS:
             return
         agent.files_due = now + _FILES_SECONDS
         paths = self._proc.open_paths(pid)
@@ -179,7 +180,7 @@ class Processes:
             agent.opened_ms = None
             return
         agent.opened_ms = int(now * 1000)
-        agent.open_paths = tuple(sorted({path for path in paths if _is_of_session(path)})[:_MOST_PATHS])
+        agent.open_paths = tuple(sorted({path for path in paths if is_of_session(path)})[:_MOST_PATHS])
 
     def _refresh_from_table(self, table: ProcessTable, now: float) -> None:
         table.refresh(now, list(self.agents))
@@ -247,13 +248,3 @@ def _folder(cwd: str | None, command: Command) -> str | None:
     if named is None:
         return cwd
     return os.path.normpath(os.path.join(cwd, named)) if cwd else named if os.path.isabs(named) else None
-
-
-def _is_of_session(path: str) -> bool:
-    """Return whether an open file belongs to a session of Codex, or is the database of opencode."""
-    name = os.path.basename(path)
-    return (
-        name.startswith("rollout-")
-        or (name.startswith("opencode") and name.endswith(".db"))
-        or (name.endswith(".lock") and "/thread-writer-locks/" in path)
-    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentwatch.machine.process import Process
-from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.processes.ps import listed_processes
+from agentwatch.sources.proc import Proc
 
 
 def is_same_process(process: Process, proc: Proc | None = None) -> bool:

@@ -11,12 +11,14 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.machine.found import Key
+import orjson
+
 from agentwatch.machine.process import Life, Said
-from agentwatch.machine.said.small_files import FileState, file_state, own_files
 from agentwatch.machine.standing import State
 from agentwatch.recording import open_regular
 from agentwatch.wire.fields import Fields, number, text
+from agentwatch.wire.found import Key
+from agentwatch.wire.small_files import FileState, file_state, own_files
 
 _FULL_SECONDS = 5.0
 """The time between two readings of all logs. In between, only those that changed last are asked."""
@@ -147,7 +149,6 @@ def _last_lines(path: Path) -> list[Fields]:
     finally:
         os.close(fd)
     complete = data[: data.rfind(b"\n") + 1].split(b"\n")[1 if begin else 0 :]
-    import orjson  # 20 ms, without hooks nothing of it is needed
 
     found: list[Fields] = []
     for line in complete:

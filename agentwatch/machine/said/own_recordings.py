@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.process import Life, Said
-from agentwatch.machine.said.small_files import FileState, file_state, own_files
 from agentwatch.recording import SessionFiles, is_being_written, is_locked, open_regular, read_process
+from agentwatch.wire.found import Key
+from agentwatch.wire.small_files import FileState, file_state, own_files
 
 AGENT = "agentwatch"
 _ENDING = ".ndjson"

@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 
 from agentwatch.faults import reading
-from agentwatch.machine.found import Key
 from agentwatch.machine.process import Said
-from agentwatch.machine.processes.proc import Proc
-from agentwatch.machine.said.claude import ClaudeRecords
-from agentwatch.machine.said.codex_locks import CodexLocks
-from agentwatch.machine.said.copilot_locks import CopilotLocks
 from agentwatch.machine.said.hook_logs import HookLogs
 from agentwatch.machine.said.own_recordings import OwnRecordings
 from agentwatch.recording import sessions_folder
-from agentwatch.sources.session_folders import SessionFolder, session_folders
+from agentwatch.sources.proc import Proc
+from agentwatch.wire.agents import programs
+from agentwatch.wire.found import Key
+from agentwatch.wire.program import imported
+from agentwatch.wire.reported import Reporter
+from agentwatch.wire.session_folders import SessionFolder, session_folders
 
 
 class Registries:
@@ -40,16 +40,18 @@ class Registries:
         own_home = environ.get("AGENTWATCH_HOME")
         own = Path(own_home) if own_home else sessions_folder().parent
         folders = session_folders(environ, home)
-        claude = _beside(folders, "claude", "projects", "sessions")
-        codex = _beside(folders, "codex", "sessions", "thread-writer-locks")
-        copilot = _beside(folders, "copilot", "session-state", "session-state")
-        self._claude = ClaudeRecords(claude, uid, proc)
-        self._codex = CodexLocks(codex, uid, proc)
-        self._copilot = CopilotLocks(copilot, uid, proc)
+        reports = [(program, program.reports) for program in programs() if program.reports]
+        self._agents: dict[str, Reporter] = {}
+        """What reads the reports of each agent, by its short name."""
+        self._folders: list[Path] = []
+        """The folder that is named if the files of an agent, of our recordings or of hooks cannot be read."""
+        for program, each in reports:
+            beside = _beside(folders, program.name, each.part, each.name)
+            self._agents[program.name] = imported(each.reader)(beside, uid, proc)
+            self._folders.append(beside[0])
         self._own = OwnRecordings(own / "sessions", uid)
         self._hooks = HookLogs(own / "hooks", uid)
-        self._folders = (claude[0], codex[0], copilot[0], own / "sessions", own / "hooks")
-        """The folder that is named if the files of one of the five cannot be read."""
+        self._folders += [own / "sessions", own / "hooks"]
         self.problems: list[OSError] = []
         """Why something could not be read by the last `refresh`; what was said before holds."""
         self.said: dict[Key, Said] = {}
@@ -57,7 +59,7 @@ class Registries:
     @property
     def exact(self) -> frozenset[str]:
         """The agents that say of each session whether it is open."""
-        return frozenset({"codex"}) if self._codex.is_exact else frozenset()
+        return frozenset(name for name, each in self._agents.items() if each.is_exact)
 
     def refresh(self, now: float, keys: AbstractSet[Key] | None = None) -> bool:
         """Read what has changed, and return whether something new is said.
@@ -67,10 +69,13 @@ class Registries:
             keys: The sessions whose records are read; None for all, and for new ones. Locks and logs are few
                 or have their own times.
         """
-        agents = (self._claude, self._codex, self._copilot, self._own)
+        agents: list[Reporter | OwnRecordings] = [*self._agents.values(), self._own]
         has_changed, self.problems = False, []
-        refreshes: list[Callable[[float], bool]] = [partial(self._claude.refresh, keys=keys)]
-        refreshes += [each.refresh for each in (*agents[1:], self._hooks)]
+        refreshes: list[Callable[[float], bool]] = [
+            *(partial(each.refresh, keys=keys) for each in self._agents.values()),
+            self._own.refresh,
+            self._hooks.refresh,
+        ]
         for refresh, folder in zip(refreshes, self._folders, strict=True):
             try:
                 with reading(folder):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from agentwatch.events import ToolKind
 from agentwatch.machine.process import Process
-from agentwatch.machine.states.knowledge import CHANGES, Knowledge, may_ask
+from agentwatch.machine.states.knowledge import may_ask
+from agentwatch.wire.program import CHANGES, Knowledge
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest.digest import Digest

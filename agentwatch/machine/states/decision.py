@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentwatch.machine.digest.parts import Turn
-from agentwatch.machine.found import Found
 from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.standing import LIVE, Ground, Standing, State
 from agentwatch.machine.states import words
 from agentwatch.machine.states.activity import is_left_over, is_silent, visible_calls, waiting_call
-from agentwatch.machine.states.knowledge import Knowledge, knowledge_of
+from agentwatch.machine.states.knowledge import knowledge_of
 from agentwatch.machine.states.reports import by_report, is_outdated
 from agentwatch.machine.states.turns import has_failed, working
+from agentwatch.wire.found import Found
+from agentwatch.wire.program import Knowledge
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest.digest import Digest

@@ -9,8 +9,8 @@ from agentwatch.machine.process import Process, Said
 from agentwatch.machine.standing import Ground, Standing, State
 from agentwatch.machine.states import words
 from agentwatch.machine.states.activity import READING, has_child_since, is_silent
-from agentwatch.machine.states.knowledge import Knowledge
 from agentwatch.machine.states.turns import has_failed, working
+from agentwatch.wire.program import Knowledge
 
 if TYPE_CHECKING:
     from agentwatch.machine.digest.digest import Digest

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.standing import Ground, Standing, State
+from agentwatch.wire.found import Key
 
 _HOLD_MS = 1_000
 """Between the exit of a command and the line with its result, the call has no child and seems to ask."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows
 from agentwatch.machine.row import Row, changed_rows
 from agentwatch.machine.status.counts import Counts, counts_of
 from agentwatch.machine.status.file import FRESH_MS, write_status
+from agentwatch.wire.found import Key
 
 _LEAST_MS = 1_000
 """Changed counts are written after this time."""

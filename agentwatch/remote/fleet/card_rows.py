@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from agentwatch.engine.card import decode
 from agentwatch.engine.limits import CARDS, LOST_TOUCH_SECONDS
 from agentwatch.engine.names import SessionName
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, UNKNOWN
 from agentwatch.remote.fleet.card_row import lost, row_of
+from agentwatch.wire.found import Key
 
 _LOST_MS = LOST_TOUCH_SECONDS * 1000
 _MOST_COUNTED = 200_000

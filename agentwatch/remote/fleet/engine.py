@@ -14,13 +14,13 @@ from agentwatch.engine.limits import CARDS
 from agentwatch.engine.names import SessionName
 from agentwatch.engine.opening import Login, open_archive
 from agentwatch.faults import Fault
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms as clock_ms
 from agentwatch.remote.fleet.card_rows import CardRows, beyond_shares
 from agentwatch.remote.warned import is_news
 from agentwatch.text.safe import SafeText, safe_line
 from agentwatch.text.times import day_or_time
+from agentwatch.wire.found import Key
 
 _STEP_SECONDS = 0.01
 _PUBLISH_SECONDS = 0.5

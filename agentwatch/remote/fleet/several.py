@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
 from agentwatch.machine.watched import Rows, Watched
 from agentwatch.recording import now_ms
 from agentwatch.remote.fleet.published import Published
 from agentwatch.text.safe import SafeText
+from agentwatch.wire.found import Key
 
 _PAUSE_SECONDS = 0.002
 _NOTHING = frozenset[str]()

@@ -22,7 +22,7 @@ from agentwatch.engine.credentials import without_credentials
 from agentwatch.engine.engine import EngineError, Trouble
 from agentwatch.remote.ssh.address import SshAddress, parse_ssh
 from agentwatch.remote.ssh.channel import Channel, safe_message
-from agentwatch.remote.ssh.script import SCRIPT
+from agentwatch.remote.ssh.script import script
 
 _PERSIST_SECONDS = 15
 _CONNECT_SECONDS = 10
@@ -89,7 +89,7 @@ class Connection:
         # A client without a master would connect by itself; this command in place of a connection fails.
         alone = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
         channel = Channel(self._argv(*_SILENT, *alone, command=command), self._environ)
-        channel.write(SCRIPT)
+        channel.write(script())
         return channel
 
     def close(self) -> None:

@@ -8,24 +8,26 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import UNKNOWN
 from agentwatch.remote.ssh.address import SshAddress, is_session
 from agentwatch.remote.ssh.row_json import key
+from agentwatch.wire.agents import program_named
+from agentwatch.wire.found import OWN
 
-_AGENTS = frozenset({"agentwatch", "claude", "codex", "gemini", "qwen", "pi", "cursor"})
-"""The agents whose files the script lists."""
 _MOST_DIGITS = 15
-_UUID = 36
-"""The characters of a UUID."""
 
 
 def row_of_file(line: bytes, host: SshAddress) -> Row | None:
     """Return the row of a line of the list: agent, time in seconds, size and path; None for another line."""
     words = line.decode("ascii", "replace").split(" ")
-    if len(words) != 4 or words[0] not in _AGENTS:
+    if len(words) != 4:
         return None
     agent, changed, size, path = words
-    session_id = _id_of(agent, path.rpartition("/")[2].rpartition(".")[0])
+    program = program_named(agent)
+    is_own = agent == OWN
+    if not is_own and (program is None or not any(each.over_ssh for each in program.sessions)):
+        return None
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    session_id = stem if program is None else program.id_in(stem)
     if not is_session(session_id) or not _is_number(changed) or not _is_number(size):
         return None
-    is_own = agent == "agentwatch"
     return Row(
         key=key(host, agent, session_id),
         agent="" if is_own else agent,
@@ -40,13 +42,6 @@ def row_of_file(line: bytes, host: SshAddress) -> Row | None:
         size=int(size),
         is_own=is_own,
     )
-
-
-def _id_of(agent: str, stem: str) -> str:
-    """Return the id in the name of a file: `rollout-TIME-UUID` of Codex, `TIME_UUID` of Pi."""
-    if agent == "codex":
-        return stem[-_UUID:]
-    return stem.partition("_")[2] or stem if agent == "pi" else stem
 
 
 def _is_number(text: str) -> bool:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.engine.engine import EngineError
-from agentwatch.machine.digest.decoding import OWN, apply_lines, decoder_for, digest_of, format_of
-from agentwatch.machine.found import Found, Key
+from agentwatch.machine.digest.decoding import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.machine.row import Row
 from agentwatch.recording.lines import split_lines
 from agentwatch.remote.ssh.lines import ChannelLines
 from agentwatch.remote.ssh.row_json import TEXTS
 from agentwatch.remote.ssh.script import HEAD_BYTES
+from agentwatch.wire.found import OWN, Found, Key
 
 _AT_ONCE = 20
 """How many are asked for after a list: a host looks for a file in 10 to 20 ms."""

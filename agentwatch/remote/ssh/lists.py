@@ -16,7 +16,6 @@ import orjson
 
 from agentwatch.engine.engine import EngineError
 from agentwatch.engine.limits import CARDS
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.recording import now_ms
 from agentwatch.remote.ssh.address import SshAddress
@@ -27,6 +26,7 @@ from agentwatch.remote.ssh.lines import ChannelLines, begun, way_of
 from agentwatch.remote.ssh.row_json import decode, key
 from agentwatch.remote.ssh.script import END, LIST, command
 from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.wire.found import Key
 
 BEGIN_SECONDS = 20.0
 """The most time from the command to its first line; a host under load starts Python in some seconds."""

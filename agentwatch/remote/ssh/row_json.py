@@ -14,10 +14,10 @@ import orjson
 
 from agentwatch.json_fields import Field, values_in, values_of
 from agentwatch.machine.digest import LastTests
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import UNKNOWN, Ground, Standing, State
 from agentwatch.remote.ssh.address import SshAddress, is_session
+from agentwatch.wire.found import Key
 
 TEXTS = {
     "agent": 40,

@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from agentwatch.engine.engine import EngineError
-from agentwatch.machine.found import Key
 from agentwatch.machine.standing import LIVE
 from agentwatch.machine.watched import Rows
 from agentwatch.recording import now_ms as clock_ms
@@ -16,6 +15,7 @@ from agentwatch.remote.ssh.address import parse_ssh
 from agentwatch.remote.ssh.connection import connection
 from agentwatch.remote.ssh.lists import Lists
 from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.wire.found import Key
 
 _SILENT_SECONDS = 30.0
 _FIRST_PAUSE = 1.0

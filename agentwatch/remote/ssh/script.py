@@ -14,6 +14,10 @@ before is passed over.
 
 from __future__ import annotations
 
+from functools import cache
+
+from agentwatch.wire.agents import programs
+
 MARK = "agentwatch-over-ssh-1"
 END = "."
 """The line after each list of `tail`."""
@@ -26,7 +30,7 @@ REPLACED = 75
 ABSENT = 66
 """The exit code if there is no such session: EX_NOINPUT."""
 
-SCRIPT = rb"""
+_SCRIPT = r"""
 mark=agentwatch-over-ssh-1 mode=$1 id=$2 have=$3 digest=$4 inode=$5
 umask 077; set -f; unset CDPATH; cd || exit 71
 for each in "$have" "$inode"; do case $each in ''|*[!0-9]*) exit 64;; esac; done
@@ -51,13 +55,7 @@ below() { # AGENT FOLDER NAME: print agent, time, size and path of the files wit
 each_folder() { # ACTION ID: call ACTION with agent, folder and the pattern of the names
   "$1" agentwatch "${AGENTWATCH_HOME:-${XDG_STATE_HOME:-$HOME/.local/state}/agentwatch}/sessions" "$2.ndjson"
   "$1" agentwatch "$HOME/Library/Application Support/agentwatch/sessions" "$2.ndjson"
-  "$1" claude "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/projects" "$2.jsonl"
-  "$1" codex "${CODEX_HOME:-$HOME/.codex}/sessions" "$2.jsonl"
-  "$1" gemini "${GEMINI_CLI_HOME:-$HOME}/.gemini/tmp" "$2.jsonl"
-  "$1" qwen "${QWEN_HOME:-$HOME/.qwen}/projects" "$2.jsonl"
-  "$1" pi "${PI_CODING_AGENT_DIR:-$HOME/.pi/agent}/sessions" "$2.jsonl"
-  "$1" cursor "${CURSOR_DATA_DIR:-$HOME/.cursor}/projects" "$2.jsonl"
-}
+FOLDERS_OF_AGENTS}
 newest() { LC_ALL=C sort -k2,2nr | head -n "$1"; }
 
 choose() { # the newest file with the id, its folder and its size
@@ -113,6 +111,18 @@ pieces() {
 case $mode in rows) rows;; pieces) pieces;; *) exit 64;; esac; exit
 """
 """The last line is read whole before it runs: what follows it on the standard input is not the shell's."""
+
+
+@cache
+def script() -> bytes:
+    """Return the program, with the folders of all agents that keep files of lines."""
+    folders = (
+        f'  "$1" {program.name} "{each.over_ssh}/{each.part}" "$2.jsonl"\n'
+        for program in programs()
+        for each in program.sessions
+        if each.over_ssh
+    )
+    return _SCRIPT.replace("FOLDERS_OF_AGENTS", "".join(folders)).encode()
 
 
 def command(mode: str, session: str = "-", have: int = 0, digest: str = "-", inode: int = 0) -> str:

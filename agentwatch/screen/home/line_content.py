@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldLine, Heading, Line, RowLine
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Group
@@ -14,6 +13,7 @@ from agentwatch.screen.home import cells, words
 from agentwatch.screen.home.columns import LEAST_FOR_ONE_ROW, Columns, Widths, columns_for
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.text.safe import SafeText, cut, wrapped
+from agentwatch.wire.found import Key
 
 _INDENT = "  "
 _SECOND_MS, _MINUTE_MS = 1_000, 60_000

@@ -8,7 +8,6 @@ from textual import events
 from textual.binding import BindingType
 from textual.strip import Strip
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldLine, Line, RowLine
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.row import Row
@@ -24,6 +23,7 @@ from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.terminal.first_frame import eager_classes
 from agentwatch.text.safe import SafeText
+from agentwatch.wire.found import Key
 
 _URGENT = (Group.NEEDS_YOU, Group.FAILED)
 _MOST_MEASURED = 500

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.config import OnSetting
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.watched import Rows
 from agentwatch.rules.alarms.words import rule_words
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.terminal.attention import Signals
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.wire.found import Key
 
 if TYPE_CHECKING:
     from agentwatch.rules.alarms.watch import Announcement

@@ -12,7 +12,6 @@ from textual import on
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.config import Config
 from agentwatch.faults import Fault
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
@@ -31,6 +30,7 @@ from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.attention import Signals
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.text.safe import safe_line
+from agentwatch.wire.found import Key
 
 _OPENING_SECONDS = 0.15
 """A session that opens faster than this opens without a word."""

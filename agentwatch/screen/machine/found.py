@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from agentwatch.machine.contents.search import ContentsSearch, Hit
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.words import foreign, repository, title
@@ -23,6 +22,7 @@ from agentwatch.screen.machine.searching import Progress, Searching
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, fitted, safe_line
+from agentwatch.wire.found import Key
 
 _AGENT, _PROJECT, _GAP = 9, 16, 2
 _LEAST_WITH_AGENT = 110

@@ -13,8 +13,8 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, State
 from agentwatch.screen.first_shown import FirstShown, first_shown
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.source import StoreSource
+from agentwatch.wire.opening import saved_source
 
 if TYPE_CHECKING:
     from agentwatch.remote.copying import Copying

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
 from agentwatch.screen.remembered import read_choices, write_choices
+from agentwatch.wire.found import Key
 
 _FILE = "rings.json"
 _MOST_CHOICES = 500

@@ -13,7 +13,6 @@ from textual.message import Message
 from textual.screen import Screen
 
 from agentwatch.config import Config
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import Counts
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.row import Row
@@ -32,6 +31,7 @@ from agentwatch.screen.machine.tmux import go_to_pane, pane_of
 from agentwatch.screen.terminal.first_frame import prepare
 from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.wire.found import Key
 
 _CLOCK_SECONDS = 1.0
 _PROBLEM_SECONDS = 10.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE
 from agentwatch.machine.watched import Rows
@@ -15,6 +14,7 @@ from agentwatch.rules.alarms.tripwire import Tripwire
 from agentwatch.screen.machine.alarm_signs import RuleHit
 from agentwatch.wire import Agent
 from agentwatch.wire.agents import agent_on_disk
+from agentwatch.wire.found import Key
 
 MOST_SESSIONS = 20
 _STEP_SECONDS = 0.02

@@ -13,8 +13,8 @@ from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE
 from agentwatch.recording import ArrivalTimes, LineReader, Until, nameless_file, open_saved
 from agentwatch.session import Place, Session, apply_line, close_session
-from agentwatch.sources.stores.known import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.sources.stores.store import Store
+from agentwatch.wire.stores import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 
 _WHOLE_BYTES = 1 << 19
 """A smaller recording is read whole, in 20 ms. Of a larger one 320 KiB are read: head and tail."""

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row, changed_rows
 from agentwatch.machine.status.publisher import Publisher
 from agentwatch.machine.watched import Rows, Watched
 from agentwatch.recording import now_ms
 from agentwatch.text.safe import SafeText
+from agentwatch.wire.found import Key
 
 if TYPE_CHECKING:
     from agentwatch.screen.machine.session_alarms import SessionAlarms

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.blocks import Block, ChangeBlock, ErrorBlock, OutputBlock
-from agentwatch.wire.claude import call_blocks
+from agentwatch.wire.claude.blocks import blocks as claudes_blocks
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _STREAMS = (("output", "stdout"), ("stdout", "stdout"), ("stderr", "stderr"))
 
 
-def amp_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
+def blocks(fields: Fields, call_id: str) -> Iterator[Block]:
     """Yield the blocks of a call in a line: the output of a command, the changes of a patch, or the text."""
     parts = map(mapping, items(mapping(fields.get("message")).get("content")))
     ends = (part for part in parts if text(part, "tool_use_id") == call_id)
     result = mapping(text(next(ends, {}), "content"))
     found = [*_command(result), *_patch(result)]
-    yield from found or call_blocks(fields, call_id)
+    yield from found or claudes_blocks(fields, call_id)
 
 
 def _command(result: Fields) -> Iterator[Block]:

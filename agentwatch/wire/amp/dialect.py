@@ -9,6 +9,7 @@ from __future__ import annotations
 from agentwatch.events import ToolKind
 from agentwatch.wire.amp.results import details_in, patch_facts
 from agentwatch.wire.changes.apply_patch import patched_files
+from agentwatch.wire.claude.decoder import Decoder
 from agentwatch.wire.claude.dialect import Dialect
 from agentwatch.wire.claude.tools import mcp_tool
 from agentwatch.wire.fields import Fields, text
@@ -51,3 +52,8 @@ def tool_named(name: str) -> Tool:
 
 
 AMP = Dialect("amp", tool_named, echoes_prompts=True, has_whole_usage=True, details_in=details_in)
+
+
+def decoder() -> Decoder:
+    """Return a decoder of Amp's lines."""
+    return Decoder(AMP)

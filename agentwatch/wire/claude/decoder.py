@@ -26,7 +26,7 @@ from agentwatch.events import (
 )
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.claude.calls import Calls
-from agentwatch.wire.claude.dialect import Dialect
+from agentwatch.wire.claude.dialect import CLAUDE_CODE, Dialect
 from agentwatch.wire.claude.incidents import Incidents, authentication, rate_limit
 from agentwatch.wire.claude.permissions import Permissions, denials_in, denied
 from agentwatch.wire.claude.text import (
@@ -298,3 +298,8 @@ class Decoder:
         self._permissions.clear()
         self._text.turn_ended()
         return [*events, *ended]
+
+
+def decoder() -> Decoder:
+    """Return a decoder of Claude Code's own lines."""
+    return Decoder(CLAUDE_CODE)

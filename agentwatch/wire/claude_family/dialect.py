@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from agentwatch.wire.agents import detect
 from agentwatch.wire.amp.dialect import AMP
 from agentwatch.wire.amp.dialect import TOOLS as AMPS
+from agentwatch.wire.claude.decoder import Decoder
 from agentwatch.wire.claude.dialect import Dialect
 from agentwatch.wire.claude.tools import TOOLS, tool_named
 from agentwatch.wire.qwen.dialect import QWEN
@@ -18,3 +20,8 @@ def _tool_named(name: str) -> Tool:
 FAMILY = Dialect(
     "claude-family", _tool_named, echoes_prompts=AMP.echoes_prompts, error_start=QWEN.error_start
 )
+
+
+def decoder() -> Decoder:
+    """Return a decoder that reads on as that of one agent, once a line shows which one wrote it."""
+    return Decoder(FAMILY, detect)

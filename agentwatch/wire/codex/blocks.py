@@ -25,7 +25,7 @@ _SHOWN = frozenset({"id", "type", "status", "aggregated_output", "exit_code"})
 _PLAIN_ACTIONS = ("search", "other", None)
 
 
-def blocks(fields: Fields) -> Iterator[Block]:
+def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a line: the arguments of an item that started, the result of one that ended."""
     item = mapping(fields.get("item"))
     is_start = fields.get("type") == "item.started"

@@ -38,7 +38,7 @@ _OF_A_LINE = frozenset(
 )
 
 
-def blocks(fields: Fields) -> Iterator[Block]:
+def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a line: the arguments of a call, or what an item or an output reports about it."""
     payload = mapping(fields.get("payload"))
     match payload.get("type"):

@@ -28,7 +28,7 @@ _SHOWN = frozenset({"content", "detailedContent", "contents", "binaryResultsForL
 _DATA = ("data", "blob")
 
 
-def blocks(fields: Fields) -> Iterator[Block]:
+def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a line that starts or ends a call."""
     data = mapping(fields.get("data"))
     if fields.get("type") == "tool.execution_complete":

@@ -44,7 +44,7 @@ _OF_OTHER_TOOLS = frozenset(
 """The fields of results that have their own type of block, without those of commands and changes."""
 
 
-def blocks(fields: Fields) -> Iterator[Block]:
+def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a tool call's line: of its result, or of its arguments if it has no result."""
     call = mapping(fields.get("tool_call"))
     use = read_tool(call)

@@ -20,7 +20,7 @@ from agentwatch.wire.droid.tools import plan_entries, tool_named
 from agentwatch.wire.fields import Fields, mapping, text
 
 
-def line_blocks(fields: Fields) -> Iterator[Block]:
+def line_blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a line that starts or ends a call."""
     tool = tool_named(text(fields, "toolName") or text(fields, "toolId") or "")
     if fields.get("type") == "tool_call":

@@ -21,7 +21,7 @@ from agentwatch.wire.gemini.tools import name_in_id, tool_named
 from agentwatch.wire.tool import Phrase, Tool
 
 
-def line_blocks(fields: Fields) -> Iterator[Block]:
+def line_blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a line of the stream that starts or ends a call."""
     call_id = text(fields, "tool_id") or ""
     name = text(fields, "tool_name") or name_in_id(call_id)

@@ -44,7 +44,7 @@ _SHOWN_ELSEWHERE = frozenset(
 """Metadata that repeats the output, the arguments or the outcome of a call."""
 
 
-def blocks(line: Fields) -> Iterator[Block]:
+def blocks(line: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a call's line.
 
     In a stream, the only line of a call has its arguments and its result. Of a stored call, one line has the

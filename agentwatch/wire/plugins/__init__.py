@@ -14,12 +14,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, TypeGuard
 
-from agentwatch.wire.plugins.group import GROUP
+from agentwatch.wire.plugins.group import GROUP, PROGRAMS
 
 if TYPE_CHECKING:
     from agentwatch.wire.agent import Agent
+    from agentwatch.wire.program import Program
 
-__all__ = ["plugin_agent", "plugin_agents", "plugin_names", "problem_of", "problems"]
+__all__ = ["plugin_agent", "plugin_agents", "plugin_names", "plugin_programs", "problem_of", "problems"]
 
 problems = GROUP.problems
 """One line for each format that failed, in the order in which they failed."""
@@ -50,6 +51,22 @@ def plugin_agent(name: str) -> Agent | None:
     from agentwatch.wire.plugins.guard import Guard
 
     return Guard(agent).agent()
+
+
+def plugin_programs() -> list[Program]:
+    """Return what other packages say about the programs of agents."""
+    from agentwatch.wire.program import Program
+
+    found = []
+    for name in PROGRAMS.names():
+        program = PROGRAMS.load(name)
+        if isinstance(program, Program) and program.name == name:
+            from agentwatch.wire.plugins.programs import guarded
+
+            found.append(guarded(program))
+        elif program is not None:
+            PROGRAMS.report(name, f"{PROGRAMS.value_of(name)} is not an agentwatch.wire.Program of this name")
+    return found
 
 
 def _is_agent(value: object) -> TypeGuard[Agent]:

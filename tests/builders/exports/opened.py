@@ -11,7 +11,7 @@ from agentwatch.analysis.moments import Problem
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices, Exporter
 from agentwatch.exports.opening import Wanted, exported
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.captures import Captures
 from tests.conftest import RECORDINGS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.session import Session
-from agentwatch.wire.gemini_chat import AGENT
+from agentwatch.wire.gemini.agent import CHAT as AGENT
 from tests.builders.formats.wrong_types import read
 
 AT = "2026-11-21T23:08:37.292Z"

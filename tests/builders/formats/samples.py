@@ -77,26 +77,6 @@ _DROID: tuple[dict[str, Any], ...] = (
         "usage": {"input_tokens": 3},
     },
 )
-_REQUEST = {"status": "success", "value": {"name": "developer__shell", "arguments": {"command": "ls"}}}
-_RESPONSE = {"status": "success", "value": [{"type": "text", "text": "a.txt"}]}
-_GOOSE: tuple[dict[str, Any], ...] = (
-    {
-        "type": "message",
-        "message": {"id": "1", "role": "user", "created": 1, "content": [{"type": "text", "text": "Go"}]},
-    },
-    *(
-        {"type": "message", "message": {"id": "2", "role": role, "created": 2, "content": [part]}}
-        for role, part in (
-            ("assistant", {"type": "thinking", "thinking": "Hm."}),
-            ("assistant", {"type": "toolRequest", "id": "c-1", "toolCall": _REQUEST}),
-            ("user", {"type": "toolResponse", "id": "c-1", "toolResult": _RESPONSE}),
-            ("assistant", {"type": "text", "text": "Done."}),
-        )
-    ),
-    {"type": "notification", "extension_id": "developer", "log": {"message": "x"}},
-    {"type": "error", "error": "no quota"},
-    {"type": "complete", "total_tokens": 7},
-)
 """Lines of formats without samples, as others have published them."""
 
 
@@ -107,7 +87,7 @@ def of_a_format(captures: Captures) -> Iterator[tuple[str, bytes, str]]:
             yield captures.name(path), path.read_bytes(), name
     if captures.is_own:
         yield "plain", (RECORDINGS / "plain.ndjson").read_bytes(), "cursor"
-        for name, rows in (("droid", _DROID), ("goose", _GOOSE)):
+        for name, rows in (("droid", _DROID),):
             if name in KNOWN:
                 yield name, b"".join(lines.line(dict(row)) for row in rows), name
 

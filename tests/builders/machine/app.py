@@ -12,7 +12,6 @@ from typing import Any
 from textual.pilot import Pilot
 
 from agentwatch.config import Config
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.watched import Rows
 from agentwatch.screen.machine.app import HomeApp
@@ -20,6 +19,7 @@ from agentwatch.screen.machine.screen import HomeScreen
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.text.safe import SafeText
+from agentwatch.wire.found import Key
 from tests.builders.home.home_app import screen_rows
 from tests.builders.screen.app import eventually
 

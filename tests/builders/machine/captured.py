@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from agentwatch.machine.found import Key
+from agentwatch.wire.found import Key
 from tests.builders.captures import OWN
 from tests.conftest import RECORDINGS
 
@@ -27,7 +27,7 @@ def lay_captures(home: Path, recordings: Path) -> dict[Key, Path]:
         The address of each session that was captured, by its agent and id.
     """
     found: dict[Key, Path] = {}
-    for copy in (_claude, _codex, _gemini, _qwen, _opencode, _pi, _copilot, _cursor, _goose):
+    for copy in (_claude, _codex, _gemini, _qwen, _opencode, _pi, _copilot, _cursor):
         found |= copy(home)
     recording = recordings / f"{RECORDING_ID}.ndjson"
     _copied(RECORDINGS / "demo.ndjson", recording)
@@ -144,18 +144,3 @@ def _cursor(home: Path) -> dict[Key, Path]:
         ("cursor", "child"): transcripts / "parent/subagents/child.jsonl",
         ("cursor", "listed"): root / "chats/0a1b2c3d/listed/meta.json",
     }
-
-
-def _goose(home: Path) -> dict[Key, Path]:
-    path = home / ".local/share/goose/sessions/sessions.db"
-    path.parent.mkdir(parents=True)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            "CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, description TEXT, working_dir TEXT,"
-            " created_at TIMESTAMP, updated_at TIMESTAMP)"
-        )
-        connection.execute(
-            "INSERT INTO sessions VALUES ('20261121_1', 'List files', '', '/home/dev/proj',"
-            " '2026-11-21 23:00:00', '2026-11-21 23:05:00')"
-        )
-    return {("goose", "20261121_1"): path / "20261121_1"}

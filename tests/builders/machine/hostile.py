@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from agentwatch.machine.processes.proc import Proc
+from agentwatch.sources.proc import Proc
 from tests.builders.lines import init, result, user
 from tests.builders.machine.made import id_of
 from tests.builders.packed import mark
 from tests.machine.started_agents import started
 
-NAMED = "abcdefghi"
+NAMED = "abcdefgh"
 """The places of `hostile_files`: the title of Claude Code, a prompt, a branch, the name of a folder, the name
-of Copilot, the titles of Cursor and of opencode, the names of Goose and of a recording of our own."""
+of Copilot, the titles of Cursor and of opencode, the name of a recording of our own."""
 SAID = "jk"
 """The places of `hostile_records`: a name that the user has given, and the pane of tmux."""
 _AT = "2026-11-21T23:00:00.000Z"
@@ -32,7 +31,7 @@ def hostile_files(home: Path, recordings: Path, texts: Sequence[str]) -> None:
         recordings: The folder of the recordings of our own.
         texts: The foreign texts. A text that cannot be part of a path is the name of no folder.
     """
-    titles, prompts, branches, folders, copilot, cursor, opencode, goose, own = (
+    titles, prompts, branches, folders, copilot, cursor, opencode, own = (
         mark(place, texts) for place in NAMED
     )
     for number in range(len(texts)):
@@ -53,7 +52,6 @@ def hostile_files(home: Path, recordings: Path, texts: Sequence[str]) -> None:
         stem.parent.mkdir(parents=True, exist_ok=True)
         stem.write_bytes(init() + user("x") + result("x"))
         _put(stem.with_suffix(".json"), json.dumps({"name": own[number], "cwd": cwd}))
-    _goose(home / ".local/share/goose/sessions/sessions.db", goose)
 
 
 @contextmanager
@@ -88,20 +86,6 @@ def _claude(
     line = {"type": "user", **common, "message": {"role": "user", "content": prompt}}
     text = "".join(json.dumps(each) + "\n" for each in (line, *more))
     _put(home / f".claude/projects/-w/{session_id}.jsonl", text)
-
-
-def _goose(path: Path, names: Sequence[str]) -> None:
-    path.parent.mkdir(parents=True)
-    columns = (
-        "id TEXT PRIMARY KEY, name TEXT, description TEXT, working_dir TEXT, created_at TEXT, updated_at"
-    )
-    rows = [
-        (f"g{number}", name.encode("utf-8", "replace").decode(), _AT, _AT)
-        for number, name in enumerate(names)
-    ]
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(f"CREATE TABLE sessions ({columns} TEXT)")
-        connection.executemany("INSERT INTO sessions VALUES (?, ?, '', '/w', ?, ?)", rows)
 
 
 def _put(path: Path, text: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.events import Event
 from agentwatch.session import Place, Session, apply_line
-from agentwatch.wire.cursor_transcript import AGENT
+from agentwatch.wire.cursor.agent import TRANSCRIPT as AGENT
 
 Line = dict[str, Any]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from agentwatch.events import Event, LineTime, Outcome
 from agentwatch.machine.digest import Digest, Tail, Turn
 from agentwatch.machine.digest.decoding import format_of
-from agentwatch.machine.found import Found, Reach
 from agentwatch.session import Place, Session, apply_line, calls_by_outcome
 from agentwatch.wire import Decoder
+from agentwatch.wire.found import Found, Reach
 
 
 def found(path: Path, agent: str = "claude", reach: Reach = Reach.LINES) -> Found:

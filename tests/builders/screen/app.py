@@ -25,7 +25,7 @@ from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS
 

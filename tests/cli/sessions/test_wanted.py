@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentwatch.cli.sessions.wanted import Wanted, chosen
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
+from agentwatch.wire.found import Key
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import case
 

@@ -13,7 +13,7 @@ from agentwatch.analysis.moments import Asked, Moment, Problem, parse
 from agentwatch.exports.atif import EXPORTER
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.opening import Wanted, exported
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.exports.opened import RAW, written
 
 Json = dict[str, Any]

@@ -14,7 +14,7 @@ import pytest
 from agentwatch.events import Outcome
 from agentwatch.machine.digest import Tail, Turn
 from agentwatch.machine.digest import stored as stored_digests
-from agentwatch.machine.found import Reach
+from agentwatch.wire.found import Reach
 from tests.builders.captures import OWN
 from tests.builders.on_disk.digested import age, facts_of_digest, facts_of_session, found, session_of
 from tests.conftest import case
@@ -38,7 +38,7 @@ def stored(path: Path, agent: str) -> Tail:
 @pytest.mark.parametrize("session_id", SESSIONS)
 def test_the_digest_of_a_row_agrees_with_its_session(session_id: str, tmp_path: Path) -> None:
     """A session of opencode is read from its database."""
-    from agentwatch.sources.stores.known import store_for
+    from agentwatch.wire.stores import store_for
 
     copy = tmp_path / "opencode.db"
     shutil.copyfile(DATABASE, copy)

@@ -9,7 +9,7 @@ import pytest
 
 from agentwatch.events import Outcome
 from agentwatch.machine.digest import Tail, Turn
-from agentwatch.machine.found import Metadata, Reach
+from agentwatch.wire.found import Metadata, Reach
 from tests.builders import claude_lines as stream
 from tests.builders.on_disk import cursor_transcript as cursor
 from tests.builders.on_disk import transcript as claude
@@ -183,7 +183,7 @@ def test_lines_that_are_not_decoded_leave_the_metadata(path: Path) -> None:
     about = Metadata(
         title="Tidy", prompt="Tidy up", cwd="/w", branch="main", model="m", began_ms=1, changed_ms=2
     )
-    tail = Tail(found(path, "goose")._replace(metadata=about))
+    tail = Tail(found(path, "amp")._replace(metadata=about))
     digest = tail.digest
     assert digest is not None
     assert not tail.update()

@@ -6,7 +6,6 @@ import random
 from dataclasses import replace
 from itertools import pairwise
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.hiding import is_hidden
 from agentwatch.machine.listing.lines import FoldLine, Heading, RowLine
@@ -15,6 +14,7 @@ from agentwatch.machine.listing.request import Request, Sort
 from agentwatch.machine.listing.row_filter import row_filter
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group, State
+from agentwatch.wire.found import Key
 from tests.conftest import case
 from tests.machine.listing.made_rows import DAY_MS, NOW_MS, in_state, row
 

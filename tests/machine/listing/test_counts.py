@@ -6,13 +6,13 @@ import random
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.listing.lines import Heading
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.row import Row, changed_rows
 from agentwatch.machine.standing import Ground, Group, Standing, State
 from agentwatch.machine.status.counts import counts_of
+from agentwatch.wire.found import Key
 from tests.conftest import case
 from tests.machine.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
 

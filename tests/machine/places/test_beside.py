@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.machine.places.beside import (
+from agentwatch.wire.described import (
     first_text,
     folder_in,
     id_in,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentwatch.machine.found import Found, Metadata, Reach
 from agentwatch.machine.places.candidates import Candidates
-from agentwatch.machine.places.folder import Folder, Kind
+from agentwatch.wire.found import Found, Metadata, Reach
+from agentwatch.wire.places import Folder, Kind
 
 FOLDER = Folder("/x", Kind("cursor"))
 LINES = Found("cursor", "1", Path("/x/1.jsonl"), 10, 1)

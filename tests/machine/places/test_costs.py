@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.places import tree
-from agentwatch.machine.places.folder import Folder, entries_of, own_folder
+from agentwatch.machine.places.folder import entries_of, own_folder
 from agentwatch.machine.places.places import PASS_S
 from agentwatch.machine.places.tree import FULL_PASS_S
+from agentwatch.wire.places import Folder
 from tests.builders.machine.fake import fake_machine, save
 from tests.builders.machine.made import Story
 from tests.builders.machine.searched import Clock, all_found, let_age, places_of, put, settled

@@ -1,4 +1,4 @@
-"""The rows of opencode's and Goose's databases are sessions; nothing else of the databases is read."""
+"""The rows of opencode's databases are sessions; nothing else of the databases is read."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from agentwatch.machine.found import Found, Reach
-from agentwatch.machine.places import Places, databases, tree
+from agentwatch.machine.places import Places, tree
+from agentwatch.wire import databases
+from agentwatch.wire.found import Found, Reach
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import all_found, found_in, let_age, places_of, put
 from tests.conftest import case
@@ -134,7 +135,7 @@ def test_a_python_without_sqlite_lists_no_rows(machine: FakeMachine, monkeypatch
     monkeypatch.setattr(databases, "find_spec", lambda _: None)
     found = found_in(machine)
     assert found
-    assert not {"opencode", "goose"} & {agent for agent, _ in found}
+    assert "opencode" not in {agent for agent, _ in found}
 
 
 @pytest.mark.parametrize(
@@ -219,13 +220,3 @@ def test_a_database_that_is_removed_takes_its_sessions_with_it(machine: FakeMach
     assert len(places.refresh(2.0).vanished) == 5
     path.with_name("away").rename(path)
     assert len(places.refresh(4.0).found) == 5
-
-
-def test_goose_may_write_its_times_as_numbers(machine: FakeMachine) -> None:
-    """Its columns are not documented: a time is a text or a number, and may be missing."""
-    path = machine.home / ".local/share/goose/sessions/sessions.db"
-    change(path, "INSERT INTO sessions VALUES ('n', '', 'Described', '/w', 1795302000000, NULL)")
-    found = found_in(machine)["goose", "n"]
-    assert (found.metadata.title, found.metadata.began_ms) == ("Described", 1795302000000)
-    assert found.metadata.changed_ms is None
-    assert found.changed_ns == path.stat().st_mtime_ns

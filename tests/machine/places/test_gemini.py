@@ -9,8 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.machine.found import Reach
 from agentwatch.machine.places.places import PASS_S
+from agentwatch.wire.found import Reach
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import Clock, all_found, found_in, places_of, put
 

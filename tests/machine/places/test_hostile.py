@@ -9,11 +9,12 @@ from typing import Any, Self
 
 import pytest
 
-from agentwatch.machine.found import NO_METADATA, Found, Key
 from agentwatch.machine.places import Places
-from agentwatch.machine.places.folder import Folder, entries_of
-from agentwatch.machine.places.line_files import CLAUDE
+from agentwatch.machine.places.folder import entries_of
 from agentwatch.machine.places.places import PASS_S
+from agentwatch.wire.claude.places import projects
+from agentwatch.wire.found import NO_METADATA, Found, Key
+from agentwatch.wire.places import Folder
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import Clock, all_found, found_in, let_age, places_of, put, settled
 from tests.conftest import case
@@ -86,7 +87,9 @@ def test_files_of_another_user_are_left_out(machine: FakeMachine) -> None:
     places = Places(machine.environ, machine.home, os.getuid() + 1)
     assert all_found(places) == {}
     assert places.refresh(PASS_S) == ([], [])
-    project = Folder(str(next((machine.home / ".claude/projects").iterdir())), CLAUDE.below("x") or CLAUDE)
+    project = Folder(
+        str(next((machine.home / ".claude/projects").iterdir())), projects().below("x") or projects()
+    )
     assert entries_of(project, os.getuid()).files
     assert not entries_of(project, os.getuid() + 1).files
 

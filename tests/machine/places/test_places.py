@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.machine.found import Reach
 from agentwatch.machine.places import Places
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.found import Reach
+from agentwatch.wire.opening import saved_source
 from tests.builders.machine.captured import CURSOR_ID
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import all_found, found_in, places_of, put
@@ -29,8 +29,6 @@ OVERRIDES = [
     ("copilot", "COPILOT_HOME", ".copilot", ""),
     ("cursor", "CURSOR_DATA_DIR", ".cursor", ""),
     ("opencode", "XDG_DATA_HOME", ".local/share/opencode", "opencode"),
-    ("goose", "XDG_DATA_HOME", ".local/share/goose", "goose"),
-    ("goose", "GOOSE_PATH_ROOT", ".local/share/goose", "data"),
 ]
 """The agent, its variable, its folder below the home folder, and where this is below the variable."""
 
@@ -46,7 +44,7 @@ def test_every_capture_is_found(captured: FakeMachine) -> None:
     found = found_in(captured)
     assert {key: each.path for key, each in found.items()} == captured.sessions
     assert {agent for agent, _ in found} == {
-        *("agentwatch", "claude", "codex", "copilot", "cursor", "gemini", "goose", "opencode", "pi", "qwen")
+        *("agentwatch", "claude", "codex", "copilot", "cursor", "gemini", "opencode", "pi", "qwen")
     }
 
 
@@ -180,9 +178,6 @@ def test_metadata_is_read_where_an_agent_writes_it(captured: FakeMachine) -> Non
     assert opencode.metadata.model == "mock-model"
     assert (opencode.metadata.title, opencode.metadata.cwd) == ("Mock title", "/home/dev/proj")
     assert opencode.changed_ns == 1795302257962 * 10**6
-    goose = found["goose", "20261121_1"].metadata
-    assert (goose.title, goose.cwd) == ("List files", "/home/dev/proj")
-    assert (goose.began_ms, goose.changed_ms) == (1795302000000, 1795302300000)
     old = found["opencode", "s_made_large"].metadata
     assert (old.title, old.cwd, old.changed_ms) == ("A missing lamp", "/home/dev/lantern", 1772600109000)
     assert found["gemini", "710af93e-25f9-498d-84e6-a15fbc12e68d"].metadata.cwd == "/home/dev/proj"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.machine.found import Reach
 from agentwatch.machine.places.places import PASS_S
 from agentwatch.machine.places.tree import FULL_PASS_S
+from agentwatch.wire.found import Reach
 from tests.builders.machine.fake import FakeMachine, fake_machine, save
 from tests.builders.machine.made import Story
 from tests.builders.machine.searched import Clock, all_found, let_age, places_of, put, settled

@@ -29,7 +29,7 @@ AGENTS: list[tuple[str, str | None]] = [
     ("node --inspect", None),
     ("bun run /usr/bin/opencode", "opencode"),
     ("bun x pi", "pi"),
-    ("python3.12 /usr/bin/goose", "goose"),
+    ("python3.12 /usr/bin/amp", "amp"),
     ("python3 -m claude", None),
     ("/bin/sh /home/dev/bin/claude", "claude"),
     ("bash -c claude", None),

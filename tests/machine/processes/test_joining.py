@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentwatch.machine.found import NO_METADATA, Found, Key
 from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.processes.joining import joined
+from agentwatch.wire.found import NO_METADATA, Found, Key
 
 BEGAN = 1_770_000_000_000
 LIVE, DEAD, UNKNOWN = Life.LIVE, Life.DEAD, Life.UNKNOWN

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.process import Process
-from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.processes.processes import Processes
 from agentwatch.machine.processes.same import is_same_process
+from agentwatch.sources.proc import Proc
 
 FIELDS = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.process import Process
-from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.processes.processes import Processes
 from agentwatch.machine.processes.same import is_same_process
+from agentwatch.sources.proc import Proc
 from tests.harness.processes import until
 from tests.machine.started_agents import started
 
@@ -85,7 +85,7 @@ def test_children_begin_and_end(tmp_path: Path) -> None:
 
 def test_a_forked_process_is_not_a_second_agent(tmp_path: Path) -> None:
     """A process that an agent has just forked has the agent's command line, and is no agent."""
-    with started(["goose"], tmp_path, "exec 5<&0; (read line <&5) & echo; wait") as process:
+    with started(["amp"], tmp_path, "exec 5<&0; (read line <&5) & echo; wait") as process:
         (found,) = agents_in(tmp_path)
         assert (found.pid, found.children) == (process.pid, 1)
 

@@ -13,9 +13,9 @@ import pytest
 
 from agentwatch.machine.process import Process
 from agentwatch.machine.processes import ps
-from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.processes.processes import Processes
 from agentwatch.machine.processes.same import is_same_process
+from agentwatch.sources.proc import Proc
 from tests.conftest import case
 from tests.harness.processes import until
 from tests.machine.started_agents import started

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.machine.process import Said
-from agentwatch.machine.processes.proc import Proc
-from agentwatch.machine.said.claude import ClaudeRecords
+from agentwatch.sources.proc import Proc
+from agentwatch.wire.claude.reported import ClaudeRecords
 
 NOW = 1_795_301_700.0
 RECORD = {

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from agentwatch.machine.process import Life, Said
-from agentwatch.machine.processes.proc import Proc
-from agentwatch.machine.said.claude import ClaudeRecords
 from agentwatch.machine.standing import State
+from agentwatch.sources.proc import Proc
+from agentwatch.wire.claude.reported import ClaudeRecords
 from tests.conftest import case
 from tests.machine.said.claude_registry import NOW, RECORD, Registry
 
@@ -132,7 +132,7 @@ def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.Mo
     (registry.folder / "77.json").symlink_to(secret)
     os.mkfifo(registry.folder / "78.json")
     opened: list[Path] = []
-    monkeypatch.setattr("agentwatch.machine.own_file.open_regular", opened.append)
+    monkeypatch.setattr("agentwatch.wire.own_file.open_regular", opened.append)
     assert registry.said() == {}
     assert opened == []
 
@@ -191,7 +191,7 @@ def test_a_record_that_vanishes_while_it_is_read(registry: Registry, monkeypatch
     def gone(path: Path) -> int:
         raise FileNotFoundError(path)
 
-    monkeypatch.setattr("agentwatch.machine.own_file.open_regular", gone)
+    monkeypatch.setattr("agentwatch.wire.own_file.open_regular", gone)
     registry.write(status="waiting")
     assert registry.said() == before
 
@@ -225,7 +225,7 @@ def test_a_record_that_has_not_changed_is_not_opened(
     path = registry.folder / f"{os.getpid()}.json"
     os.utime(path, (1, 1))
     before = registry.said()
-    monkeypatch.setattr("agentwatch.machine.own_file.open_regular", None)
+    monkeypatch.setattr("agentwatch.wire.own_file.open_regular", None)
     assert registry.said(NOW + 2) == before
     path.unlink()
     assert registry.said() == {}

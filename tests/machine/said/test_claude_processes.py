@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.process import Life
-from agentwatch.machine.processes.proc import Proc
-from agentwatch.machine.said.claude import ClaudeRecords
 from agentwatch.machine.standing import State
+from agentwatch.sources.proc import Proc
+from agentwatch.wire.claude.reported import ClaudeRecords
 from tests.harness.processes import until
 from tests.machine.said.claude_registry import NOW, Registry
 from tests.machine.started_agents import started
@@ -118,5 +118,5 @@ def test_the_domain_of_this_machine(
 ) -> None:
     """The domain is that of the system; a machine without an id has an empty one."""
     monkeypatch.setattr("sys.platform", platform)
-    monkeypatch.setattr("agentwatch.machine.said.claude._MACHINE_ID", tmp_path / "none")
+    monkeypatch.setattr("agentwatch.wire.claude.reported._MACHINE_ID", tmp_path / "none")
     assert ClaudeRecords([tmp_path], 0, Proc())._domain == domain

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import pytest
 
 from agentwatch.machine.process import Life
-from agentwatch.machine.processes.proc import Proc
-from agentwatch.machine.said.claude import ClaudeRecords
 from agentwatch.machine.standing import State
+from agentwatch.sources.proc import Proc
+from agentwatch.wire.claude.reported import ClaudeRecords
 from tests.builders.captures import OWN
 
 CAPTURE = OWN / "disk/claude-registry/status-against-transcript-timeline.txt"

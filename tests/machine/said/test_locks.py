@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.process import Life, Said
-from agentwatch.machine.processes.proc import Proc
-from agentwatch.machine.said.codex_locks import CodexLocks
-from agentwatch.machine.said.copilot_locks import CopilotLocks
+from agentwatch.sources.proc import Proc
+from agentwatch.wire.codex.reported import CodexLocks
+from agentwatch.wire.copilot.reported import CopilotLocks
+from agentwatch.wire.found import Key
 from tests.machine.started_agents import started
 
 UID = os.geteuid()

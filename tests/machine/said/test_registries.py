@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.process import Life
-from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.said import Registries
 from agentwatch.machine.standing import State
+from agentwatch.sources.proc import Proc
 
 
 def claude_record(folder: Path, session_id: str) -> None:

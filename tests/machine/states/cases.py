@@ -8,10 +8,10 @@ from pathlib import Path
 from agentwatch.events import ToolKind
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.parts import OpenCall, Turn
-from agentwatch.machine.found import Found
 from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.standing import Standing, State
 from agentwatch.machine.states import standing
+from agentwatch.wire.found import Found
 
 NOW_MS = 1_795_301_454_020
 SECOND_MS = 1_000

@@ -27,7 +27,7 @@ AGENTS = [
     "pi",
     "copilot",
     "cursor",
-    "goose",
+    "amp",
     "agentwatch",
     "new",
 ]

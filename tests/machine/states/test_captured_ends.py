@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.machine.digest.tail import Tail
-from agentwatch.machine.found import Found
 from agentwatch.machine.process import Life, Process
 from agentwatch.machine.standing import Ground, State
 from agentwatch.machine.states import standing
+from agentwatch.wire.found import Found
 from tests.builders.captures import Captures
 from tests.conftest import case
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from agentwatch.machine.digest.decoding import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.machine.process import Life, Said
-from agentwatch.machine.said.claude_record import record_of
 from agentwatch.machine.standing import Ground, Standing, State
 from agentwatch.machine.states import standing
+from agentwatch.wire.claude.record import record_of
 from tests.builders.captures import OWN
 from tests.machine.states.cases import NOW_MS, found, process
 

@@ -9,10 +9,10 @@ import pytest
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.parts import Turn
-from agentwatch.machine.found import Metadata
 from agentwatch.machine.process import Life
 from agentwatch.machine.standing import LIVE, Ground, Group, State
 from agentwatch.machine.states import standing
+from agentwatch.wire.found import Metadata
 from tests.machine.states.cases import (
     MINUTE_MS,
     NOW_MS,
@@ -226,11 +226,11 @@ def test_another_host_is_never_dead_and_never_live(digest: Digest | None) -> Non
 def test_a_session_without_lines_is_unknown() -> None:
     """Of a session whose lines cannot be read, only the process is known."""
     assert judged(None)[:2] == (State.UNKNOWN, Ground.UNKNOWN)
-    listed = found("goose")._replace(metadata=Metadata(changed_ms=5))
+    listed = found("amp")._replace(metadata=Metadata(changed_ms=5))
     assert standing(listed, None, None, None, Life.DEAD, NOW_MS)[:3] == (State.UNKNOWN, Ground.UNKNOWN, 5)
 
 
-@pytest.mark.parametrize("agent", ["cursor", "goose", "amp"])
+@pytest.mark.parametrize("agent", ["cursor", "amp"])
 def test_an_agent_whose_lines_show_no_end_is_unknown(agent: str) -> None:
     """The lines of these agents do not say whether they work, nor how they ended."""
     digest = replace(working(call()), last_text="Looking.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentwatch.events import ToolKind
-from agentwatch.machine.states.knowledge import CHANGES, knowledge_of, may_ask
+from agentwatch.machine.states.knowledge import knowledge_of, may_ask
+from agentwatch.wire.program import CHANGES
 from tests.conftest import case
 
 ASKING: list[tuple[str, str, set[ToolKind]]] = [

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.digest.decoding import apply_lines, decoder_for, digest_of, format_of
-from agentwatch.machine.found import Found
 from agentwatch.machine.process import Life
 from agentwatch.machine.standing import Ground, Standing, State
 from agentwatch.machine.states import standing
+from agentwatch.wire.found import Found
 from tests.machine.states.cases import NOW_MS, process, said
 
 AT = "2026-11-21T22:50:54.020Z"

@@ -8,7 +8,7 @@ from agentwatch.machine import schedule
 from agentwatch.machine.standing import Group
 from agentwatch.screen.home import words
 from agentwatch.screen.home.keys import HOME_KEYS, LIST_KEYS
-from agentwatch.sources import session_folders
+from agentwatch.wire.agents import programs
 from tests.conftest import ROOT, case
 from tests.project.documents.doc_claims import _TICKED, NAMED_KEYS, page
 
@@ -44,7 +44,7 @@ def test_every_state_is_described() -> None:
 def test_every_variable_of_a_folder_is_named() -> None:
     """The table of folders has each variable that moves the folder of an agent, beside its agent's folder."""
     named = "\n".join(f"{row[1]} {row[2]}" for row in rows("agent") if len(row) == 4)
-    roots = [root for _, _, roots in session_folders._FOLDERS for root in roots]
+    roots = [root for program in programs() for each in program.sessions for root in each.roots]
     assert len(roots) >= 10
     for root in roots:
         with case(root):

@@ -110,7 +110,7 @@ def test_what_is_no_folder_of_sessions_is_left_out(machine: FakeMachine) -> None
     """A file or a FIFO in the place of a folder, and a FIFO in that of a session, hide no other session."""
     for name in (".cursor", ".claude/sessions", ".local"):
         (machine.home / name).write_text("x")
-    os.mkfifo(machine.home / ".goose")
+    os.mkfifo(machine.home / ".amp")
     (machine.home / ".copilot").rename(machine.home / "copilot")
     (machine.home / ".copilot").mkdir()
     os.mkfifo(machine.home / ".copilot/session-state")

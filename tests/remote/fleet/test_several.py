@@ -10,7 +10,6 @@ import orjson
 import pytest
 
 from agentwatch.engine.engine import EngineError, StoredCard
-from agentwatch.machine.found import Key
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
 from agentwatch.machine.watched import Watched
@@ -18,6 +17,7 @@ from agentwatch.recording import now_ms
 from agentwatch.remote.fleet import engine
 from agentwatch.remote.fleet.several import Several
 from agentwatch.text.safe import SafeText
+from agentwatch.wire.found import Key
 from tests.builders.machine.fake import fake_machine
 from tests.remote.fleet.made import MadeArchive, card, fleet_of, key, named, step_until
 

@@ -13,7 +13,7 @@ from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, ended, init, result, shell, started
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.screen.frame.header import HeaderLine
-from agentwatch.sources.open import saved_source
 from agentwatch.text.safe import columns, safe_line
+from agentwatch.wire.opening import saved_source
 from tests.conftest import RECORDINGS, case
 from tests.screen.frame.test_header import LinesApp, read
 

@@ -7,7 +7,7 @@ from agentwatch.feed import Feed
 from agentwatch.recording import now_ms, open_saved
 from agentwatch.screen.frame.view_status import view_words
 from agentwatch.screen.moment.moment import Moment, live_ms
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.lines import line
 from tests.builders.screen.lines import init, prompt, result
 from tests.conftest import Saver

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
 from agentwatch.screen.machine.rings import Rings
+from agentwatch.wire.found import Key
 from tests.builders.home.home_app import NOW_MS, row
 from tests.conftest import case
 

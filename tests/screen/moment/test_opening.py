@@ -13,7 +13,7 @@ from agentwatch.feed.playhead import Replay
 from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.screen import first_shown
 from agentwatch.screen.moment.moment import Moment
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.lines import completed, delta, final, init, result, started
 from tests.builders.moment.timed import ManualClock, parsed, timed_evenly
 from tests.builders.screen.app import Stage, lines_of, opened

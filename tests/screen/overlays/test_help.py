@@ -15,7 +15,7 @@ from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.keymap import bound_keys
 from agentwatch.screen.overlays.help import COMPARISON_KEYS, KEYS, LIST_KEYS, Help
 from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.sources.open import saved_source
+from agentwatch.wire.opening import saved_source
 from tests.builders.screen.app import bundled, eventually, opened
 from tests.conftest import case
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.screen.terminal.attention import Attention, note_format
-from agentwatch.sources.open import saved_source
 from agentwatch.text.safe import SafeText, columns
+from agentwatch.wire.opening import saved_source
 from tests.builders.lines import completed, delta, init, result, started
 from tests.conftest import case
 

@@ -10,8 +10,8 @@ from agentwatch.config import Config
 from agentwatch.events import Event, Outcome, Permission, Prompt, RunStarted, TurnEnded, TurnStarted
 from agentwatch.feed import Feed
 from agentwatch.screen.terminal.attention import Attention
-from agentwatch.sources.open import saved_source
 from agentwatch.text.safe import SafeText
+from agentwatch.wire.opening import saved_source
 from tests.builders.made_agent import MadeSession
 
 BELL = "\x07"

@@ -16,9 +16,10 @@ import pytest
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.status.line import status
 from agentwatch.feed import Feed
-from agentwatch.sources.open import KeepOptions, agent_source, saved_source
+from agentwatch.sources.open import KeepOptions, agent_source
 from agentwatch.sources.started import activity
 from agentwatch.sources.started.activity import Activity
+from agentwatch.wire.opening import saved_source
 from tests.conftest import RECORDINGS
 from tests.harness.processes import until
 

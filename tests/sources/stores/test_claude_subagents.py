@@ -12,10 +12,10 @@ import pytest
 
 from agentwatch.feed import Feed
 from agentwatch.session import Session
-from agentwatch.sources.open import saved_source
-from agentwatch.sources.stores import claude_subagents
-from agentwatch.sources.stores.claude_subagents import ClaudeSubagents, open_claude_subagents
-from agentwatch.sources.stores.known import store_for
+from agentwatch.wire.claude import subagent_files
+from agentwatch.wire.claude.subagent_files import ClaudeSubagents, open_claude_subagents
+from agentwatch.wire.opening import saved_source
+from agentwatch.wire.stores import store_for
 from tests.builders.captures import Captures
 from tests.builders.on_disk.transcript import call, returned, said, user
 from tests.conftest import case
@@ -239,8 +239,8 @@ def test_of_a_very_long_line_the_middle_is_dropped(
     folder: Folder, opened: Callable[[Path], ClaudeSubagents], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line that never ends does not fill the memory, and the next line is read."""
-    monkeypatch.setattr(claude_subagents, "_MOST_LINE", 500)
-    monkeypatch.setattr(claude_subagents, "_CHUNK", 100)
+    monkeypatch.setattr(subagent_files, "_MOST_LINE", 500)
+    monkeypatch.setattr(subagent_files, "_CHUNK", 100)
     folder.add_agent()
     with folder.transcript.open("ab") as file:
         file.write(dumped(said("x" * 5000), 10) + dumped(said("next"), 11))
@@ -259,7 +259,7 @@ def test_a_broken_line_keeps_its_place(folder: Folder, opened: Callable[[Path], 
 
 def test_a_folder_that_has_vanished_has_no_files(tmp_path: Path) -> None:
     """An agent may delete the folder of a session at any time."""
-    assert claude_subagents._open_own(tmp_path / "gone", "agent-a.jsonl") is None
+    assert subagent_files._open_own(tmp_path / "gone", "agent-a.jsonl") is None
 
 
 def test_the_samples_are_merged(captures: Captures) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
-from agentwatch.sources.stores.gemini_json import GeminiJson, open_gemini_json
-from agentwatch.sources.stores.known import store_for
+from agentwatch.wire.gemini.json_chat import GeminiJson, open_gemini_json
+from agentwatch.wire.stores import store_for
 from tests.builders.captures import Captures
 from tests.builders.lines import session
 from tests.conftest import case

@@ -10,7 +10,7 @@ import pytest
 from agentwatch.blocks import Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Session
-from agentwatch.wire.amp import AGENT
+from agentwatch.wire.amp.agent import AGENT
 from tests.builders.formats.wrong_types import read
 from tests.conftest import case
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.events import Compaction, Event, Notice, Retry, RunInfo, Tokens, Unknown
 from agentwatch.wire.agent import LineRole
-from agentwatch.wire.claude_transcript import AGENT
+from agentwatch.wire.claude.agent import TRANSCRIPT as AGENT
 from agentwatch.wire.claude_transcript.decoder import Decoder
 from agentwatch.wire.claude_transcript.requests import Requests
 from tests.builders.on_disk.transcript import (

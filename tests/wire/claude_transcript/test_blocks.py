@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.blocks import Block, ChangeBlock, FieldsBlock, OutputBlock
-from agentwatch.wire.claude_transcript import AGENT
+from agentwatch.wire.claude.agent import TRANSCRIPT as AGENT
 from tests.builders.on_disk.transcript import answer, call, line, returned, user
 
 

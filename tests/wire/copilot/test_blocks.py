@@ -17,7 +17,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import PlanEntry, PlanStatus
-from agentwatch.wire.copilot import AGENT
+from agentwatch.wire.copilot.agent import AGENT
 from tests.wire.copilot.lines import ended, failed, line, started
 from tests.wire.copilot.test_calls import DIFF, VIEWED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.events import Outcome, ToolEnded, ToolProgress
-from agentwatch.wire.copilot import AGENT
+from agentwatch.wire.copilot.agent import AGENT
 from agentwatch.wire.oversize import Salvaged
 from tests.builders.agents.decoded import events_of, session_of
 from tests.conftest import case

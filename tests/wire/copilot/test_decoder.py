@@ -16,7 +16,7 @@ from agentwatch.events import (
     TurnEnded,
     TurnStarted,
 )
-from agentwatch.wire.copilot import AGENT
+from agentwatch.wire.copilot.agent import AGENT
 from tests.builders.agents.decoded import events_of, ids_in, session_of
 from tests.wire.copilot.lines import (
     begin,

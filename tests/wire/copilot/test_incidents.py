@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.events import Compaction, Notice, Plan, PlanEntry, PlanStatus, Retry, Unknown
-from agentwatch.wire.copilot import AGENT
+from agentwatch.wire.copilot.agent import AGENT
 from tests.builders.agents.decoded import events_of
 from tests.conftest import case
 from tests.wire.copilot.lines import line, started

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.wire.copilot import AGENT
+from agentwatch.wire.copilot.agent import AGENT
 from tests.builders.agents.decoded import Line, ids_in, lines_of, session_of, with_each_key_wrong
 from tests.builders.captures import Captures
 from tests.conftest import case

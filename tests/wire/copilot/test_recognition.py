@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.agents import detect
-from agentwatch.wire.copilot import AGENT
+from agentwatch.wire.copilot.agent import AGENT
 from tests.builders.agents.decoded import lines_of, session_of
 from tests.builders.captures import Captures
 from tests.conftest import case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.wire.copilot import AGENT
+from agentwatch.wire.copilot.agent import AGENT
 from tests.builders.agents.decoded import session_of
 from tests.wire.copilot.lines import delta, line, message, passing, user
 

@@ -20,7 +20,7 @@ from agentwatch.blocks import (
 from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolKind
 from agentwatch.session import Session
 from agentwatch.wire.agents import detect
-from agentwatch.wire.droid import AGENT
+from agentwatch.wire.droid.agent import AGENT
 from agentwatch.wire.droid.tools import tool_named
 from tests.builders.formats.droid import (
     AT,

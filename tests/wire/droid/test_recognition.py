@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.wire import LineRole
 from agentwatch.wire.agents import detect
-from agentwatch.wire.droid import AGENT
+from agentwatch.wire.droid.agent import AGENT
 from tests.builders.formats.droid import ERROR, INIT, LINES, completion
 from tests.conftest import case
 

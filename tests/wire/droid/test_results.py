@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.blocks import ErrorBlock
 from agentwatch.events import Outcome
-from agentwatch.wire.droid import AGENT
+from agentwatch.wire.droid.agent import AGENT
 from tests.builders.formats.droid import ended, use
 from tests.conftest import case
 from tests.wire.droid.test_droid import whole

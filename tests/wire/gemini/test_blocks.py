@@ -17,7 +17,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import PlanEntry, PlanStatus
-from agentwatch.wire.gemini import AGENT
+from agentwatch.wire.gemini.agent import AGENT
 from agentwatch.wire.gemini.blocks import content_block, part_blocks
 from agentwatch.wire.gemini.tools import tool_named
 from tests.builders.formats.gemini import ended, failure, use

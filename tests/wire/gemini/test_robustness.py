@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.wire import LineRole
 from agentwatch.wire.agents import detect
-from agentwatch.wire.gemini import AGENT
+from agentwatch.wire.gemini.agent import AGENT
 from tests.builders.formats.gemini import (
     AT,
     DONE,

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentwatch.events import Outcome, PlanStatus, TextEnded, ToolKind
 from agentwatch.wire import Decoder
-from agentwatch.wire.gemini import AGENT
+from agentwatch.wire.gemini.agent import AGENT
 from tests.builders.formats.gemini import (
     AT,
     AT_MS,

@@ -15,7 +15,7 @@ from agentwatch.blocks import (
     PlanBlock,
     TextBlock,
 )
-from agentwatch.wire.gemini_chat import AGENT
+from agentwatch.wire.gemini.agent import CHAT as AGENT
 from tests.builders.formats.gemini_chat import answer, call, replaced, response
 from tests.conftest import case
 

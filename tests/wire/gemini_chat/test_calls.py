@@ -7,7 +7,7 @@ from typing import Any
 
 from agentwatch.events import LineTime, Outcome
 from agentwatch.wire import Decoder
-from agentwatch.wire.gemini_chat import AGENT
+from agentwatch.wire.gemini.agent import CHAT as AGENT
 from tests.builders.formats.gemini_chat import (
     AT,
     CONTEXT,

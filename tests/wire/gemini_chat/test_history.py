@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.events import Rewound, Text, TextRetracted
-from agentwatch.wire.gemini_chat import AGENT, history
+from agentwatch.wire.gemini.agent import CHAT as AGENT
+from agentwatch.wire.gemini_chat import history
 from agentwatch.wire.gemini_chat.history import Entry, History
 from tests.builders.formats.gemini_chat import START, answer, prompt, replaced
 from tests.builders.formats.wrong_types import read

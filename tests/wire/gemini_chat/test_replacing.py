@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.wire.gemini_chat import AGENT
+from agentwatch.wire.gemini.agent import CHAT as AGENT
 from tests.builders.formats.gemini_chat import (
     CONTEXT,
     ONE,

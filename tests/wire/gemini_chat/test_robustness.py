@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.wire import LineRole
 from agentwatch.wire.agents import detect
-from agentwatch.wire.gemini_chat import AGENT
+from agentwatch.wire.gemini.agent import CHAT as AGENT
 from tests.builders.formats.gemini_chat import (
     AT,
     CONTEXT,

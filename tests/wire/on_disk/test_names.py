@@ -179,7 +179,7 @@ def test_the_title_of_the_user_stays() -> None:
 
 def test_an_agent_that_has_no_sessions_on_disk_has_no_format_there() -> None:
     """Nothing is known of the format of an unknown agent either."""
-    assert agent_on_disk("goose") is None
+    assert agent_on_disk("amp") is None
     assert agent_on_disk("nobody") is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agentwatch.wire.opencode import AGENT
+from agentwatch.wire.opencode.agent import AGENT
 from tests.conftest import case
 from tests.wire.opencode.lines import (
     begun,

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
-from agentwatch.sources.stores.known import store_for
 from agentwatch.testing.variants import WRONG, paths, replaced
 from agentwatch.wire import Decoder
+from agentwatch.wire.stores import store_for
 from tests.builders.captures import OURS
 from tests.builders.lines import ANY_JSON, PROPERTY, line, session
 from tests.conftest import case

@@ -11,7 +11,7 @@ from agentwatch.blocks import (
     OutputBlock,
     TextBlock,
 )
-from agentwatch.wire.pi import AGENT, SESSION
+from agentwatch.wire.pi.agent import AGENT, SESSION
 from tests.wire.pi.lines import assistant, call, ended, entry, started
 
 

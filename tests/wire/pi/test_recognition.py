@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.agents import detect
-from agentwatch.wire.pi import AGENT, SESSION
+from agentwatch.wire.pi.agent import AGENT, SESSION
 from tests.builders.agents.decoded import lines_of, session_of
 from tests.builders.captures import Captures
 from tests.conftest import case

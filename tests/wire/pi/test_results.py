@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.events import Outcome
-from agentwatch.wire.pi import AGENT
+from agentwatch.wire.pi.agent import AGENT
 from agentwatch.wire.pi.results import Result, read_result
 from agentwatch.wire.pi.tools import tool_named
 from agentwatch.wire.tool import Facts

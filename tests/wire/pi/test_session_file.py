@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import Compaction, Notice, Outcome, Rewound, RunInfo, RunStarted, TurnEnded, Unknown
-from agentwatch.wire.pi import SESSION
+from agentwatch.wire.pi.agent import SESSION
 from tests.builders.agents.decoded import events_of, ids_in, session_of
 from tests.wire.pi.lines import HEADER, assistant, call, entry, text, thought, user
 

@@ -22,7 +22,7 @@ from agentwatch.events import (
     TurnStarted,
     Unknown,
 )
-from agentwatch.wire.pi import AGENT
+from agentwatch.wire.pi.agent import AGENT
 from tests.builders.agents.decoded import events_of, ids_in, session_of
 from tests.conftest import case
 from tests.wire.pi.lines import (

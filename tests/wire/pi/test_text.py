@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import Channel, Text, TextEnded, TextRetracted
-from agentwatch.wire.pi import AGENT
+from agentwatch.wire.pi.agent import AGENT
 from agentwatch.wire.pi.text import MessageText
 from tests.builders.agents.decoded import session_of
 from tests.wire.pi.lines import agent_end, assistant, delta, end, text, thought, update

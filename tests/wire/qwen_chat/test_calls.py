@@ -17,7 +17,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolStarted
-from agentwatch.wire.qwen_chat import AGENT
+from agentwatch.wire.qwen.agent import CHAT as AGENT
 from agentwatch.wire.qwen_chat.calls import Calls
 from tests.builders.on_disk.qwen_chat import call, decoded, line, returned, telemetry
 from tests.conftest import case

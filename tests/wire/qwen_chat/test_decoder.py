@@ -25,7 +25,7 @@ from agentwatch.events import (
     Unknown,
 )
 from agentwatch.wire.agent import LineRole
-from agentwatch.wire.qwen_chat import AGENT
+from agentwatch.wire.qwen.agent import CHAT as AGENT
 from agentwatch.wire.qwen_chat.decoder import Decoder
 from tests.builders.on_disk.qwen_chat import (
     AT,

@@ -63,7 +63,7 @@ def _send(session: str, have: int, digest: str) -> None:
         finally:
             os.close(reader.fd)
         return
-    from agentwatch.sources.open import saved_source
+    from agentwatch.wire.opening import saved_source
 
     source = saved_source(path, None, follow_store=True)
     try:

@@ -21,7 +21,6 @@ from pathlib import Path
 
 import orjson
 
-from agentwatch.machine.found import Key
 from agentwatch.machine.listing.hiding import is_hidden
 from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
@@ -29,6 +28,7 @@ from agentwatch.recording import now_ms
 from agentwatch.remote.ssh.host.lifeline import Lifeline
 from agentwatch.remote.ssh.host.writing import write_all
 from agentwatch.remote.ssh.row_json import encode
+from agentwatch.wire.found import Key
 
 PROTOCOL = 1
 _TICK_SECONDS = 0.5

@@ -24,7 +24,7 @@ _OUTPUTS = ("output", "formatted_output", "aggregated_output", "content")
 """Fields of `rawOutput` with the text that `content` repeats."""
 
 
-def blocks(fields: Fields) -> Iterator[Block]:
+def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a line about a tool call: its arguments, its content and its result."""
     params = mapping(fields.get("params"))
     call = asked_call(params) if "options" in params else mapping(params.get("update"))

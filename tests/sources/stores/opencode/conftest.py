@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.sources.stores.opencode import store
+from agentwatch.wire.opencode import store
 from tests.sources.stores.opencode.written_database import OpencodeDatabase
 
 

@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from agentwatch.feed import Feed
-from agentwatch.sources.open import saved_source
-from agentwatch.sources.stores.opencode import store
-from agentwatch.sources.stores.opencode.database import Database
-from agentwatch.sources.stores.opencode.rows import Rows
+from agentwatch.wire.opencode import store
+from agentwatch.wire.opencode.database import Database
+from agentwatch.wire.opencode.rows import Rows
+from agentwatch.wire.opening import saved_source
 from tests.conftest import case
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, printed
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from agentwatch.feed import Feed
-from agentwatch.sources.open import saved_source
-from agentwatch.sources.stores.known import store_for
-from agentwatch.sources.stores.opencode import store as store_module
+from agentwatch.wire.opencode import store as store_module
+from agentwatch.wire.opening import saved_source
+from agentwatch.wire.stores import store_for
 from tests.conftest import case
 from tests.harness.processes import until
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, opened, printed

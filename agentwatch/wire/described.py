@@ -1,0 +1,124 @@
+"""Reads the small files that describe sessions. Their contents are foreign: any field may be of any type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import orjson
+
+from agentwatch.recording import first_bytes
+from agentwatch.recording.store import is_foreign_id
+from agentwatch.wire.own_file import own_object
+
+MOST_BYTES = 1 << 20
+"""A description that is larger counts as none. The largest known one is the `projects.json` of Gemini, with
+some 50 bytes for each folder in which it ran."""
+_HEAD_BYTES = 1 << 12
+_MOST_TEXT = 1000
+_MOST_PATH = 4096
+"""The longest path on Linux."""
+_MOST_LINES = 1000
+_LATEST_MS = 1 << 53
+_BLOCKS = frozenset({"|", "|-", "|+", ">", ">-", ">+"})
+"""What stands for a text in YAML whose lines follow."""
+_NOTHING = frozenset({"", "~", "null"})
+
+
+def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
+    """Return the JSON object in a file; {} if the file is gone or larger than `most`, or holds none."""
+    try:
+        return own_object(Path(path), most)
+    except (OSError, ValueError):
+        return {}
+
+
+def first_text(path: str, key: str) -> str:
+    """Return the first text with a key in the first 4 KiB of a file; empty without such a text.
+
+    It is for a document that is too large to be read as a whole, and for a first line that may be.
+    """
+    data = first_bytes(path, _HEAD_BYTES)
+    _, found, rest = data.partition(f'"{key}"'.encode())
+    value = rest.lstrip().removeprefix(b":").lstrip() if found else b""
+    text = value[1:].partition(b'"')[0] if value.startswith(b'"') else b""
+    return text.decode("utf-8", "replace") if b"\\" not in text else ""
+
+
+def yaml_texts(data: bytes) -> dict[str, str]:
+    """Return the texts at the top level of a YAML document, by their keys.
+
+    This is no parser of YAML: it reads `key: text`, also with quotes, and a text on the indented lines that
+    follow. That is all that Copilot writes in `workspace.yaml`.
+    """
+    texts: dict[str, str] = {}
+    for key, lines in _entries(data.decode("utf-8", "replace").split("\n", _MOST_LINES)):
+        first = lines[0] if lines[0] not in _BLOCKS else ""
+        text = " ".join(filter(None, (first, *lines[1:])))
+        if text not in _NOTHING:
+            texts[key] = _unquoted(text)
+    return texts
+
+
+def _entries(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each key at the top level, and the lines of its value."""
+    key, found = "", [""]
+    for line in lines[:_MOST_LINES]:
+        if line[:1] in ("", " ", "\t"):
+            found.append(line.strip())
+            continue
+        if key:
+            yield key, found
+        key, _, rest = line.partition(":")
+        found = [rest.strip()]
+    if key:
+        yield key, found
+
+
+def _unquoted(text: str) -> str:
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    if text[0] == '"':
+        with suppress(ValueError):
+            value = orjson.loads(text)
+            return value if isinstance(value, str) else text
+    return text
+
+
+def text_in(value: object) -> str:
+    """Return a text, cut to 1,000 characters; empty for any other value."""
+    return value[:_MOST_TEXT] if isinstance(value, str) else ""
+
+
+def is_id(value: object) -> TypeGuard[str]:
+    """Return whether a value can be the id of a session, which becomes a part of an address."""
+    return isinstance(value, str) and is_foreign_id(value)
+
+
+def id_in(value: object) -> str | None:
+    """Return the id of a session; None for any other value."""
+    return value if is_id(value) else None
+
+
+def name_in(value: object) -> str | None:
+    """Return a name, such as that of a model; None for an empty text and any other value."""
+    return text_in(value) or None
+
+
+def folder_in(value: object) -> str | None:
+    """Return the path of a folder; None for what is no absolute path.
+
+    A path of Windows counts too: the files may have been copied from there.
+    """
+    if not isinstance(value, str) or not 0 < len(value) <= _MOST_PATH or "\0" in value:
+        return None
+    return value if value[0] in "/\\" or value[1:2] == ":" else None
+
+
+def time_in(value: object) -> int | None:
+    """Return a time in milliseconds since the epoch; None for a value that is no such time."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < _LATEST_MS:
+        return int(value)
+    return None

@@ -1,0 +1,18 @@
+"""The format of Goose."""
+
+from __future__ import annotations
+
+from agentwatch.events import Traits
+from agentwatch.wire.agent import Agent
+from agentwatch.wire.program import on_first_use
+from agentwatch_goose.recognition import recognises, role
+
+AGENT = Agent(
+    name="goose",
+    recognises=recognises,
+    role=role,
+    decoder=on_first_use("agentwatch_goose.decoder:Decoder"),
+    blocks=on_first_use("agentwatch_goose.blocks:call_blocks"),
+    traits=Traits(has_times=False),
+)
+FORMATS = (AGENT,)

@@ -1,0 +1,67 @@
+"""All that is known of an agent is in its folder: outside wire/, its short name occurs in no code."""
+
+from __future__ import annotations
+
+import re
+
+from agentwatch.wire.agents import AGENTS, FORMATS, known_agents, programs
+from tests.conftest import ROOT, case
+from tests.project.test_agent_knowledge import MODULES, PACKAGE, literals
+
+WORD = re.compile(rf"(?<![\w.-])(?:{'|'.join(AGENTS)})(?![\w.-])")
+PROSE = {"acp", "amp", "copilot", "cursor", "droid", "pi"}
+"""Short names that are words or parts of words: they count only as a whole text."""
+OTHER_MEANINGS = {
+    "screen/comparing/screen.py": {"cursor"},  # the row at which a list is
+    "screen/overlays/files.py": {"cursor"},
+    "screen/overlays/verdicts.py": {"cursor"},
+    "screen/terminal/editor.py": {"cursor"},  # an editor
+    "redaction/secrets/rules/models.py": {"cursor"},  # a vendor of keys
+}
+"""Modules in which the word is another thing."""
+EXAMPLES = {
+    "machine/listing/row_filter.py": {"codex"},
+    "screen/home/bars.py": {"codex"},
+    "screen/home/keys.py": {"codex"},
+    "screen/home/nothing.py": {"claude"},
+    "screen/overlays/help.py": {"codex"},
+}
+"""Modules whose texts for the user have an agent as an example."""
+
+
+def names_in(source: str) -> set[str]:
+    """Return the short names of agents in the texts of a module, without docstrings."""
+    found: set[str] = set()
+    for _, text in literals(source):
+        found.update(name for name in WORD.findall(text) if name not in PROSE or text == name)
+    return found
+
+
+def test_no_module_outside_wire_names_an_agent() -> None:
+    """An agent is reached through `agentwatch.wire.agents` only."""
+    found = {str(path.relative_to(PACKAGE)): names_in(path.read_text("utf-8")) for path in MODULES}
+    assert {name: names for name, names in found.items() if names} == OTHER_MEANINGS | EXAMPLES
+
+
+def test_a_name_in_code_is_found() -> None:
+    """A key, a comparison and a word in a text or in bytes are found."""
+    for source in (
+        '{"claude": 1}',
+        'agent == "pi"',
+        'x = b"ls claude"',
+        'match a:\n    case "codex":\n        pass',
+    ):
+        with case(source):
+            assert len(names_in(source)) == 1
+
+
+def test_each_agent_is_one_folder_and_one_line() -> None:
+    """The line of an agent has the formats that its folder defines, in their order, and its program."""
+    assert tuple(agent.name for agent in known_agents()) == FORMATS
+    names = [program.name for program in programs()]
+    assert names[: len(AGENTS)] == [*AGENTS]
+    for name in AGENTS:
+        with case(name):
+            assert {"__init__.py", "agent.py", "program.py"} <= {
+                path.name for path in (ROOT / "agentwatch" / "wire" / name).iterdir()
+            }
