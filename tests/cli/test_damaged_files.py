@@ -145,7 +145,7 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("agentwatch.machine.places.described_files.yaml_texts", fail)
+    monkeypatch.setattr("agentwatch.wire.copilot.places.yaml_texts", fail)
     monkeypatch.setattr("agentwatch.machine.problems._MOST_NAMED", 1000)
     monkeypatch.setattr("agentwatch.wire.claude.reported.own_object", fail)
     monkeypatch.setattr("agentwatch.machine.digest.tail.apply_lines", fail)

@@ -41,8 +41,8 @@ def test_a_hook_is_installed_reported_fired_and_removed(user: Path, home: Path) 
     lines = ran("hooks", "status").stdout.decode().splitlines()
     assert lines == [
         f"codex   not installed: {file}",
-        f"gemini  not installed: {user}/.gemini/extensions/agentwatch/hooks/hooks.json",
         "cursor  the agent was never started",
+        f"gemini  not installed: {user}/.gemini/extensions/agentwatch/hooks/hooks.json",
     ]
     done = ran("hooks", "install", "codex", "--yes")
     assert (done.returncode, done.stderr) == (0, b"")

@@ -132,7 +132,7 @@ def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.Mo
     (registry.folder / "77.json").symlink_to(secret)
     os.mkfifo(registry.folder / "78.json")
     opened: list[Path] = []
-    monkeypatch.setattr("agentwatch.wire.own_file.open_regular", opened.append)
+    monkeypatch.setattr("agentwatch.wire.own_file.open_own", opened.append)
     assert registry.said() == {}
     assert opened == []
 
@@ -191,7 +191,7 @@ def test_a_record_that_vanishes_while_it_is_read(registry: Registry, monkeypatch
     def gone(path: Path) -> int:
         raise FileNotFoundError(path)
 
-    monkeypatch.setattr("agentwatch.wire.own_file.open_regular", gone)
+    monkeypatch.setattr("agentwatch.wire.own_file.open_own", gone)
     registry.write(status="waiting")
     assert registry.said() == before
 
@@ -225,7 +225,7 @@ def test_a_record_that_has_not_changed_is_not_opened(
     path = registry.folder / f"{os.getpid()}.json"
     os.utime(path, (1, 1))
     before = registry.said()
-    monkeypatch.setattr("agentwatch.wire.own_file.open_regular", None)
+    monkeypatch.setattr("agentwatch.wire.own_file.open_own", None)
     assert registry.said(NOW + 2) == before
     path.unlink()
     assert registry.said() == {}
