@@ -9,6 +9,7 @@ import pytest
 from agentwatch.engine.names import new_session
 from agentwatch.engine.nats.archive import NatsArchive
 from agentwatch.engine.nats.sink import NatsSink
+from tests.harness.processes import until
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +49,13 @@ def test_the_age_of_a_card(archive: NatsArchive, sink: NatsSink, monkeypatch: py
     monkeypatch.setattr(time, "time", lambda: clock() + 3600)
     cards = archive.cards()
     listed = [*cards.next(5)]
-    until(lambda: len(listed) == 2 or listed.extend(cards.next(1)), what="both cards")
+
+    def has_both() -> bool:
+        if len(listed) < 2:
+            listed.extend(cards.next(1))
+        return len(listed) == 2
+
+    until(has_both, what="both cards")
     first, second = listed
     assert 0 < second.age < first.age < 60
     monkeypatch.setattr(time, "time", lambda: clock() + 7200)
