@@ -74,7 +74,7 @@ def parse_address(words: str) -> Address:
         file, part = named
         return Address(Path(file), None if part is None else _moment(words, part), words)
     if is_elsewhere(words):
-        from agentwatch.cli.elsewhere.fetching import fetched
+        from agentwatch.cli.elsewhere import fetched
 
         session, at = session_and_moment(words)
         return Address(fetched(session), at, words, session)

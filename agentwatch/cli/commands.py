@@ -67,7 +67,7 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
     Raises:
         Fault: A word names no machine, no screen is drawn, or an option is about one session.
     """
-    from agentwatch.cli.machines.sources import check_sources
+    from agentwatch.cli.machines import check_sources
 
     check_sources(words)
     if options.prints():
@@ -87,7 +87,7 @@ def watch_address(words: str, options: Options) -> int:
     """
     if is_elsewhere(words) and not os.path.exists(words):
         _check_unwatched(words, options)
-        from agentwatch.cli.elsewhere.watching import watch_elsewhere
+        from agentwatch.cli.elsewhere import watch_elsewhere
 
         session, moment = session_and_moment(words)
         _check_printed(words, moment, options)
@@ -168,7 +168,7 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
     Raises:
         Fault: A file cannot be created, or the agent cannot start.
     """
-    from agentwatch.cli.ship import publishing
+    from agentwatch.cli import ship_options as publishing
     from agentwatch.screen.terminal.signals import HeldSignals
 
     options = _with_rules(options, is_started=True)
@@ -259,7 +259,7 @@ def _with_rules(options: Options, *, is_started: bool) -> Options:
     """
     if not (options.on or (options.settings is not None and options.settings.on)):
         return options
-    from agentwatch.cli.tripwires.watching import tripwires_of
+    from agentwatch.cli.tripwires import tripwires_of
 
     return options._replace(tripwires=tripwires_of(options, is_started=is_started))
 
@@ -289,7 +289,7 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
     """
     if given := [name for name, value in _of_one_session(options) if value]:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
-    from agentwatch.cli.machines.sources import log_in, several
+    from agentwatch.cli.machines import log_in, several
     from agentwatch.cli.terminal import claimed_terminal
     from agentwatch.screen.terminal.signals import HeldSignals
 

@@ -177,7 +177,7 @@ def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines
     given, engines = sections.get("machines", {}), sections.get("engines", {})
     if not given and not engines:
         return Machines()
-    from agentwatch.cli.machines.settings import InvalidSetting, machines_of
+    from agentwatch.cli.machine_settings import InvalidSetting, machines_of
 
     try:
         return machines_of(given, engines, path.parent)
@@ -193,7 +193,7 @@ def _on(path: Path, given: object) -> tuple[OnSetting, ...]:
     """
     if not given:
         return ()
-    from agentwatch.cli.tripwires.settings import InvalidRule, rules_of
+    from agentwatch.cli.tripwire_settings import InvalidRule, rules_of
 
     try:
         return rules_of(given)

@@ -72,7 +72,7 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     """
     log_fd, agent = source.written.log_fd, options.agent()
     if options.tripwires:
-        from agentwatch.cli.tripwires.watching import judged
+        from agentwatch.cli.tripwires import judged
 
         judged(source, options)
         return Feed(source.reader, agent)
@@ -179,7 +179,7 @@ def _show(
 def _end_rules(source: Source) -> None:
     """Continue a paused agent when the screen is closed, and print the later hits of rules."""
     if source.written.watch is not None:
-        from agentwatch.cli.tripwires.watching import end_watching
+        from agentwatch.cli.tripwires import end_watching
 
         end_watching(source)
 

@@ -24,7 +24,7 @@ def main() -> None:
         sys.stderr.write(f"{NEEDS}\n")
         sys.exit(2)
     if sys.argv[1:2] == ["status"] and "_AGENTWATCH_COMPLETE" not in os.environ:
-        from agentwatch.cli.status.quick import quick_status
+        from agentwatch.cli.status import quick_status
 
         code = quick_status(sys.argv[2:])
         if code is not None:

@@ -21,7 +21,7 @@ from agentwatch.cli.parameters import (
     reading,
     together,
 )
-from agentwatch.cli.ship.options import publishing
+from agentwatch.cli.ship_options import publishing
 from agentwatch.faults import USAGE
 from agentwatch.machine.status.counts import UnknownFieldError, known_fields
 
@@ -65,7 +65,7 @@ _pacing = together(
 def run(command: tuple[str, ...], **given: Any) -> int:
     """Start an agent and watch it; exit with the agent's exit code."""
     from agentwatch.cli.commands import watch_agent
-    from agentwatch.cli.ship.publishing import publication_of, taken
+    from agentwatch.cli.ship_options import publication_of, taken
 
     asked, options = taken(given), options_of(given)
     return watch_agent(command, options, publication_of(asked, options))
@@ -109,8 +109,8 @@ def demo(**given: Any) -> int:
 def log(address: str, addresses: bool, **given: Any) -> int:
     """Print the action log of a recording, as written live."""
     from agentwatch.cli.address import opened, whole
+    from agentwatch.cli.log import print_log
     from agentwatch.cli.options import Options
-    from agentwatch.cli.show.log import print_log
     from agentwatch.feed import Feed
     from agentwatch.recording.alarms import alarms_of
 
@@ -127,7 +127,7 @@ def show(address: str, as_json: bool, **given: Any) -> int:
     """Print one call (FILE#12), or the state at a time (FILE@+95s)."""
     from agentwatch.cli.address import parse_address
     from agentwatch.cli.options import Options
-    from agentwatch.cli.show.command import show
+    from agentwatch.cli.show import show
 
     return show(parse_address(address), Options(**given).agent(), as_json=as_json)
 
@@ -150,7 +150,7 @@ def drift(address: str, **given: Any) -> int:
 @click.option("--format", "template", metavar="TEMPLATE", help=f"Replace fields: {known_fields()}.")
 def status(template: str | None) -> int:
     """Print one line of counts for tmux and shell prompts."""
-    from agentwatch.cli.status.quick import status_line
+    from agentwatch.cli.status import status_line
     from agentwatch.cli.stdout import print_lines
 
     try:
@@ -191,7 +191,7 @@ class _HookedAgent(click.ParamType[str]):
 @click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
 def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     """Let Codex, Gemini CLI or Cursor say what they do, by hooks."""
-    from agentwatch.cli.hooks.command import run_hooks
+    from agentwatch.cli.hooks import run_hooks
 
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
@@ -204,6 +204,6 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
 @forced
 def redact(address: str, output: Path, *, is_forced: bool) -> int:
     """Write the same recording without secrets and personal data."""
-    from agentwatch.cli.export.redact import run_redact
+    from agentwatch.cli.redact import run_redact
 
     return run_redact(address, output, is_forced=is_forced)

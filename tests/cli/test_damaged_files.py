@@ -158,7 +158,7 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     assert sound.returncode == 0
     for place in (
         "session_index.rows.Feed",
-        "cli.check.past_sessions.Feed",
+        "cli.check.Feed",
         "machine.places.session_ids.Decoder",
     ):
         monkeypatch.setattr(f"agentwatch.{place}", fail)

@@ -46,7 +46,7 @@ def interrupted(moment: str, *words: str | Path) -> tuple[int, bytes]:
 @pytest.mark.slow
 def test_an_interrupted_start_is_silent() -> None:
     """While the command line is loaded, and after a command has ended, nothing is printed."""
-    status = "agentwatch.cli.status.quick"
+    status = "agentwatch.cli.status"
     moments = ("agentwatch.cli.app", "click", "agentwatch.cli.messages", "the end")
     cases = [(status, "status"), *((moment, "drift", PLAIN) for moment in moments)]
     for moment, *words in cases:

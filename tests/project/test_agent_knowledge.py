@@ -24,7 +24,7 @@ OWN_WORDS = {
     "analysis/verdicts/programs.py": {"grep", "ls"},  # programs of the shell
     "session_index/commands.py": {"read", "task"},
     "cli/config_file.py": {"list"},  # the setting that names machines
-    "cli/machines/settings.py": {"list"},
+    "cli/machine_settings.py": {"list"},
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
     "machine/processes/command.py": {"mcp"},  # a subcommand of agents
     "redaction/secrets/key_files.py": {"grep"},  # a program of the shell that shows a file

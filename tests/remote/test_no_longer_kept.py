@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.elsewhere.watching import watch_elsewhere
+from agentwatch.cli.elsewhere import watch_elsewhere
 from agentwatch.cli.options import Options
 from agentwatch.engine.card import Card
 from agentwatch.engine.chunk import Chunk, Ended

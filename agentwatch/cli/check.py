@@ -1,0 +1,405 @@
+"""The command `check`: opens recordings, judges them by rules, and prints the report."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from agentwatch.cli.address import STDIN, Address, opened, parse_address
+from agentwatch.cli.messages import in_runner, printable, say, xml_without_commands
+from agentwatch.cli.output import STDOUT, check_output, write_file
+from agentwatch.cli.progress import ShownProgress
+from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.events import Outcome
+from agentwatch.faults import USAGE, Fault, reading
+from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.machine.places import Places
+from agentwatch.machine.problems import notes_of
+from agentwatch.recording import LineReader, SavedGrowth
+from agentwatch.rules.check.judge import Judge
+from agentwatch.rules.check.judgement import Checked, blind, is_misused
+from agentwatch.rules.check.kinds import Rule, Severity, by_options, merged
+from agentwatch.rules.check.reports import github, text
+from agentwatch.rules.check.reports.words import name_of
+from agentwatch.rules.check.rule_file import read_rules
+from agentwatch.rules.check.starter import starter, starter_of, starting_rules
+from agentwatch.rules.check.trial import Trial, json_report, lines
+from agentwatch.rules.language import RuleError
+from agentwatch.session import Session
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import safe_line
+from agentwatch.wire import Agent
+from agentwatch.wire.found import Found, Reach
+from agentwatch.wire.opening import saved_source
+
+if TYPE_CHECKING:
+    from agentwatch.sources.file import FileSource
+    from agentwatch.sources.stores.source import StoreSource
+
+BROKEN = 1
+_NO_RULES = "no rules: give --rules FILE, --forbid, --require or --limit (--init writes a file of rules)"
+_STEP_SECONDS = 0.2
+_POLL_SECONDS = 1.0
+"""The interval at which `check` tests whether a file is still being written, if nothing marks its end."""
+_QUIET_SECONDS = 600
+"""A file without a result that has not changed for this time is complete; commands may take minutes."""
+_OPEN = (None, Outcome.RUNNING, Outcome.UNFINISHED)
+"""Outcomes of a session that has no result yet; None before its first line."""
+_MOST_SESSIONS = 1000
+_OWN = "agentwatch"
+
+
+class Given(NamedTuple):
+    """The rules that the command line gives."""
+
+    files: Sequence[Path] = ()
+    forbids: Sequence[str] = ()
+    requires: Sequence[str] = ()
+    limits: Sequence[str] = ()
+
+    def rules(self) -> list[Rule]:
+        """Return all rules. A `require` or `limit` of an option replaces the same one of a file.
+
+        Raises:
+            Fault: There is no rule, or a rule cannot be read.
+        """
+        found = [rule for path in self.files for rule in read_rules(path)]
+        try:
+            found = merged([*found, *by_options(self.forbids, self.requires, self.limits)])
+        except RuleError as error:
+            raise Fault(error.reason, USAGE) from None
+        if not found:
+            raise Fault(_NO_RULES, USAGE)
+        return found
+
+
+def run_check(
+    addresses: Sequence[str],
+    rules: Sequence[Rule],
+    agent: Agent | None,
+    output_format: str,
+    *,
+    waits: bool,
+    explains: bool,
+) -> int:
+    """Judge recordings and print the report.
+
+    Args:
+        addresses: The recordings.
+        rules: The rules, at least one.
+        agent: The agent that wrote the recordings; None to detect it.
+        output_format: `text`, `json`, `junit` or `github`.
+        waits: Whether recordings that are still being written are followed to their end.
+        explains: Whether the text lists for each rule the calls that it looked at and hit.
+
+    Returns:
+        The exit code: 0 if all rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule
+        that is no warning looked at nothing.
+    """
+    checked, code = list[Checked](), 0
+    progress = ShownProgress()
+    for words in addresses:
+        try:
+            address = whole_address(words, waits=waits)
+            checked.append(check(address, rules, agent, progress.step("checking"), waits=waits))
+        except Fault as fault:
+            progress.clear()
+            say(str(fault))
+            code = max(code, fault.exit_code)
+    progress.clear()
+    unseen = blind(checked)
+    for each in unseen:
+        say(f"the rule {name_of(each)} looked at nothing: {each.words}")
+    if any(each.is_error for one in checked for each in one.judgements):
+        code = max(code, BROKEN)
+    if is_misused(unseen):
+        code = max(code, USAGE)
+    return _print(checked, output_format, code, explains=explains) or code
+
+
+def whole_address(words: str, *, waits: bool = False) -> Address:
+    """Return the address of a whole recording.
+
+    Raises:
+        Fault: The address names a moment, or `waits` is set for a session of another machine.
+    """
+    address = parse_address(words)
+    if address.moment is not None:
+        raise Fault(f"check judges a whole recording, not a moment of it: {address.session}", USAGE)
+    if waits and address.elsewhere:
+        raise Fault(f"--wait is for recordings of this machine: {address.session}", USAGE)
+    return address
+
+
+def _print(checked: Sequence[Checked], output_format: str, code: int, *, explains: bool) -> int:
+    """Print the report, and return the exit code of printing."""
+    if output_format == "json":
+        from agentwatch.rules.check.reports.json_object import report as json_report
+
+        return print_json([json_report(checked, code)])
+    if output_format == "junit":
+        from agentwatch.rules.check.reports.junit import report as junit_report
+
+        document = junit_report(checked)
+        return _print_document((xml_without_commands(document) if in_runner() else document) + b"\n")
+    if output_format == "github":
+        lines = [*github.commands(checked), *([printable(github.result(checked))] if checked else [])]
+        return _print_document("".join(f"{line}\n" for line in lines).encode())
+    return print_lines(text.explained(checked) if explains else text.report(checked))
+
+
+def _print_document(data: bytes) -> int:
+    """Print bytes as they are, and return the exit code."""
+    from agentwatch.cli.output import STDOUT, write_file  # 4 ms, for two formats only
+
+    write_file(STDOUT, [data], replaces=False)
+    return 0
+
+
+class _Opened(NamedTuple):
+    """An open recording."""
+
+    reader: LineReader
+    source: FileSource | StoreSource | None = None
+    """None for stdin."""
+    is_live: bool = False
+    """Whether the recording is still being written, and is read up to its present end."""
+    is_written: Callable[[Session], bool] | None = None
+    """Returns whether the file is still being written; None if something marks its end."""
+
+
+def check(
+    address: Address,
+    rules: Sequence[Rule],
+    agent: Agent | None,
+    progress: Callable[[int, int], None],
+    *,
+    waits: bool,
+) -> Checked:
+    """Read a recording to its end and judge it.
+
+    Args:
+        address: The recording.
+        rules: The rules.
+        agent: The agent that wrote the recording; None to detect it.
+        progress: Is called with the number of bytes read and the number of all bytes.
+        waits: Whether a recording that is still being written is followed to its end.
+
+    Raises:
+        Fault: The recording cannot be read, or no known agent wrote it.
+    """
+    began = time.monotonic()
+    with judged(address, rules, agent, progress, waits=waits) as (feed, judge, is_live):
+        session, judgements = feed.session, judge.judgements()
+    seconds = time.monotonic() - began
+    return Checked(address.words, judgements, len(session.calls), session.format, seconds, is_live)
+
+
+@contextmanager
+def judged(
+    address: Address,
+    rules: Sequence[Rule],
+    agent: Agent | None,
+    progress: Callable[[int, int], None],
+    *,
+    waits: bool,
+) -> Iterator[tuple[Feed, Judge, bool]]:
+    """Return the feed of a recording that was read to its end, its judge, and whether it is still written.
+
+    The recording is open until the end of the block. Arguments and faults are those of `check`.
+    """
+    found = _open(address, waits=waits)
+    with nullcontext() if found.source is None else closing(found.source):
+        feed = Feed(found.reader, agent)
+        judge = Judge(feed, rules)
+        _read(feed, found, progress)
+        if found.source is not None and (faults := _faults(found.source)):
+            raise Fault(f"{address.session}: {faults}", USAGE)
+        if feed.session.outcome is None:
+            from agentwatch.analysis.status.reasons import unknown_agent  # 4 ms, for this fault only
+
+            raise Fault(f"{address.session}: {unknown_agent(feed.session)}", USAGE)
+        yield feed, judge, found.is_live
+
+
+def _open(address: Address, *, waits: bool) -> _Opened:
+    """Open a recording; report on stderr if it is still being written and `waits` is not set."""
+    from agentwatch.wire.opening import saved_source
+    from agentwatch.wire.own_files import is_still_written
+
+    path = address.path
+    if path == STDIN:
+        return _Opened(opened(path))
+    is_own = is_still_written(path)
+    if is_own and waits:
+        source = saved_source(path, follow=True, follow_store=True)
+        return _Opened(source.reader, source, is_written=lambda _: is_still_written(path))
+    source = saved_source(path, None)
+    growth = source.reader.growth
+    is_live = is_own or (isinstance(growth, SavedGrowth) and growth.is_followed)
+    if waits and not is_live and isinstance(growth, SavedGrowth) and _has_changed(path):
+        source.finish()
+        source.close()
+        source = saved_source(path, follow=True, follow_store=True)
+        return _Opened(source.reader, source, is_written=partial(_is_unfinished, path))
+    if is_live and not waits:
+        source.leave()
+        words = "may still be written" if is_own else "is still being written"
+        say(f"{address.session} {words}: checked as it is now (--wait waits for its end)")
+    return _Opened(source.reader, source, is_live and not waits)
+
+
+def _is_unfinished(path: Path, session: Session) -> bool:
+    """Return whether a session without a result may go on, such as one that a shell writes to a file."""
+    return session.outcome in _OPEN and _has_changed(path)
+
+
+def _has_changed(path: Path) -> bool:
+    """Return whether a file has changed within ten minutes."""
+    try:
+        return time.time() - path.stat().st_mtime < _QUIET_SECONDS
+    except OSError:
+        return False
+
+
+def _read(feed: Feed, found: _Opened, progress: Callable[[int, int], None]) -> None:
+    """Read a recording to its end."""
+    poll_at = time.monotonic()
+    while not feed.is_over:
+        applied = feed.advance(_STEP_SECONDS)
+        progress(feed.offset, feed.reader.growth.size())
+        if applied or feed.is_over:
+            continue
+        time.sleep(POLL_SECONDS)
+        if found.is_written is not None and found.source is not None and time.monotonic() >= poll_at:
+            poll_at = time.monotonic() + _POLL_SECONDS
+            if not found.is_written(feed.session):
+                found.source.leave()
+
+
+def _faults(source: FileSource | StoreSource) -> str:
+    """Return why a recording was not read to its end; empty if it was read completely."""
+    if source.ended_by is not None:
+        return f"it was {source.ended_by} while it was read"
+    return "; ".join(source.new_faults())
+
+
+def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
+    """Print how often each rule would have fired in the newest 1,000 sessions that began since a time.
+
+    Args:
+        rules: The rules.
+        since_ms: The time, in milliseconds since the epoch.
+        as_json: Print one JSON object.
+
+    Returns:
+        The exit code: 1 if a rule would have fired, 2 if a rule that is no warning looked at nothing.
+    """
+    trial, unreadable = Trial(rules), 0
+    every = _changed_since(since_ms)
+    progress = ShownProgress().step("reading sessions")
+    seen: set[str] = set()
+    for index, found in enumerate(every[:_MOST_SESSIONS]):
+        progress(index, min(len(every), _MOST_SESSIONS))
+        try:
+            with reading(found.path):
+                checked = _check(found, rules, since_ms, seen)
+        except (Fault, OSError):
+            unreadable += 1
+            continue
+        if checked is not None:
+            trial.add(checked)
+    progress.clear()
+    for words in _notes(len(every), unreadable):
+        say(words)
+    blind = trial.blind() if trial.sessions else []
+    for each in blind:
+        say(f"the rule {safe_line(each.rule.name)} looked at nothing")
+    if not trial.sessions:
+        say("no session began since then")
+    is_misused = any(each.rule.severity is Severity.ERROR for each in blind)
+    code = USAGE if is_misused or not trial.sessions else BROKEN if trial.is_broken else 0
+    return (print_json([json_report(trial)]) if as_json else print_lines(lines(trial))) or code
+
+
+def _notes(count: int, unreadable: int) -> Iterator[str]:
+    if count > _MOST_SESSIONS:
+        yield f"the newest {_MOST_SESSIONS:,} of {count:,} sessions were read"
+    if unreadable:
+        yield f"{plural(unreadable, 'session')} cannot be read"
+
+
+def _changed_since(since_ms: int) -> list[Found]:
+    """Return the sessions that changed since a time: recordings of agentwatch first, then the newest."""
+    places = Places(os.environ, Path.home(), os.geteuid())
+    every = {each.key: each for batch in places.first() for each in batch}
+    for note in notes_of(places.problems.values()):
+        say(note)
+    wanted = (
+        each for each in every.values() if each.reach is not Reach.LISTED and _changed_ms(each) >= since_ms
+    )
+    return sorted(wanted, key=lambda each: (each.agent != _OWN, -_changed_ms(each)))
+
+
+def _changed_ms(found: Found) -> int:
+    return max(found.changed_ns // 10**6, found.metadata.changed_ms or 0)
+
+
+def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -> Checked | None:
+    """Judge a session; None if it began earlier, or was already judged as a recording of agentwatch.
+
+    Raises:
+        Fault: The session cannot be opened.
+        OSError: The session cannot be read.
+    """
+    if found.agent != _OWN and found.id in seen:
+        return None
+    with closing(saved_source(found.path)) as source:
+        feed = Feed(source.reader)
+        judge = Judge(feed, rules)
+        while not feed.is_over:
+            feed.advance(_STEP_SECONDS)
+            if judge.began_ms is not None and judge.began_ms < since_ms:
+                return None
+        session = feed.session
+        began_ms = judge.began_ms or found.metadata.began_ms
+        if session.outcome is None or (began_ms is not None and began_ms < since_ms):
+            return None
+        if found.agent == _OWN and session.run.session_id:
+            seen.add(session.run.session_id)
+        address = os.fspath(found.path)
+        return Checked(address, judge.judgements(), len(session.calls), session.format, 0.0)
+
+
+def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_forced: bool) -> int:
+    """Write a file of rules, and return the exit code.
+
+    Args:
+        words: The address of a session; empty for rules that suit many sessions.
+        output: The file; None for stdout.
+        agent: The agent that wrote the recording; None to detect it.
+        is_forced: Whether an existing file may be replaced.
+
+    Raises:
+        Fault: The recording cannot be read, or the file may not or cannot be written.
+    """
+    check_output(output, [words], is_forced=is_forced)
+    if words:
+        progress = ShownProgress()
+        address = whole_address(words)
+        check_output(output, [str(address.path)], is_forced=is_forced)
+        with judged(address, starting_rules(), agent, progress.step("reading"), waits=False) as found:
+            progress.clear()
+            lines = list(starter_of(found[0], found[1], address.words))
+    else:
+        lines = list(starter())
+    path = STDOUT if output is None else output
+    write_file(path, ["".join(f"{printable(line)}\n" for line in lines).encode()], replaces=is_forced)
+    if path != STDOUT:
+        say(f"wrote {path}")
+    return 0

@@ -1,0 +1,208 @@
+"""The command `compare`: prints where two runs differ, writes it to a file, or shows it on the screen."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.cli.address import STDIN, Address, parse_address
+from agentwatch.cli.export import open_session
+from agentwatch.cli.messages import say
+from agentwatch.cli.options import Options
+from agentwatch.cli.output import STDOUT, check_output, write_file
+from agentwatch.cli.progress import ShownProgress
+from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.cli.terminal import claimed_terminal
+from agentwatch.comparing import Comparison, Side, compare, compare_several, side_of
+from agentwatch.comparing.reports.members import json_pieces
+from agentwatch.comparing.reports.report import Report
+from agentwatch.comparing.reports.several_runs import several_json, several_report
+from agentwatch.comparing.reports.text import text_lines
+from agentwatch.comparing.reports.two_runs import report_of
+from agentwatch.exports.opening import Wanted
+from agentwatch.faults import USAGE, Fault, Signalled
+from agentwatch.redaction.mask import Masks
+from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.text.safe import safe_line
+from agentwatch.wire import Agent
+
+SCREEN = "screen"
+"""The output format that is no report: the comparison is shown on the screen."""
+_REDACTED = ("markdown", "html")
+"""The formats that are made to be given away."""
+
+
+class Request(NamedTuple):
+    """What the command line asks for."""
+
+    a: tuple[str, ...]
+    """The addresses of the first side."""
+    b: tuple[str, ...]
+    """The addresses of the second side."""
+    output_format: str
+    """`text`, `json`, `markdown`, `html`, or `SCREEN`."""
+    output: Path | None
+    """The file; `-` or None for stdout."""
+    is_forced: bool
+    """Whether the file may replace another one."""
+    every: bool
+    """Whether equal calls are listed too."""
+    is_raw: bool
+    """Whether secrets and personal data stay in a format that is made to be given away."""
+
+
+class _Opened(NamedTuple):
+    """The opened sessions."""
+
+    a: list[Side]
+    b: list[Side]
+    addresses: list[Address]
+    """Their addresses, in the same order."""
+    masked: list[str]
+    """What was masked in each of them."""
+
+
+def run_compare(request: Request, options: Options) -> int:
+    """Write or show the comparison, and return the exit code: 0 whether or not the sessions differ.
+
+    Raises:
+        Fault: An address names a moment, or a session cannot be opened or is of no known agent.
+    """
+    progress = ShownProgress()
+    opened = _open(request, options.agent(), progress)
+    if isinstance(opened, int):
+        return opened
+    if len(opened.a) == len(opened.b) == 1:
+        progress.step("aligning the calls").show("…")
+        comparison = compare(opened.a[0], opened.b[0])
+        progress.clear()
+        if request.output_format == SCREEN:
+            a, b = opened.addresses
+            return show(comparison, a, b, options)
+        if request.output_format == "json":
+            return _write(request, json_pieces(comparison, every=request.every))
+        report = report_of(comparison, every=request.every)
+    else:
+        several = compare_several(opened.a, opened.b)
+        if request.output_format == "json":
+            return _write(request, [several_json(several)])
+        report = several_report(several)
+    code = _write_report(request, report, opened.masked)
+    for words in opened.masked:
+        say(words)
+    return code
+
+
+def _write_report(request: Request, report: Report, masked: list[str]) -> int:
+    match request.output_format:
+        case "markdown":
+            from agentwatch.comparing.reports.markdown import markdown_pieces
+
+            return _write_file(request, markdown_pieces(report))
+        case "html":
+            from agentwatch.comparing.reports.page import page_pieces
+
+            return _write_file(request, page_pieces(report, masked))
+    if request.output in (None, STDOUT):
+        return print_lines(text_lines(report))
+    return _write_file(request, (f"{line}\n".encode() for line in text_lines(report)))
+
+
+def _write(request: Request, pieces: Iterable[bytes]) -> int:
+    """Write one line of JSON."""
+    if request.output in (None, STDOUT):
+        return print_json(pieces)
+
+    def lines() -> Iterator[bytes]:
+        yield from pieces
+        yield b"\n"
+
+    return _write_file(request, lines())
+
+
+def _write_file(request: Request, pieces: Iterable[bytes]) -> int:
+    write_file(request.output or STDOUT, pieces, replaces=request.is_forced)
+    return 0
+
+
+def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Opened | int:
+    """Open all sessions; of a stream of no known agent, return the exit code."""
+    check_output(request.output, (*request.a, *request.b), is_forced=request.is_forced)
+    addresses = [[_parsed(words) for words in side] for side in (request.a, request.b)]
+    paths = [str(address.path) for side in addresses for address in side]
+    check_output(request.output, paths, is_forced=request.is_forced)
+    if sum(address.path == STDIN for side in addresses for address in side) > 1:
+        raise Fault("only one session can be read from stdin", USAGE)
+    is_raw = request.is_raw or request.output_format not in _REDACTED
+    opened, masks = _Opened([], [], [], []), Masks()
+    for letter, each, sides in (("A", addresses[0], opened.a), ("B", addresses[1], opened.b)):
+        for nth, address in enumerate(each, 1):
+            session = open_session(address, Wanted(is_raw=is_raw, masks=masks), agent, progress)
+            if isinstance(session, int):
+                return session
+            progress.step(f"reading the verdicts of {letter}").show("…")
+            sides.append(side_of(session.name, session.feed))
+            progress.clear()
+            opened.addresses.append(address)
+            if request.output_format in _REDACTED:
+                name = f"{letter}{nth}" if len(each) > 1 else letter
+                opened.masked.append(f"{name}: {session.masked or 'nothing was redacted (--raw)'}")
+    return opened
+
+
+def _parsed(words: str) -> Address:
+    """Return the address of a whole session.
+
+    Raises:
+        Fault: The address names a moment or a call, or is ambiguous.
+    """
+    address = parse_address(words)
+    if address.moment is not None:
+        raise Fault(f"compare takes whole sessions, not a moment of one: {address.session}", USAGE)
+    return address
+
+
+def draws_screen(options: Options) -> bool:
+    """Return whether the comparison is shown on the screen: a terminal reads it, and another gives the keys.
+
+    Args:
+        options: The options of the command; an option about the report counts as printing.
+    """
+    return not options.prints() and os.isatty(0)
+
+
+def show(comparison: Comparison, a: Address, b: Address, options: Options) -> int:
+    """Show a comparison on the screen until the user quits, and return the exit code.
+
+    Raises:
+        Signalled: A signal has ended the screen.
+    """
+    held = HeldSignals()
+    held.hold()
+    with claimed_terminal():
+        from agentwatch.screen.comparing.app import ComparisonApp
+
+        gc.freeze()
+        app = ComparisonApp(
+            held,
+            comparison,
+            (a.path, b.path),
+            (_address(a), _address(b)),
+            options.config,
+            no_color=options.no_color,
+        )
+        app.run()
+    held.release()
+    if app.fault is not None:
+        raise app.fault
+    if app.ended_by is not None:
+        raise Signalled(app.ended_by)
+    return 0
+
+
+def _address(address: Address) -> str:
+    """Return the address of a whole session, which is valid in every folder."""
+    return safe_line(address.elsewhere or os.path.abspath(address.path))

@@ -1,1 +1,0 @@
-"""The command `compare`, which shows where two runs differ, or several a side."""

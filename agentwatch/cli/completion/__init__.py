@@ -1,1 +1,0 @@
-"""The command `completion`: the script that completes the words of agentwatch in a shell."""

@@ -1,0 +1,318 @@
+"""The command `doctor`: prints facts for a bug report.
+
+Names of engines and hosts are the user's, so engines are numbered in the order of the settings. Nothing is
+connected to; `agentwatch engine status` does that.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import stat
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import click
+
+from agentwatch import __version__
+from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.config import EngineSettings, Machines
+from agentwatch.engine.address import parse_engine
+from agentwatch.engine.credentials import PREFIX
+from agentwatch.faults import Fault, reading
+from agentwatch.state_folder import state_folder
+from agentwatch.text.amounts import byte_size, plural
+from agentwatch.text.safe import safe_line
+from agentwatch.wire.hooks import HookedAgent
+from agentwatch.wire.session_folders import variables
+
+PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click")
+EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py", "google-re2")
+_OURS = ("AGENTWATCH_HOME", "AGENTWATCH_CONFIG", "AGENTWATCH_PLUGINS", "AGENTWATCH_STOCK")
+_OTHERS = (
+    *("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
+    *("NO_COLOR", "TEXTUAL_DRIVER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"),
+)
+"""Variables of others that change what agentwatch does."""
+_TERMINAL = re.compile(r"[a-z][a-z0-9.+-]{0,31}")
+_COLORS = re.compile(r"truecolor|24bit")
+_PROGRAM = re.compile(r"[A-Za-z][A-Za-z_.-]{0,23}")
+_LOCALE = re.compile(r"[A-Za-z]{1,8}(?:_[A-Za-z]{2,4})?(?:\.[A-Za-z0-9-]{1,12})?")
+_SET = "set"
+_VARIABLES = ("USER", "PASSWORD", "TOKEN", "CREDENTIALS", "CA")
+
+
+@click.command(cls=HelpfulCommand)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def doctor(*, as_json: bool) -> int:
+    """Print versions, folders and agents for a bug report.
+
+    The terminal and the settings are in it too, secrets and names are not.
+    """
+    from agentwatch.cli.stdout import print_json, print_lines
+
+    found = facts()
+    if not as_json:
+        return print_lines(_lines(found))
+    import orjson
+
+    return print_json([orjson.dumps(found)])
+
+
+def _lines(facts: dict[str, dict[str, object]]) -> Iterator[str]:
+    """Yield the facts of each section, one in a line."""
+    for number, (section, values) in enumerate(facts.items()):
+        if number:
+            yield ""
+        yield section
+        width = max(map(len, values), default=0)
+        if not values:
+            yield "  none"
+        for name, value in values.items():
+            yield f"  {name:{width}}  {_word(value)}"
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "unknown" if value is None else str(value)
+
+
+def facts(environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, object]]:
+    """Return the facts by section and name. A value is a text, a number or a boolean; None is unknown."""
+    sections: dict[str, Callable[[], dict[str, object]]] = {
+        "versions": _versions,
+        "terminal": lambda: _terminal(environ),
+        "folders": lambda: _folders(environ),
+        "agents": lambda: _agents(environ),
+        "plugins": _plugins,
+        "other machines": lambda: machines(environ),
+        "environment": lambda: _environment(environ),
+    }
+    return {name: _survived(name, section) for name, section in sections.items()}
+
+
+def _survived(name: str, section: Callable[[], dict[str, object]]) -> dict[str, object]:
+    """Return the facts of a section; one that cannot be found out is a fact itself."""
+    try:
+        with reading(name):
+            return section()
+    except (OSError, Fault) as error:
+        return {"unknown": _reason(error) if isinstance(error, OSError) else "invalid"}
+
+
+def _versions() -> dict[str, object]:
+    found: dict[str, object] = {
+        "agentwatch": __version__,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+    for name in (*PACKAGES, *EXTRAS):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
+    return {
+        "TERM": _shown(environ, "TERM", _TERMINAL),
+        "COLORTERM": _shown(environ, "COLORTERM", _COLORS),
+        "TERM_PROGRAM": _shown(environ, "TERM_PROGRAM", _PROGRAM),
+        "locale": next((_shown(environ, name, _LOCALE) for name in _locales(environ)), "not set"),
+        "encoding": getattr(sys.stdout, "encoding", None),
+        "colours": _colours(environ),
+        "size": _size(),
+        "stdin is a terminal": os.isatty(0),
+        "stdout is a terminal": os.isatty(1),
+        "tmux": bool(environ.get("TMUX")),
+        "ssh": bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
+    }
+
+
+def _locales(environ: Mapping[str, str]) -> Iterable[str]:
+    """Return the names of the variables that are set, the one that decides first."""
+    return [name for name in ("LC_ALL", "LC_CTYPE", "LANG") if environ.get(name)]
+
+
+def _colours(environ: Mapping[str, str]) -> str:
+    """Return the colours that the terminal says it has."""
+    if environ.get("NO_COLOR") or environ.get("TERM") in (None, "", "dumb"):
+        return "none"
+    if environ.get("COLORTERM") in ("truecolor", "24bit"):
+        return "16 million"
+    return "256" if "256color" in environ.get("TERM", "") else "16"
+
+
+def _size() -> str | None:
+    """Return the columns and lines of the terminal; None without one."""
+    for fd in (2, 1, 0):
+        try:
+            size = os.get_terminal_size(fd)
+        except (OSError, ValueError):
+            continue
+        return f"{size.columns}x{size.lines}"
+    return None
+
+
+def _folders(environ: Mapping[str, str]) -> dict[str, object]:
+    from agentwatch.recording.saved_sessions.stems import saved_stems
+    from agentwatch.state_folder import config_folder, state_folder
+
+    try:
+        stems = list(saved_stems())
+        recordings = f"{plural(len(stems), 'recording')}, {byte_size(sum(stem.size for stem in stems))}"
+    except OSError as error:
+        recordings = _reason(error)
+    named = environ.get("AGENTWATCH_CONFIG")
+    config = Path(named) if named else config_folder() / "config.toml"
+    return {
+        "state": _place(state_folder(environ), "AGENTWATCH_HOME", environ),
+        "recordings": recordings,
+        "settings": _place(config, "AGENTWATCH_CONFIG", environ),
+    }
+
+
+def _place(path: Path, variable: str, environ: Mapping[str, str]) -> str:
+    """Return where a file or folder is, if that may be shown, its permissions and its size."""
+    if environ.get(variable):
+        where = f"named by {variable}"
+    elif path.is_relative_to(Path.home()):
+        where = f"~/{path.relative_to(Path.home())}"
+    else:
+        where = "outside the home folder"
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return f"{where}: does not exist"
+    except OSError as error:
+        return f"{where}: {_reason(error)}"
+    size = f", {byte_size(status.st_size)}" if stat.S_ISREG(status.st_mode) else ""
+    owner = "" if status.st_uid == os.getuid() else ", of another user"
+    return f"{where}: {stat.S_IMODE(status.st_mode):04o}{size}{owner}"
+
+
+def _agents(environ: Mapping[str, str]) -> dict[str, object]:
+    """Return the number of sessions of each agent on this machine, and the state of its hooks."""
+    from agentwatch.cli.sessions_options import agent_names
+    from agentwatch.machine.machine import Machine
+    from agentwatch.recording import now_ms
+    from agentwatch.wire.agents import hooked_agents
+
+    machine = Machine(environ, Path.home())
+    machine.wants_all = True
+    machine.settle(now_ms())
+    known = frozenset(agent_names())
+    counts = Counter(row.agent if row.agent in known else "other" for row in machine.rows.values())
+    found: dict[str, object] = {name: plural(count, "session") for name, count in sorted(counts.items())}
+    for name, agent in hooked_agents().items():
+        found[name] = f"{found.get(name, '0 sessions')}, hooks {_hooks(agent, environ)}"
+    return found | _unreadable(machine.problems)
+
+
+def _unreadable(problems: Iterable[OSError]) -> dict[str, object]:
+    """Return why files of agents cannot be read. Their folders may have the names of projects."""
+    files = {f"{each.filename}": each for each in problems}
+    return {
+        f"unreadable {number}": f"{safe_line(Path(path).name)}: {_reason(files[path])}"
+        for number, path in enumerate(sorted(files), 1)
+    }
+
+
+def _hooks(agent: HookedAgent, environ: Mapping[str, str]) -> str:
+    from agentwatch.hooks.plan import Hooks
+
+    try:
+        status = Hooks(agent, environ, Path.home()).status()
+    except Fault:
+        return "unknown"
+    if not status.right + status.other:
+        return "not installed"
+    is_right = status.has_program and not status.other and status.right == len(agent.events)
+    return "installed" if is_right else "incomplete"
+
+
+def _plugins() -> dict[str, object]:
+    """Return the names of the plugins; their packages are not imported."""
+    from agentwatch.exports.plugins import GROUP as EXPORTERS
+    from agentwatch.wire.plugins.group import GROUP as AGENTS
+
+    return {group.name: ", ".join(group.names()) or "none" for group in (AGENTS, EXPORTERS)}
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, object]:
+    """Return which variables are set that change what agentwatch does; of a switch, its value."""
+    found = {name: _SET for name in (*_OURS, *variables(), *_OTHERS) if environ.get(name)}
+    return {name: environ[name] if environ[name] in ("0", "1") else words for name, words in found.items()}
+
+
+def _shown(environ: Mapping[str, str], name: str, form: re.Pattern[str]) -> str:
+    """Return the value of a variable if it has the form of a harmless one."""
+    value = environ.get(name)
+    if not value:
+        return "not set"
+    return value if form.fullmatch(value) else _SET
+
+
+def _reason(error: OSError) -> str:
+    """Return why something cannot be read, without its path."""
+    return (error.strerror or type(error).__name__).lower()
+
+
+def machines(environ: Mapping[str, str]) -> dict[str, object]:
+    """Return the facts by name."""
+    found: dict[str, object] = {
+        "ssh": "found" if shutil.which("ssh", path=environ.get("PATH")) else "not found",
+        "credentials": ", ".join(name for name in _VARIABLES if environ.get(f"{PREFIX}{name}")) or "not set",
+        "copies": _copies(state_folder(environ) / "copies"),
+    }
+    from agentwatch.cli.config_file import read_machines
+
+    try:
+        settings = read_machines(environ)
+    except Fault:
+        return found | {"settings": "invalid"}
+    found["settings"] = _settings(settings)
+    for number, engine in enumerate(settings.engines.values(), 1):
+        found[f"engine {number}"] = _engine(engine)
+    return found
+
+
+def _copies(folder: Path) -> str:
+    """Return how many recordings of other machines are kept, and their size."""
+    try:
+        sizes = [path.lstat().st_size for path in folder.glob("*.ndjson")]
+    except OSError as error:
+        return (error.strerror or type(error).__name__).lower()
+    return f"{plural(len(sizes), 'recording')}, {byte_size(sum(sizes))}"
+
+
+def _settings(settings: Machines) -> str:
+    listed = f"{plural(len(settings.listed), 'machine')} listed" if settings.listed else "only this machine"
+    return f"{listed}, {'every run is published' if settings.publish else 'runs are not published'}"
+
+
+def _engine(engine: EngineSettings) -> str:
+    address, _ = parse_engine(engine.address)
+    safety = "plain text allowed" if engine.plaintext else "TLS"
+    if address.is_loopback:
+        safety = "this machine"
+    files = [
+        f"{name} {_mode(path)}"
+        for name, path in (("credentials", engine.credentials), ("authority", engine.ca))
+        if path is not None
+    ]
+    return ", ".join([safety, *files])
+
+
+def _mode(path: Path) -> str:
+    try:
+        return f"{stat.S_IMODE(path.stat().st_mode):04o}"
+    except OSError as error:
+        return (error.strerror or type(error).__name__).lower()

@@ -1,1 +1,0 @@
-"""The command `doctor`: facts about the installation and the machine, for a bug report."""

@@ -1,1 +1,0 @@
-"""Sessions of other machines on the command line: their addresses, and their copies."""

@@ -1,0 +1,430 @@
+"""The commands `engine init`, `engine limits` and `engine status`.
+
+What `init` prints on stdout is the text of a configuration file as a whole: what was done is in its comments.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from agentwatch.cli.config_file import read_machines
+from agentwatch.cli.messages import say
+from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.engine.credentials import credentials
+from agentwatch.engine.engine import EngineError, Trouble, named
+from agentwatch.engine.limits import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
+from agentwatch.engine.logins import login_of
+from agentwatch.engine.names import CARD_STREAM, STREAM, SessionName, is_publisher
+from agentwatch.engine.opening import Login, check_extra, open_archive
+from agentwatch.faults import USAGE, Fault
+from agentwatch.text.amounts import byte_size, plural
+
+if TYPE_CHECKING:
+    from agentwatch.engine.nats.administration import Administrator, Server, Stream
+
+_ADMINISTRATOR = "admin"
+_EXPLANATION = """\
+# The users of the server's configuration. Neither publishers nor watchers can delete anything.
+# The server does not start until each variable below is replaced by the bcrypt hash of a password, in quotes.
+# `nats server passwd` asks for a password and prints its hash; so does `mkpasswd -m bcrypt`.
+# Then load the configuration: nats-server --signal reload"""
+TOO_MUCH = "more than the server or the account may store"
+_HOUR = 3600
+_DAY = 86_400
+_LONGEST_DAYS = 366
+_MOST_PUBLISHERS = 5
+_CARD_SECONDS = 5.0
+Asked = tuple[str, Path | None, Path | None]
+"""The address or the name of an engine, a file with credentials, and the certificates of an authority."""
+
+
+NO_JETSTREAM = "JetStream is off: add `jetstream {}` to the server's configuration, or start it with -js"
+
+_DENIED = "this user may not do that; log in as the administrator, for example as nats://admin@HOST"
+
+
+class Users(NamedTuple):
+    """The users whose permissions are to be printed."""
+
+    publishers: Sequence[str]
+    watchers: Sequence[str]
+
+
+def run_init(asked: Asked, *, replicas: int | None, max_bytes: int | None, users: Users) -> int:
+    """Make the streams or bring them up to date, print what was done and the users, and return the exit code.
+
+    Limits that are not asked for stay as they are.
+
+    Args:
+        asked: The engine.
+        replicas: How many servers keep each byte; None to leave it.
+        max_bytes: The most bytes of all sessions together; None to leave it.
+        users: The users; one of each kind with the name of its kind if none is named.
+
+    Raises:
+        Fault: A name or a limit is invalid, or the engine refuses something.
+    """
+    check_limits(max_bytes, None)
+    shown = Users(users.publishers or ("ci",), users.watchers or ("watcher",))
+    check_users(shown)
+    found = login(asked)
+    with administrator(found) as opened:
+        server = opened.server()
+        if not server.has_jetstream:
+            raise Fault(f"{found.address}: {NO_JETSTREAM}", USAGE)
+        if replicas == 3 and not server.is_clustered:
+            raise Fault("--replicas 3: a single server keeps 1 replica; 3 need a cluster of three", USAGE)
+        for warning in warnings(server, found):
+            say(f"{found.address}: {warning}")
+        done = _made(opened, replicas, max_bytes)
+    return print_lines([*done, *_EXPLANATION.splitlines(), *_configuration(shown)])
+
+
+def check_users(users: Users) -> None:
+    """Check the names of users.
+
+    Raises:
+        Fault: A name cannot be used, or a user has two.
+    """
+    from agentwatch.engine.nats.permissions import can_watch
+
+    for name in users.publishers:
+        if not is_publisher(name):
+            raise Fault("--publisher: a name has the characters a-z, 0-9 and -, and at most 63", USAGE)
+    for name in users.watchers:
+        if not can_watch(name):
+            raise Fault("--watcher: a name has letters, digits, - and _, and at most 63", USAGE)
+    names = [_ADMINISTRATOR, *users.publishers, *users.watchers]
+    if len(set(names)) < len(names):
+        raise Fault(f"a user is named twice; {_ADMINISTRATOR} is the administrator", USAGE)
+
+
+def _made(opened: Administrator, replicas: int | None, max_bytes: int | None) -> list[str]:
+    """Make the streams, and return a comment for each about what was done."""
+    from agentwatch.engine.nats.administration import STREAMS
+
+    before = {name: opened.stream(name) for name in STREAMS}
+    chunks, _ = before.values()
+    if chunks is not None and max_bytes is not None:
+        check_size(max_bytes, chunks)
+    try:
+        opened.make(before, replicas=replicas, max_bytes=max_bytes)
+    except EngineError as error:
+        if error.trouble is not Trouble.FULL or max_bytes is None:
+            raise
+        raise Fault(f"--max-bytes: {TOO_MUCH} ({error})", USAGE) from None
+    return [f"# {_report(name, before[name], opened.stream(name))}" for name in STREAMS]
+
+
+def _report(name: str, before: Stream | None, now: Stream | None) -> str:
+    if now is None:
+        raise Fault(f"{name} was made, and is gone: somebody else deletes it", USAGE)
+    words = (
+        f"{plural(now.replicas, 'replica')}, bytes kept {age_words(now.max_age)}, "
+        f"{'no size limit' if now.max_bytes is None else f'at most {byte_size(now.max_bytes)}'}"
+    )
+    if before is None:
+        return f"{name}: made; {words}"
+    changed = [
+        f"{field} {old} → {new}"
+        for field, old, new in zip(before._fields, before, now, strict=True)
+        if field in ("max_bytes", "max_age", "max_messages", "max_message_bytes", "replicas") and old != new
+    ]
+    done = f"changed ({', '.join(changed)})" if changed else "unchanged"
+    return f"{name}: {done}; {words}"
+
+
+def _configuration(users: Users) -> Iterator[str]:
+    from agentwatch.engine.nats.permissions import of_publisher, of_watcher, user_block
+
+    yield "authorization {"
+    yield "  users: ["
+    yield f'    {{ user: "{_ADMINISTRATOR}", password: {_variable(_ADMINISTRATOR)} }}'
+    for name in users.publishers:
+        yield from _indented(user_block(name, of_publisher(name), _variable(name)))
+    for name in users.watchers:
+        yield from _indented(user_block(name, of_watcher(name), _variable(name)))
+    yield "  ]"
+    yield "}"
+
+
+def _variable(user: str) -> str:
+    """Return a variable for the password of a user: without a value of it, the server does not start."""
+    return f"$PASSWORD_OF_{user.upper().replace('-', '_')}"
+
+
+def _indented(block: str) -> Iterator[str]:
+    return (f"    {line}" for line in block.splitlines())
+
+
+def run_limits(asked: Asked, *, max_bytes: int | None, age_ms: int | None) -> int:
+    """Print the limits after they were changed, and return the exit code.
+
+    Args:
+        asked: The engine.
+        max_bytes: The most bytes of all sessions together; None to leave it.
+        age_ms: How long bytes are kept, in milliseconds; None to leave it.
+
+    Raises:
+        Fault: A limit makes no sense, or the engine refuses it.
+    """
+    check_limits(max_bytes, age_ms)
+    with administrator(login(asked)) as opened:
+        chunks, cards = _streams(opened)
+        if max_bytes is not None:
+            check_size(max_bytes, chunks)
+        age = None if age_ms is None else age_ms // 1000
+        if max_bytes is not None or age is not None:
+            _change(opened, max_bytes, age)
+        if age is not None and cards.max_age is not None and age > cards.max_age:
+            opened.change(CARD_STREAM, max_age=age)  # the bytes of a session without a card cannot be found
+        return print_lines(lines_of(*_streams(opened)))
+
+
+def _change(opened: Administrator, max_bytes: int | None, age: int | None) -> None:
+    try:
+        opened.change(STREAM, max_bytes=max_bytes, max_age=age)
+    except EngineError as error:
+        if error.trouble is not Trouble.FULL:
+            raise
+        raise Fault(f"--max-bytes: {TOO_MUCH} ({error})", USAGE) from None
+
+
+def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
+    """Check limits that an administrator asks for.
+
+    Raises:
+        Fault: One makes no sense; the message says why.
+    """
+    if max_bytes is not None and max_bytes < SESSION_BYTES:
+        raise Fault(f"--max-bytes: a single session may have {byte_size(SESSION_BYTES)}", USAGE)
+    if age_ms is not None and age_ms < _HOUR * 1000:
+        raise Fault("--age: less than 1h deletes what a running session wrote before a pause", USAGE)
+    if age_ms is not None and age_ms > _LONGEST_DAYS * _DAY * 1000:
+        raise Fault(f"--age: more than {_LONGEST_DAYS}d; an engine is not an archive", USAGE)
+
+
+def check_size(max_bytes: int, chunks: Stream) -> None:
+    """Check that a limit does not make the server delete bytes, which it would do at once.
+
+    Args:
+        max_bytes: The most bytes of all sessions together.
+        chunks: The stream of bytes.
+
+    Raises:
+        Fault: The stream holds more.
+    """
+    if max_bytes < chunks.bytes:
+        raise Fault(
+            f"--max-bytes: the engine holds {byte_size(chunks.bytes)}, and would delete the oldest bytes; "
+            "engine limits --age deletes by age",
+            USAGE,
+        )
+
+
+def lines_of(chunks: Stream, cards: Stream) -> Iterator[str]:
+    """Yield the limits, one in a line, with what happens when one is reached."""
+    size = "no limit but the account's" if chunks.max_bytes is None else byte_size(chunks.max_bytes)
+    yield f"all sessions      {size}: then nothing more is stored"
+    yield f"a session         {byte_size(SESSION_BYTES)}: the publisher stops there, and its card says so"
+    if chunks.max_messages is not None:
+        yield f"                  {chunks.max_messages:,} messages: then the engine refuses more of it"
+    yield f"bytes             {_until(chunks.max_age, CHUNK_DAYS)} they are deleted"
+    yield f"cards             {_until(cards.max_age, CARD_DAYS)} the session is not listed any more"
+    if chunks.max_message_bytes is not None:
+        yield f"a message         {byte_size(chunks.max_message_bytes)}"
+    if cards.max_message_bytes is not None:
+        yield f"a card            {byte_size(cards.max_message_bytes)}"
+
+
+def _until(age: int | None, days: int) -> str:
+    return f"{age_words(age)} (by default {days} days): then"
+
+
+def age_words(seconds: int | None) -> str:
+    """Return how long something is kept, in words."""
+    if seconds is None:
+        return "for ever"
+    if seconds % _DAY:
+        return plural(seconds // _HOUR, "hour")
+    return plural(seconds // _DAY, "day")
+
+
+def _streams(opened: Administrator) -> tuple[Stream, Stream]:
+    chunks, cards = opened.stream(STREAM), opened.stream(CARD_STREAM)
+    if chunks is None or cards is None:
+        raise Fault("the streams do not exist yet: run agentwatch engine init first", USAGE)
+    return chunks, cards
+
+
+class Found(NamedTuple):
+    """What could be learnt about an engine."""
+
+    login: Login
+    server: Server
+    streams: Mapping[str, Stream | None]
+    """By their names; empty if the user may not ask for them."""
+    publishers: Mapping[str, int]
+    """How many messages of each publisher there are, the most first; empty if unknown."""
+    cards: int | None
+    """How many cards a watcher is shown; None if they were not read."""
+
+
+def run_status(asked: Asked, *, as_json: bool) -> int:
+    """Print the state of an engine, and return the exit code.
+
+    Raises:
+        Fault: The engine cannot be reached, or refuses the login.
+    """
+    with administrator(login(asked)) as opened:
+        found = _found(login(asked), opened)
+    if not as_json:
+        return print_lines(_lines(found))
+    import orjson
+
+    return print_json([orjson.dumps(_object(found))])
+
+
+def _found(given: Login, opened: Administrator) -> Found:
+    from agentwatch.engine.nats.administration import STREAMS
+
+    server = opened.server()
+    if not server.has_jetstream:
+        return Found(given, server, {}, {}, None)
+    try:
+        streams = {name: opened.stream(name) for name in STREAMS}
+        return Found(given, server, streams, opened.publishers() or {}, None)
+    except EngineError as error:
+        if error.trouble is not Trouble.REFUSED:
+            raise
+    return Found(given, server, {}, {}, _card_count(given))
+
+
+def _card_count(given: Login) -> int | None:
+    """Return how many sessions a watcher can list; None if the user may not watch."""
+    archive = open_archive(given)
+    try:
+        cards = archive.cards()
+        sessions: set[SessionName] = set()
+        while not cards.is_complete:
+            if not (arrived := cards.next(_CARD_SECONDS)):
+                break
+            sessions.update(card.session for card in arrived if card.data)
+        return len(sessions) if cards.is_complete else None
+    except EngineError as error:
+        if error.trouble is Trouble.REFUSED:
+            return None
+        raise
+    finally:
+        archive.close()
+
+
+def _lines(found: Found) -> Iterator[str]:
+    server = found.server
+    safety = "TLS" if server.is_encrypted else "not encrypted"
+    yield f"{found.login.address}: nats-server {server.version or 'of unknown version'}, {safety}"
+    for name, stream in found.streams.items():
+        if stream is None:
+            yield f"{name}: does not exist; run agentwatch engine init"
+        else:
+            yield from _stream_lines(stream)
+    if found.cards is not None:
+        yield f"you can watch {plural(found.cards, 'session')}; only an administrator sees the streams"
+    elif not found.streams and server.has_jetstream:
+        yield "this user may neither watch sessions nor see the streams"
+    if found.publishers:
+        shown = [*found.publishers.items()][:_MOST_PUBLISHERS]
+        more = len(found.publishers) - len(shown)
+        words = [f"{name} {count:,}" for name, count in shown] + ([f"{more} more"] if more else [])
+        yield f"messages of publishers: {', '.join(words)}"
+    for warning in warnings(server, found.login):
+        yield f"warning: {warning}"
+
+
+def _stream_lines(stream: Stream) -> Iterator[str]:
+    used = byte_size(stream.bytes)
+    if (part := _percent(stream)) is not None:
+        used += f" of {byte_size(stream.max_bytes or 0)} ({part:.0f} %)"
+    yield (
+        f"{stream.name}: {plural(stream.sessions, 'session')}, {plural(stream.messages, 'message')}, {used}, "
+        f"kept {age_words(stream.max_age)}, {plural(stream.replicas, 'replica')}"
+        + (f", led by {stream.leader}" if stream.leader else "")
+    )
+    if stream.late_replicas:
+        yield f"{stream.name}: {plural(stream.late_replicas, 'replica')} away or late"
+
+
+def _percent(stream: Stream) -> float | None:
+    """Return how full a stream is; None without a limit of its own."""
+    return stream.bytes * 100 / stream.max_bytes if stream.max_bytes else None
+
+
+def _object(found: Found) -> dict[str, object]:
+    server = found.server
+    return {
+        "address": str(found.login.address),
+        "version": server.version,
+        "jetstream": server.has_jetstream,
+        "tls": server.is_encrypted,
+        "clustered": server.is_clustered,
+        "streams": {
+            name: None if stream is None else stream._asdict() | {"full_percent": _percent(stream)}
+            for name, stream in found.streams.items()
+        },
+        "publishers": dict(found.publishers),
+        "cards": found.cards,
+        "warnings": [*warnings(server, found.login)],
+    }
+
+
+def login(asked: Asked) -> Login:
+    """Return how to log in to the engine that the user names.
+
+    Raises:
+        Fault: The settings do not have it, the address names a session, or the credentials cannot be read.
+    """
+    words, file, ca = asked
+    found, session = login_of(words, read_machines(os.environ).engines, os.environ)
+    if session:
+        raise Fault(f"engine takes the address of an engine, without a session: {found.address}", USAGE)
+    if file is None and ca is None:
+        return found
+    given = credentials(os.environ, file or found.credentials.creds, ca or found.credentials.ca)
+    return found._replace(credentials=given)
+
+
+@contextmanager
+def administrator(found: Login) -> Iterator[Administrator]:
+    """Connect to an engine as its administrator, and report its errors as faults.
+
+    Raises:
+        Fault: The extra is not installed, or the engine has refused something or does not answer.
+    """
+    check_extra()
+    from agentwatch.engine.nats.administration import Administrator
+    from agentwatch.engine.nats.errors import NOT_ALLOWED
+
+    try:
+        opened = Administrator(found)
+        try:
+            yield opened
+        finally:
+            opened.close()
+    except EngineError as error:
+        if str(error).startswith(NOT_ALLOWED):
+            raise Fault(f"{found.address}: {_DENIED}", USAGE) from None
+        raise Fault(named(str(found.address), str(error)), USAGE) from None
+
+
+def warnings(server: Server, found: Login) -> Iterator[str]:
+    """Yield a line for each property of a server that makes it unfit for others, with what to do about it."""
+    if not server.has_jetstream:
+        yield NO_JETSTREAM
+    if server.warning:
+        yield f"{server.warning}; this one is for a team whose members trust each other"
+    if not server.is_encrypted and not found.address.is_loopback:
+        yield "the connection is not encrypted: others in the network can read passwords and sessions"

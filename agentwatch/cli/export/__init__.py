@@ -1,1 +1,0 @@
-"""The commands that write a session for others: `export`, `redact` and `clip`."""

@@ -1,1 +1,0 @@
-"""The command `hooks`, which installs, removes and reports the hooks of agents."""

@@ -1,0 +1,330 @@
+"""The command `sessions`: lists the sessions of machines, and deletes old recordings."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.cli.address import ENGINE, HERE
+from agentwatch.cli.messages import confirmed, say
+from agentwatch.cli.sessions_options import Pruning
+from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
+from agentwatch.machine.listing.families import root
+from agentwatch.machine.listing.hiding import is_hidden
+from agentwatch.machine.machine import Machine
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Group
+from agentwatch.recording import now_ms, sessions_folder
+from agentwatch.recording.saved_sessions.deletion import delete_session
+from agentwatch.recording.saved_sessions.pruning import Prunable, prunable
+from agentwatch.recording.saved_sessions.stems import SavedStem, saved_stems
+from agentwatch.safe_json import safe_json
+from agentwatch.screen.home.cells import wide_row
+from agentwatch.screen.home.columns import LEAST_FOR_ONE_ROW, Widths, columns_for
+from agentwatch.text.amounts import byte_size, plural
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.times import date_and_minute
+from agentwatch.wire.found import Key
+
+_ANSWER_SECONDS = 5.0
+"""How long another machine may take to answer."""
+_FOLDED = frozenset({Group.YOUR_TURN, Group.ENDED})
+"""The groups in which the list folds the sessions that other programs have started for one prompt."""
+WIDTH = 100
+"""The width of a table that is not printed on a terminal."""
+_LEAST_ID = 8
+_MOST_ID = 25
+"""The length of the stems that agentwatch gives. A longer beginning of an id is not shown."""
+
+
+def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> int:
+    """Print the sessions that are wanted, and return the exit code.
+
+    It is 0 without any session too, as in other programs that list something, and 2 if our own folder of
+    sessions cannot be read; the sessions of other agents are printed then. What is hidden is counted on
+    stderr. Each machine that does not answer is reported there; if none answers, the exit code is 2.
+
+    Args:
+        wanted: The options that choose sessions.
+        machines: `.` for this machine, `nats://HOST`, `ssh://HOST`; this machine if empty.
+        as_json: Print one JSON object per line instead of a table.
+
+    Raises:
+        Fault: A word names no machine, or a machine cannot be listed as it is named.
+    """
+    at_ms = now_ms()
+    wants_all = wanted.shows_all or wanted.since_ms is not None
+    rows, code = _of_machines(machines, wants_all=wants_all) if machines else (_of_this_one(wants_all), 0)
+    found = chosen(rows, wanted, at_ms)
+    lines = table(found.rows, rows.values(), _width(), at_ms)
+    code = (_print_json(found.rows) if as_json else print_lines(lines)) or code
+    hidden = found.hidden()
+    size = 0
+    if not machines or HERE in machines:
+        try:
+            size = sum(stem.size for stem in saved_stems())
+        except OSError as error:
+            say(str(cannot_open(sessions_folder(), error)))
+            code = code or USAGE
+    totals = [] if as_json else _totals(len(found.rows), size)
+    if not found.rows and not as_json and not code:
+        totals.insert(
+            0, "no sessions found" if rows else "no agent has a session here (see agentwatch doctor)"
+        )
+    if notes := [*totals, *([hidden] if hidden else [])]:
+        say(" · ".join(notes))
+    return code
+
+
+def _of_this_one(wants_all: bool) -> Mapping[Key, Row]:
+    """Return the rows of this machine."""
+    machine = Machine(os.environ, Path.home())
+    machine.wants_all = wants_all
+    machine.settle(now_ms())
+    for note in machine.notes:
+        say(note)
+    return machine.rows
+
+
+def _of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, Row], int]:
+    """Return the rows of several machines, and the exit code; report those that do not answer."""
+    from agentwatch.cli.config_file import read_machines
+    from agentwatch.cli.machines import check_sources, log_in, several
+
+    check_sources(words)
+    log_in(words)
+    listed = several(words, read_machines(), os.environ, Path.home())
+    listed.wants_all = wants_all
+    listed.settle(_ANSWER_SECONDS)
+    for note in listed.notes:
+        say(note)
+    has_answer = listed.here is not None
+    for address, each in listed.elsewhere.items():
+        has_answer = has_answer or (each.is_found and not each.problem)
+        if not each.is_found and not each.problem:
+            say(f"{address}: no answer within {_ANSWER_SECONDS:.0f} s")
+    rows = listed.rows
+    listed.close()
+    return rows, 0 if has_answer else USAGE
+
+
+def _print_json(rows: Iterable[Row]) -> int:
+    import platform
+
+    from agentwatch.outputs.session_rows import row_json
+
+    host = platform.node()
+    lines = [row_json(row, host) for row in rows]
+    if not lines:
+        return 0
+    return print_json([b"\n".join(map(safe_json, lines) if os.isatty(1) else lines)])
+
+
+def _totals(count: int, size: int) -> list[str]:
+    """Return the number of sessions, and how much disk the recordings of our own take; nothing of nothing."""
+    words = [f"{count:,} session{'' if count == 1 else 's'}"] if count else []
+    return [*words, f"own recordings: {byte_size(size)}"] if size else words
+
+
+def _width() -> int:
+    if not os.isatty(1):
+        return WIDTH
+    from shutil import get_terminal_size  # imports lzma: 3 ms
+
+    return get_terminal_size((WIDTH, 0)).columns
+
+
+class Wanted(NamedTuple):
+    """The options that choose sessions. An empty one chooses all."""
+
+    agents: frozenset[str] = frozenset()
+    states: frozenset[str] = frozenset()
+    repo: str = ""
+    since_ms: int | None = None
+    shows_all: bool = False
+
+    def matches(self, row: Row) -> bool:
+        """Return whether a session matches the options, hidden or not."""
+        if self.agents and row.agent not in self.agents and not (row.is_own and "agentwatch" in self.agents):
+            return False
+        if self.states and row.standing.state.value not in self.states:
+            return False
+        if self.repo and row.repo.casefold() != self.repo.casefold():
+            return False
+        return self.since_ms is None or _seen_ms(row) >= self.since_ms
+
+
+class Chosen(NamedTuple):
+    """The sessions that are printed, and the numbers of those that match and are hidden."""
+
+    rows: list[Row]
+    """Newest first."""
+    older: int = 0
+    one_liners: int = 0
+    subagents: int = 0
+
+    def hidden(self) -> str:
+        """Return what is hidden, in words; empty if nothing is."""
+        counts = ((self.older, "older session"), (self.one_liners, "one-liner"), (self.subagents, "subagent"))
+        words = [plural(count, noun).replace(str(count), f"{count:,}", 1) for count, noun in counts if count]
+        return f"{', '.join(words)} hidden: --all" if words else ""
+
+
+def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
+    """Return the sessions that are printed.
+
+    Subagents are left out like in the list, unless they ask the user. Sessions of other programs for one
+    prompt are left out once they have ended. `--since` takes the place of the limit of a week.
+
+    Args:
+        rows: All sessions of the machine.
+        wanted: The options.
+        now_ms: The present time, in milliseconds since the epoch.
+    """
+    kept: list[Row] = []
+    older = one_liners = subagents = 0
+    for row in rows.values():
+        if not wanted.matches(row):
+            continue
+        if wanted.shows_all:
+            kept.append(row)
+        elif root(row, rows) is not row:
+            subagents += 1
+        elif row.is_archived or (wanted.since_ms is None and is_hidden(row, now_ms)):
+            older += 1
+        elif row.is_one_liner and row.group in _FOLDED:
+            one_liners += 1
+        else:
+            kept.append(row)
+    return Chosen(newest_first(kept), older, one_liners, subagents)
+
+
+def newest_first(rows: Iterable[Row]) -> list[Row]:
+    """Return rows by the time of their last line, the newest first; those without a time last."""
+    return sorted(rows, key=lambda row: (_seen_ms(row), row.key), reverse=True)
+
+
+def _seen_ms(row: Row) -> int:
+    return next((ms for ms in (row.seen_ms, row.standing.since_ms, row.began_ms) if ms is not None), 0)
+
+
+def table(rows: Sequence[Row], every: Iterable[Row], width: int, now_ms: int) -> Iterator[SafeText]:
+    """Yield a line for each session, cut to a width.
+
+    On a terminal of fewer than about 80 columns the lines are wider than it, because a line in two parts
+    would be of no use to `grep`.
+
+    Args:
+        rows: The sessions to print.
+        every: All sessions: the beginnings of the ids differ from those of every other one.
+        width: The width, in columns.
+        now_ms: The present time, in milliseconds since the epoch.
+    """
+    lengths = _unambiguous({_named(row)[1] for row in every})
+    ids = [safe_line(f"{place}{name[: lengths.get(name, _LEAST_ID)]}") for place, name in map(_named, rows)]
+    places = max((columns(safe_line(place)) for place, _ in map(_named, rows)), default=0)
+    id_width = min(max(map(columns, ids), default=0), places + _MOST_ID)
+    needed = Widths().grown(rows, now_ms)
+    shown = columns_for(max(width - id_width - 2, LEAST_FOR_ONE_ROW), needed)
+    for row, beginning in zip(rows, ids, strict=True):
+        text = "".join(piece for piece, _ in wide_row(row, shown, now_ms, 0))
+        yield SafeText(f"{fitted(cut(beginning, id_width), id_width)}  {text}".rstrip())
+
+
+def _named(row: Row) -> tuple[str, str]:
+    """Return the address of another machine, with its last `/`, and the id of the session there.
+
+    The token of a publisher is left out: the beginning of the id names a session on an engine.
+    """
+    if not row.address:
+        return "", row.id
+    place, slash, name = row.address.rpartition("/")
+    return place + slash, name.rpartition(".")[2] if place.startswith(ENGINE) else name
+
+
+def _unambiguous(ids: set[str]) -> dict[str, int]:
+    """Return for each id the length of its shortest beginning that no other id has, at least 8."""
+    lengths = dict.fromkeys(ids, _LEAST_ID)
+    for first, second in pairwise(sorted(ids)):
+        common = _common(first, second) + 1
+        lengths[first] = max(lengths[first], common)
+        lengths[second] = max(lengths[second], common)
+    return lengths
+
+
+def _common(first: str, second: str) -> int:
+    """Return the length of the beginning that two ids have in common, up to the longest that is shown."""
+    pairs = zip(first[:_MOST_ID], second[:_MOST_ID], strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
+
+
+def prune(asked: Pruning) -> int:
+    """Print the recordings of our own that are older, and delete them if that is confirmed.
+
+    Without `--yes`, it asks on a terminal, and elsewhere deletes nothing.
+
+    Args:
+        asked: The options.
+
+    Returns:
+        The exit code: 74 if one of them cannot be deleted.
+
+    Raises:
+        Fault: Neither an option nor the settings name an age, or the folder of sessions cannot be read.
+    """
+    older_ms = asked.older_ms
+    if older_ms is None:
+        from agentwatch.cli.config_file import read_keep_ms
+
+        older_ms = read_keep_ms()
+    if older_ms is None:
+        raise Fault(
+            '--prune needs an age: --older 30d, or keep = "30d" under [sessions] in the settings', USAGE
+        )
+    before_ms = time.time_ns() // 10**6 - older_ms
+    try:
+        found = prunable(before_ms, keep_bookmarked=asked.keeps_bookmarked)
+    except OSError as error:
+        raise cannot_open(sessions_folder(), error) from None
+    code = print_lines(map(_line, found.sessions))
+    _say_kept(found)
+    if not found.sessions:
+        say("no recording of agentwatch is that old")
+        return code
+    words = f"{plural(len(found.sessions), 'recording')}, {byte_size(found.size)}"
+    if asked.is_dry or code or not (asked.is_sure or confirmed(f"Delete {words}?")):
+        hint = "" if asked.is_dry else "; --yes deletes them"
+        say(f"nothing was deleted: {words} would be{hint}")
+        return code
+    return _delete(found)
+
+
+def _line(stem: SavedStem) -> str:
+    return f"{date_and_minute(stem.changed_ms)}  {byte_size(stem.size):>8}  {stem.recording}"
+
+
+def _say_kept(found: Prunable) -> None:
+    if found.bookmarked:
+        say(f"kept {plural(found.bookmarked, 'recording')} with bookmarks")
+    if found.recorded:
+        is_are = "is" if found.recorded == 1 else "are"
+        say(f"kept {plural(found.recorded, 'recording')} that {is_are} still being written")
+
+
+def _delete(found: Prunable) -> int:
+    """Delete sessions, report each that cannot be deleted, and return the exit code."""
+    deleted = freed = 0
+    for stem in found.sessions:
+        try:
+            freed += delete_session(stem.recording)
+        except OSError as error:
+            say(f"cannot delete {stem.recording}: {(error.strerror or str(error)).lower()}")
+        else:
+            deleted += 1
+    say(f"deleted {plural(deleted, 'recording')}, {byte_size(freed)}")
+    return 0 if deleted == len(found.sessions) else INCOMPLETE_RECORDING

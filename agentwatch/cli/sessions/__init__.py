@@ -1,1 +1,0 @@
-"""The command `sessions`, which lists the sessions of this machine, and deletes old recordings of our own."""

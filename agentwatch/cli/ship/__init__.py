@@ -1,1 +1,0 @@
-"""The command `ship`, and the options of `run` that publish its session on an engine."""

@@ -1,1 +1,0 @@
-"""The command `show`, which prints one call in full, or the state of a session at a moment."""

@@ -1,0 +1,356 @@
+"""The command `stats`: prints statistics over all sessions as tables, JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from agentwatch.cli.index import with_index
+from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.faults import USAGE, Fault
+from agentwatch.rules.language.errors import nearest
+from agentwatch.safe_json import safe_json
+from agentwatch.session_index.statistics import Chosen, Statistics, names, statistics
+from agentwatch.session_index.statistics.calls import LEAST, Failures
+from agentwatch.session_index.statistics.sums import Sums
+from agentwatch.text.amounts import dollars, plural, short_count
+from agentwatch.text.durations import duration_words
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, wrapped
+from agentwatch.text.times import date_and_minute
+
+if TYPE_CHECKING:
+    from agentwatch.session_index.index import SessionIndex
+    from agentwatch.session_index.updating import Updated
+
+_OWN = "agentwatch"
+"""The agent of agentwatch's recordings in the list of sessions. In the index they have the recorded agent."""
+_WIDTH = 80
+"""The width of a report that is not printed on a terminal."""
+_MOST_NAMED = 12
+_MOST_COLUMNS = 100
+"""On a wider terminal, the numbers would be far away from their names."""
+_MOST_ROWS = 10
+_GAP = 2
+_LEAST_NAME = 18
+"""Columns of numbers are left out at the right if fewer columns are left for the names."""
+_MOST_CHARACTERS = 4096
+CSV_HEADS = ("section", "repository", "name", "metric", "value")
+_FORMULA = ("=", "+", "-", "@")
+"""A cell that begins with one of these is a formula in a spreadsheet."""
+UNKNOWN = "-"
+_LEAST_PERCENT = 0.05
+
+
+def print_statistics(chosen: Chosen, output_format: str) -> int:
+    """Read new and changed sessions into the index, and print the statistics over the chosen sessions.
+
+    Args:
+        chosen: The sessions.
+        output_format: `text`, `json` or `csv`.
+
+    Returns:
+        The exit code: 0 without any session too.
+
+    Raises:
+        Fault: No session has such an agent or such a repository, or the index cannot be used.
+    """
+
+    def use(index: SessionIndex, _done: Updated) -> Statistics:
+        known = names(index.connection)
+        for agent in sorted(chosen.agents):
+            _check("--agent", agent, sorted({*known.agents} - {_OWN}))
+        if chosen.repository:
+            _check("--repo", chosen.repository, known.repositories)
+        return statistics(index.connection, chosen)
+
+    found = with_index("stats", use)
+    if output_format == "json":
+        data = orjson.dumps(json_record(found))
+        return print_json([safe_json(data) if os.isatty(1) else data])
+    if output_format == "csv":
+        return print_lines(csv_lines(found))
+    width = shutil.get_terminal_size((_WIDTH, 0)).columns if os.isatty(1) else _WIDTH
+    return print_lines(report(found, width))
+
+
+def _check(option: str, name: str, known: Sequence[str]) -> None:
+    """Check that a name is known, in any case.
+
+    Raises:
+        Fault: It is not.
+    """
+    folded = {each.casefold(): each for each in known}
+    if name.casefold() in folded:
+        return
+    near = nearest(name, folded)
+    more = " …" if len(known) > _MOST_NAMED else ""
+    hint = f"; known: {', '.join(known[:_MOST_NAMED])}{more}" if known else ""
+    hint = f"; did you mean {folded[near]}?" if near else hint
+    raise Fault(f"{option}: no session has {name!r}{hint}", USAGE)
+
+
+def report(found: Statistics, width: int) -> Iterator[SafeText]:
+    """Yield the lines of the report.
+
+    Args:
+        found: The statistics.
+        width: The width of the terminal, in columns.
+    """
+    sums = found.of_sessions.sums
+    width = min(width, _MOST_COLUMNS)
+    if not sums.sessions + sums.subagents:
+        yield SafeText(f"no sessions{_choice(found.chosen)}")
+        return
+    yield cut(_title(found), width)
+    yield SafeText("")
+    yield from facts(list(_facts(found)), width)
+    for table in _tables(found):
+        if table.rows:
+            yield SafeText("")
+            yield from table.lines(width)
+    yield SafeText("")
+    rates = "Rates are of the calls that succeeded or failed."
+    yield from wrapped(
+        SafeText(f"Tools and commands with fewer than {LEAST} calls are left out. {rates}"), width
+    )
+
+
+def _title(found: Statistics) -> SafeText:
+    """Return the title: the number of sessions, and the options that select them."""
+    sums, unreadable = found.of_sessions.sums, found.of_sessions.unreadable
+    words = [f"{_counted(sums.sessions, 'session')}{_choice(found.chosen)}"]
+    if sums.subagents:
+        words.append(_counted(sums.subagents, "subagent"))
+    if unreadable:
+        words.append(f"{count(unreadable)} cannot be read")
+    return SafeText(", ".join(words))
+
+
+def _choice(chosen: Chosen) -> SafeText:
+    """Return the selection of sessions in words; empty for all sessions."""
+    words = []
+    if chosen.agents:
+        words.append(f" of {', '.join(sorted(chosen.agents))}")
+    if chosen.repository:
+        words.append(f" in {chosen.repository}")
+    if chosen.since_ms is not None:
+        words.append(f" since {date_and_minute(chosen.since_ms)}")
+    return safe_line("".join(words))
+
+
+def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
+    """Yield the sums over all sessions."""
+    of_sessions = found.of_sessions
+    sums = of_sessions.sums
+    yield "ended", _numbered(of_sessions.outcomes)
+    yield "tests", _numbered(of_sessions.tests)
+    yield "time", _known(duration(sums.active_ms), sums.active_sessions, sums)
+    calls = [count(sums.calls), f"{count(sums.failed)} failed", f"{count(sums.rejected)} rejected"]
+    yield "calls", ", ".join(calls)
+    tokens = f"{amount(sums.input_tokens)} in ({amount(sums.cached_tokens)} cached), "
+    tokens += f"{amount(sums.output_tokens)} out"
+    is_unknown = sums.input_tokens is None and sums.output_tokens is None
+    yield "tokens", UNKNOWN if is_unknown else _known(tokens, sums.token_sessions, sums)
+    yield "cost", _known(cost(sums.cost_usd), sums.cost_sessions, sums)
+
+
+def _known(words: str, known: int, sums: Sums) -> str:
+    """Return a sum, with the number of its sessions unless it is over all sessions."""
+    if words == UNKNOWN or known == sums.sessions:
+        return words
+    return f"{words} (of {count(known)} of {count(sums.sessions)} sessions)"
+
+
+def _numbered(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count(number)} {name}" for name, number in counts.items()) or UNKNOWN
+
+
+def _counted(number: int, noun: str) -> str:
+    return plural(number, noun).replace(str(number), count(number), 1)
+
+
+def _tables(found: Statistics) -> Iterator[Table]:
+    of_sessions, of_calls = found.of_sessions, found.of_calls
+    yield _sums("agents", of_sessions.agents)
+    yield _sums("repositories", of_sessions.repositories)
+    yield _failures("failures by tool", of_calls.tools)
+    yield _failures("failures by command", of_calls.commands)
+    yield Table(
+        "slowest commands",
+        ("median", "longest", "calls", "total"),
+        [
+            (
+                row.name,
+                (duration(row.median_ms), duration(row.max_ms), count(row.calls), duration(row.total_ms)),
+            )
+            for row in of_calls.slowest[:_MOST_ROWS]
+        ],
+    )
+    yield Table(
+        "files edited most",
+        ("edits", "sessions", "+", "-"),
+        [
+            (
+                f"{row.repository or UNKNOWN}: {row.file}",
+                (count(row.edits), count(row.sessions), count(row.lines_added), count(row.lines_removed)),
+            )
+            for row in found.files[:_MOST_ROWS]
+        ],
+        are_paths=True,
+    )
+    yield Table(
+        "verdicts",
+        ("runs", "red", "red share", "nothing ran"),
+        [
+            (row.tool, (count(row.runs), count(row.red), percent(row.red_share), count(row.nothing)))
+            for row in of_calls.verdicts[:_MOST_ROWS]
+        ],
+    )
+
+
+def _sums(title: str, groups: Mapping[str | None, Sums] | Mapping[str, Sums]) -> Table:
+    rows = [
+        (
+            name or UNKNOWN,
+            (
+                *(count(sums.sessions), duration(sums.active_ms), count(sums.calls), count(sums.failed)),
+                *(cost(sums.cost_usd), amount(sums.input_tokens), amount(sums.output_tokens)),
+            ),
+        )
+        for name, sums in [*groups.items()][:_MOST_ROWS]
+    ]
+    return Table(title, ("sessions", "time", "calls", "failed", "cost", "input", "output"), rows)
+
+
+def _failures(title: str, found: Iterable[Failures]) -> Table:
+    rows = [
+        (row.name, (count(row.failed), count(row.calls), percent(row.rate))) for row in [*found][:_MOST_ROWS]
+    ]
+    return Table(title, ("failed", "calls", "rate"), rows)
+
+
+class Table(NamedTuple):
+    """A table with at least one row."""
+
+    title: str
+    heads: Sequence[str]
+    """The heads of the numbers, the most important first."""
+    rows: Sequence[tuple[str, Sequence[str]]]
+    """The name and the numbers of each row. A name is foreign text."""
+    are_paths: bool = False
+    """Whether the names are cut in the middle."""
+
+    def lines(self, width: int) -> Iterator[SafeText]:
+        """Yield the lines of the table, which have `width` columns."""
+        widths = [
+            max(len(head), *(len(cells[at]) for _, cells in self.rows)) + _GAP
+            for at, head in enumerate(self.heads)
+        ]
+        while len(widths) > 1 and width - sum(widths) < _LEAST_NAME:
+            widths.pop()
+        name_width = max(width - sum(widths), 1)
+        for name, cells in ((self.title, self.heads), *self.rows):
+            numbers = "".join(f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=False))
+            shown = fitted(safe_line(name[:_MOST_CHARACTERS]), name_width, is_path=self.are_paths)
+            yield SafeText(f"{shown}{numbers}")
+
+
+def facts(rows: Sequence[tuple[str, str]], width: int) -> Iterator[SafeText]:
+    """Yield lines of a name and its value; a long value continues below itself."""
+    left = max(columns(safe_line(name)) for name, _ in rows) + _GAP
+    for name, value in rows:
+        lines = wrapped(safe_line(value[:_MOST_CHARACTERS]), max(width - left, 1))
+        for at, line in enumerate(lines):
+            yield SafeText(f"{'' if at else name:{left}}{line}")
+
+
+def json_record(found: Statistics) -> dict[str, Any]:
+    """Return the statistics as an object. Its keys are always the same; what is unknown is None."""
+    chosen, of_sessions, of_calls = found.chosen, found.of_sessions, found.of_calls
+    return {
+        "version": 1,
+        "since_ms": chosen.since_ms,
+        "chosen_agents": sorted(chosen.agents),
+        "chosen_repository": chosen.repository or None,
+        "totals": {**of_sessions.sums._asdict(), "unreadable": of_sessions.unreadable},
+        "outcomes": of_sessions.outcomes,
+        "tests": of_sessions.tests,
+        "agents": _named(of_sessions.agents),
+        "repositories": _named(of_sessions.repositories),
+        "tools": [row._asdict() for row in of_calls.tools],
+        "commands": [row._asdict() for row in of_calls.commands],
+        "slowest": [row._asdict() for row in of_calls.slowest],
+        "files": [row._asdict() for row in found.files],
+        "verdicts": [row._asdict() for row in of_calls.verdicts],
+    }
+
+
+def csv_lines(found: Statistics) -> Iterator[SafeText]:
+    """Yield the statistics as lines of CSV: one value per line, with its section, its name and its metric.
+
+    An unknown value is empty. A name that a spreadsheet would take for a formula begins with `'`.
+    """
+    yield _line(CSV_HEADS)
+    record = json_record(found)
+    for section in ("totals", "outcomes", "tests"):
+        for metric, value in record[section].items():
+            yield _line((section, "", "", metric, value))
+    for section in ("agents", "repositories", "tools", "commands", "slowest", "files", "verdicts"):
+        for row in record[section]:
+            name = next(row.pop(key) for key in ("name", "file", "tool") if key in row)
+            repository = row.pop("repository", "")
+            for metric, value in row.items():
+                yield _line((section, repository, name, metric, value))
+
+
+def _named(groups: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    return [{"name": name, **sums._asdict()} for name, sums in groups.items()]
+
+
+def _line(values: tuple[Any, ...]) -> SafeText:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([_cell(value) for value in values])
+    return SafeText(line.getvalue())
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    shown = safe_line(value)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+
+
+def count(number: float | None) -> str:
+    """Return a whole number: `1,204`."""
+    return UNKNOWN if number is None else f"{number:,.0f}"
+
+
+def amount(number: float | None) -> str:
+    """Return a large number in few digits: `999`, `12k`, `1.2M`."""
+    return UNKNOWN if number is None else short_count(round(number))
+
+
+def duration(milliseconds: float | None) -> str:
+    """Return a duration: `37 ms`, `9.8 s`, `2:13`, `31:02:13`."""
+    return UNKNOWN if milliseconds is None else duration_words(milliseconds)
+
+
+def cost(sum_usd: float | None) -> str:
+    """Return a sum of costs: `$12.40`."""
+    return UNKNOWN if sum_usd is None else dollars(sum_usd)
+
+
+def percent(share: float | None) -> str:
+    """Return a share: `7.4 %`, `38 %`; a share under 0.05 % is `<0.1 %`."""
+    if share is None:
+        return UNKNOWN
+    value = 100 * share
+    if 0 < value < _LEAST_PERCENT:
+        return "<0.1 %"
+    return f"{value:.1f} %" if 0 < value < 9.95 else f"{value:.0f} %"

@@ -1,1 +1,0 @@
-"""The command `stats`: statistics over all sessions of this machine."""

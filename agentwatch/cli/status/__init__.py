@@ -1,1 +1,0 @@
-"""The command `status`, which prints one line for tmux and shell prompts."""

@@ -1,1 +1,0 @@
-"""The option `--on`: reads rules, and attaches them to a session."""

@@ -1,1 +1,0 @@
-"""Tests of the commands that write a session for others."""

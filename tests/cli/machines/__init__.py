@@ -1,1 +1,0 @@
-"""Other machines on the command line."""

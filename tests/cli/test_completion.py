@@ -1,0 +1,66 @@
+"""The command `completion`: a script for each shell, which the shell can read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentwatch.cli.completion import SHELLS
+from tests.conftest import ROOT
+from tests.harness.program import ran
+
+READ = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
+"""The commands that check the syntax of a script."""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_is_that_of_click(shell: str) -> None:
+    """The script is the one that click prints for the variable of the program."""
+    source = ran(_AGENTWATCH_COMPLETE=f"{shell}_source").stdout
+    done = ran("completion", shell)
+    assert (done.returncode, done.stderr, done.stdout.strip()) == (0, b"", source.strip())
+    assert b"_AGENTWATCH_COMPLETE" in source
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_reads_the_script(shell: str, tmp_path: Path) -> None:
+    """The shell finds no error in the script."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    script = tmp_path / "script"
+    script.write_bytes(ran("completion", shell).stdout)
+    read = subprocess.run([*READ[shell], script], capture_output=True, text=True, check=False)
+    assert (read.returncode, read.stderr) == (0, "")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_with_the_script(tmp_path: Path) -> None:
+    """After the script was read, bash offers the commands that begin with a word, and not only files."""
+    program = tmp_path / "agentwatch"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m agentwatch "$@"\n')
+    program.chmod(0o755)
+    asks = (
+        'compopt() { :; }; eval "$(agentwatch completion bash)"; COMP_WORDS=(agentwatch compl) COMP_CWORD=1; '
+        '_agentwatch_completion agentwatch; echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", asks],
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("completion\n", "")
+
+
+def test_another_shell_is_an_error() -> None:
+    """A shell that is not known is named, with those that are, and the exit code is 2."""
+    done = ran("completion", "ksh")
+    assert done.returncode == 2
+    assert b"'ksh' is not one of 'bash', 'zsh', 'fish'" in done.stderr

@@ -1,0 +1,133 @@
+"""`doctor` prints what a bug report needs, and nothing that is private."""
+
+from __future__ import annotations
+
+import json
+import platform
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agentwatch import __version__
+from agentwatch.cli.doctor import EXTRAS, PACKAGES, facts
+from tests.builders.formats.plugin import install
+from tests.conftest import RECORDINGS, ROOT
+from tests.harness.program import ran, watch
+from tests.project.test_imports import distribution
+
+SECTIONS = ["versions", "terminal", "folders", "agents", "plugins", "other machines", "environment"]
+SECRET = "ghp_" + "a1B2c3D4e5" * 4
+
+
+def test_it_prints_each_section() -> None:
+    """The versions, the terminal, the folders, the agents, the plugins and the variables are printed."""
+    done = ran("doctor", LANG="de_DE.UTF-8", COLORTERM="truecolor")
+    assert (done.returncode, done.stderr) == (0, b"")
+    lines = done.stdout.decode().splitlines()
+    assert [line for line in lines if line and not line.startswith(" ")] == SECTIONS
+    words = [line.split() for line in lines]
+    assert ["agentwatch", __version__] in words
+    assert ["python", platform.python_implementation(), platform.python_version()] in words
+    assert ["TERM", "xterm-256color"] in words
+    assert ["colours", "16", "million"] in words
+
+
+def test_it_prints_json() -> None:
+    """With `--json` the same facts are one object."""
+    done = ran("doctor", "--json")
+    found = json.loads(done.stdout)
+    assert ([*found], done.stdout.count(b"\n")) == (SECTIONS, 1)
+    assert found["versions"]["textual"][0].isdigit()
+    assert found["terminal"]["stdout is a terminal"] is False
+
+
+def test_it_names_each_dependency() -> None:
+    """The packages are those that the project depends on, and those of the extras that the program uses."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(PACKAGES) == {distribution(each) for each in project["dependencies"]}
+    extras = project["optional-dependencies"]
+    assert set(EXTRAS) == {
+        distribution(each) for name in ("zstd", "otlp", "nats", "regex") for each in extras[name]
+    }
+
+
+def test_nothing_private_is_printed(tmp_path: Path) -> None:
+    """Secrets in variables, the home folder and the name of the user do not occur."""
+    home = tmp_path / "zebulon"
+    home.mkdir()
+    private = {
+        "HOME": str(home),
+        "USER": "zebulon",
+        "AGENTWATCH_HOME": str(home / SECRET),
+        "AGENTWATCH_CONFIG": f"/srv/{SECRET}",
+        "AGENTWATCH_PLUGINS": SECRET,
+        "OTEL_EXPORTER_OTLP_HEADERS": f"authorization={SECRET}",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://zebulon:{SECRET}@host",
+        **dict.fromkeys(("TERM", "COLORTERM", "TERM_PROGRAM", "LANG", "LC_ALL", "TMUX", "SSH_TTY"), SECRET),
+        "GITHUB_TOKEN": SECRET,
+    }
+    for words in ([], ["--json"]):
+        done = ran("doctor", *words, cwd=home, **private)  # type: ignore[arg-type]
+        assert done.returncode == 0
+        for word in (SECRET, "zebulon", str(tmp_path)):
+            assert word.encode() not in done.stdout + done.stderr
+        assert b"OTEL_EXPORTER_OTLP_HEADERS" in done.stdout
+
+
+def test_the_places_are_relative_to_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A default place is shown as `~/…`, with its permissions and size; one elsewhere is not shown."""
+    home = tmp_path / "user"
+    monkeypatch.delenv("AGENTWATCH_HOME")
+    monkeypatch.delenv("AGENTWATCH_CONFIG")
+    config = home / ".config" / "agentwatch" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[keys]\n")
+    config.chmod(0o640)
+    folders = facts()["folders"]
+    assert folders["settings"] == "~/.config/agentwatch/config.toml: 0640, 7 B"
+    assert folders["state"] == "~/.local/state/agentwatch: does not exist"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))
+    assert facts()["folders"]["settings"] == "outside the home folder: does not exist"
+
+
+def test_sessions_and_hooks_are_counted(tmp_path: Path, home: Path) -> None:
+    """Each agent has the number of its sessions; Codex, Gemini and Cursor also the state of their hooks."""
+    ran("-p", "--record", tmp_path / "kept.ndjson", stdin=(RECORDINGS / "plain.ndjson").read_bytes())
+    (home / "sessions").mkdir(parents=True)
+    stem = home / "sessions" / "20260101-000000-abcdef"
+    stem.with_suffix(".ndjson").write_bytes((RECORDINGS / "plain.ndjson").read_bytes())
+    found = facts()
+    assert found["agents"]["cursor"] == "1 session, hooks not installed"
+    assert found["agents"]["codex"] == "0 sessions, hooks not installed"
+    assert str(found["folders"]["recordings"]).startswith("1 recording, ")
+
+
+@pytest.mark.slow
+def test_plugins_are_named_and_not_imported(tmp_path: Path) -> None:
+    """The names of the plugins are read from the metadata; a broken one changes nothing."""
+    path = f"{ROOT}:{install(tmp_path, '1 / 0')}"
+    done = watch("doctor", "--json", PYTHONPATH=path)
+    assert json.loads(done.stdout)["plugins"]["agentwatch.agents"] == "tern"
+    assert done.stderr == b""
+
+
+def test_a_switch_has_its_value() -> None:
+    """Of a variable that turns something on or off, the value is shown; of others, that they are set."""
+    found = facts({"AGENTWATCH_PLUGINS": "0", "AGENTWATCH_CONFIG": "/x", "TERM": "dumb"})
+    assert found["environment"] == {"AGENTWATCH_CONFIG": "set", "AGENTWATCH_PLUGINS": "0"}
+    assert found["terminal"]["colours"] == "none"
+
+
+def test_a_section_that_fails_is_a_fact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is wrong on a machine, its report has all that can be found out."""
+
+    def fail(*_: object) -> dict[str, object]:
+        raise ZeroDivisionError
+
+    for name in ("_versions", "_terminal", "_folders", "_agents", "_plugins", "_environment"):
+        monkeypatch.setattr(f"agentwatch.cli.doctor.{name}", fail)
+    found = facts()
+    assert list(found) == SECTIONS
+    del found["other machines"]
+    assert all(section == {"unknown": "it is damaged (zerodivisionerror)"} for section in found.values())

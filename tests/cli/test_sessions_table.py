@@ -1,0 +1,76 @@
+"""The table has the columns of the list, and an id by which each session is opened."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.cli.sessions import table
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Ground, State
+from agentwatch.text.safe import SafeText, columns
+from tests.builders.machine.rows import NOW_MS, row
+
+ASKS = row(
+    State.ASKS,
+    since_ms=NOW_MS - 14_000,
+    now="Bash rm -rf build",
+    title="Add retry limits to the client",
+    repo="api",
+    branch="retry-limits",
+    calls=33,
+    failed=2,
+)
+
+
+def lines(*rows: Row, width: int = 100, every: tuple[Row, ...] = ()) -> list[SafeText]:
+    """Return the lines of a table."""
+    return list(table(rows, (*rows, *every), width, NOW_MS))
+
+
+def test_a_line_has_the_columns_of_the_list() -> None:
+    """A line has id, state, clock, agent, project, title and activity, and is cut to the width."""
+    [line] = lines(ASKS, width=140)
+    assert line.startswith("00000000  ! asks")
+    for words in (
+        "0:14",
+        "claude",
+        "api ⎇ retry-limits",
+        "Add retry limits to the client",
+        "Bash rm -rf build",
+    ):
+        assert words in line
+    for width in (80, 100, 140):
+        assert max(columns(line) for line in lines(ASKS, row(number=1 << 40), width=width)) <= width
+
+
+def test_without_sessions_there_is_no_line() -> None:
+    """A table of nothing is empty, without a heading."""
+    assert lines() == []
+
+
+def test_an_inferred_state_is_marked() -> None:
+    """A state that was inferred has a question mark."""
+    [line] = lines(row(State.ASKS, Ground.INFERRED))
+    assert " !? asks? " in line
+
+
+@pytest.mark.parametrize("text", ["\x1b[31mred", "two\nlines", "\u202eright", "日本語" * 200, "a" * 100_000])
+def test_hostile_texts_stay_in_their_line(text: str) -> None:
+    """A text of a session can neither control the terminal nor break the table."""
+    [line] = lines(row(State.WORKING, title=text, now=text, repo=text, branch=text, agent=text, id=text))
+    assert line.isprintable()
+    assert columns(line) <= 100
+
+
+def test_the_beginning_of_an_id_is_unambiguous() -> None:
+    """The id is as long as it must be to differ from those of all sessions, printed or not."""
+    rows = [row(id=name) for name in ("20261120-140307-1aaaaa", "20261120-140307-2bbbbb", "d3410ecf-7a95")]
+    found = [line.split()[0] for line in lines(*rows, every=(row(id="d3410ecf-7b"), row(id="20261")))]
+    assert found == ["20261120-140307-1", "20261120-140307-2", "d3410ecf-7a"]
+
+
+def test_ids_that_differ_late_are_shown_in_part() -> None:
+    """The ids of hostile names take no more room than the stem of a recording."""
+    [line] = lines(row(id="x" * 1000 + "a"), every=(row(id="x" * 1000 + "b"),))
+    assert columns(line) <= 100
+    assert line.split()[0].strip("x…") == ""
