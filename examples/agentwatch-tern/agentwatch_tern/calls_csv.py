@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices, Exporter
-from agentwatch.safe_text import safe_line
+from agentwatch.text.safe import safe_line
 
 COLUMNS = ("number", "tool", "target", "outcome", "exit_code", "duration_ms", "redacted")
 FORMULA = ("=", "+", "-", "@")
