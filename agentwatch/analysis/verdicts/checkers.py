@@ -7,7 +7,6 @@ import re
 from agentwatch.analysis.verdicts.rules import rule
 from agentwatch.analysis.verdicts.tally import Counts, Noun, Tally
 
-Match = re.Match[str]
 TYPE_ERROR = "error TS"
 """Part of each error of tsc; the pattern after it is searched only in lines that contain it."""
 _TYPE_ERROR = re.compile(r"(?:^|\([0-9]{1,9},[0-9]{1,9}\): |:[0-9]{1,9} - )error TS[0-9]{1,6}: ")
@@ -20,23 +19,23 @@ def is_type_error(line: str) -> bool:
     return _TYPE_ERROR.search(line) is not None
 
 
-def _found(tally: Tally, found: Match) -> None:
+def _found(tally: Tally, found: re.Match[str]) -> None:
     errors = int(found[1])
     tally.says_green |= not errors
     tally.counts = Counts(errors=errors) if errors else tally.counts
     tally.has_closed = True
 
 
-def _says_green(tally: Tally, _: Match) -> None:
+def _says_green(tally: Tally, _: re.Match[str]) -> None:
     tally.says_green = tally.has_closed = True
 
 
-def _eslint(tally: Tally, found: Match) -> None:
+def _eslint(tally: Tally, found: re.Match[str]) -> None:
     tally.says_green = True
     tally.replace(Counts(errors=int(found[1]), warnings=int(found[2])))
 
 
-def _make(tally: Tally, found: Match) -> None:
+def _make(tally: Tally, found: re.Match[str]) -> None:
     if not found[1].endswith("(ignored)"):
         tally.says_red = tally.has_closed = True
 

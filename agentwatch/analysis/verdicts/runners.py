@@ -10,7 +10,6 @@ import re
 from agentwatch.analysis.verdicts.rules import counts_of, listed, named, rule
 from agentwatch.analysis.verdicts.tally import Counts, Noun, Tally
 
-Match = re.Match[str]
 _PYTEST_WORDS = frozenset(
     (
         *("passed", "failed", "error", "errors", "skipped", "deselected"),
@@ -20,26 +19,26 @@ _PYTEST_WORDS = frozenset(
 _SUMMED = re.compile("([0-9]{1,9}) (passed|failed|timed out|exec failed|skipped)")
 
 
-def _number(found: Match, group: int) -> int:
+def _number(found: re.Match[str], group: int) -> int:
     return int(found[group] or 0)
 
 
-def _pytest(tally: Tally, found: Match) -> None:
+def _pytest(tally: Tally, found: re.Match[str]) -> None:
     numbers = listed(found[1], ",")
     if not _PYTEST_WORDS.isdisjoint(numbers):
         counts = counts_of(numbers)
         tally.replace(counts._replace(failed=counts.failed + numbers.get("subtests failed", 0)))
 
 
-def _nothing_ran(tally: Tally, _: Match) -> None:
+def _nothing_ran(tally: Tally, _: re.Match[str]) -> None:
     tally.add(Counts())
 
 
-def _unittest_ran(tally: Tally, found: Match) -> None:
+def _unittest_ran(tally: Tally, found: re.Match[str]) -> None:
     tally.announced = int(found[1])
 
 
-def _unittest(tally: Tally, found: Match) -> None:
+def _unittest(tally: Tally, found: re.Match[str]) -> None:
     words, details, ran = found[1], named(found[2] or "", ",", "="), tally.announced
     tally.announced = None
     if ran is None and not details and words != "NO TESTS RAN":
@@ -52,33 +51,33 @@ def _unittest(tally: Tally, found: Match) -> None:
     tally.replace(Counts(passed, failed, errors, skipped))
 
 
-def _jest(tally: Tally, found: Match) -> None:
+def _jest(tally: Tally, found: re.Match[str]) -> None:
     tally.add(counts_of(listed(found[1], ",")))
 
 
-def _jest_files(tally: Tally, found: Match) -> None:
+def _jest_files(tally: Tally, found: re.Match[str]) -> None:
     tally.failed_files += listed(found[1], ",").get("failed", 0)
     tally.has_closed = True
 
 
-def _vitest(tally: Tally, found: Match) -> None:
+def _vitest(tally: Tally, found: re.Match[str]) -> None:
     tally.add(counts_of(listed(found[1], "|")))
 
 
-def _vitest_files(tally: Tally, found: Match) -> None:
+def _vitest_files(tally: Tally, found: re.Match[str]) -> None:
     tally.failed_files += listed(found[1], "|").get("failed", 0)
     tally.has_closed = True
 
 
-def _errors(tally: Tally, found: Match) -> None:
+def _errors(tally: Tally, found: re.Match[str]) -> None:
     tally.add(Counts(errors=int(found[1])))
 
 
-def _says_red(tally: Tally, _: Match) -> None:
+def _says_red(tally: Tally, _: re.Match[str]) -> None:
     tally.says_red = tally.has_closed = True
 
 
-def _mocha(tally: Tally, found: Match) -> None:
+def _mocha(tally: Tally, found: re.Match[str]) -> None:
     number, word = int(found[1]), found[2]
     if word == "pending":
         tally.counts = tally.counts._replace(skipped=tally.counts.skipped + number)
@@ -86,7 +85,7 @@ def _mocha(tally: Tally, found: Match) -> None:
         tally.add(Counts(passed=number) if word == "passing" else Counts(failed=number))
 
 
-def _node(tally: Tally, found: Match) -> None:
+def _node(tally: Tally, found: re.Match[str]) -> None:
     number, word = int(found[2]), found[1]
     if word in ("pass", "fail"):
         tally.add(Counts(passed=number) if word == "pass" else Counts(failed=number))
@@ -94,19 +93,19 @@ def _node(tally: Tally, found: Match) -> None:
         tally.counts = tally.counts._replace(errors=tally.counts.errors + number)
 
 
-def _go(tally: Tally, found: Match) -> None:
+def _go(tally: Tally, found: re.Match[str]) -> None:
     if found[1] == "ok":
         tally.add(Counts() if "[no tests to run]" in found[0] else Counts(passed=1))
     else:
         tally.add(Counts(failed=1) if found[1] == "FAIL" else Counts())
 
 
-def _cargo(tally: Tally, found: Match) -> None:
+def _cargo(tally: Tally, found: re.Match[str]) -> None:
     tally.says_red |= found[1] == "FAILED"
     tally.add(Counts(int(found[2]), int(found[3]), skipped=int(found[4])))
 
 
-def _nextest(tally: Tally, found: Match) -> None:
+def _nextest(tally: Tally, found: re.Match[str]) -> None:
     numbers: dict[str, int] = {}
     for number, word in _SUMMED.findall(found[3]):
         numbers[word] = int(number)
@@ -115,38 +114,38 @@ def _nextest(tally: Tally, found: Match) -> None:
     tally.replace(Counts(numbers.get("passed", 0), failed, skipped=numbers.get("skipped", 0)))
 
 
-def _dotnet(tally: Tally, found: Match) -> None:
+def _dotnet(tally: Tally, found: re.Match[str]) -> None:
     tally.says_red |= found[1] == "Failed"
     tally.add(Counts(failed=int(found[2]), passed=int(found[3]), skipped=int(found[4])))
 
 
-def _maven(tally: Tally, found: Match) -> None:
+def _maven(tally: Tally, found: re.Match[str]) -> None:
     ran, failed, errors, skipped = (int(found[group]) for group in range(1, 5))
     tally.replace(Counts(max(ran - failed - errors - skipped, 0), failed, errors, skipped))
 
 
-def _gradle(tally: Tally, found: Match) -> None:
+def _gradle(tally: Tally, found: re.Match[str]) -> None:
     completed, failed, skipped = (_number(found, group) for group in range(1, 4))
     tally.noun = Noun.TESTS
     tally.add(Counts(max(completed - failed - skipped, 0), failed, skipped=skipped))
 
 
-def _gradle_build(tally: Tally, found: Match) -> None:
+def _gradle_build(tally: Tally, found: re.Match[str]) -> None:
     tally.says_red |= found[1] == "FAILED"
     tally.says_green |= found[1] == "SUCCESSFUL"
     tally.has_closed = True
 
 
-def _rspec(tally: Tally, found: Match) -> None:
+def _rspec(tally: Tally, found: re.Match[str]) -> None:
     examples, failed, pending, errors = (_number(found, group) for group in range(1, 5))
     tally.replace(Counts(max(examples - failed - pending, 0), failed, errors, pending))
 
 
-def _phpunit_ok(tally: Tally, found: Match) -> None:
+def _phpunit_ok(tally: Tally, found: re.Match[str]) -> None:
     tally.replace(Counts(passed=int(found[1])))
 
 
-def _phpunit(tally: Tally, found: Match) -> None:
+def _phpunit(tally: Tally, found: re.Match[str]) -> None:
     details = named(found[2], ",", ":")
     failed = details.get("Failures", 0)
     errors = details.get("Errors", 0) + details.get("PHPUnit Errors", 0)
@@ -154,7 +153,7 @@ def _phpunit(tally: Tally, found: Match) -> None:
     tally.replace(Counts(max(int(found[1]) - failed - errors - skipped, 0), failed, errors, skipped))
 
 
-def _ctest(tally: Tally, found: Match) -> None:
+def _ctest(tally: Tally, found: re.Match[str]) -> None:
     failed, ran = int(found[1]), int(found[2])
     tally.replace(Counts(max(ran - failed, 0), failed))
 
