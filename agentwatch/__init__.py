@@ -28,7 +28,13 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from agentwatch import testing
-    from agentwatch.events import (
+    from agentwatch.agents.agent import Agent, LineRole
+    from agentwatch.api.reading import Events, Placed, follow, read
+    from agentwatch.api.session_summary import load, summary
+    from agentwatch.api.summary_types import CallSummary, Summary
+    from agentwatch.base.faults import Fault
+    from agentwatch.session import Call, Entry, Kind, LineCounts, OddLine, Place, Run, Session, TurnResult
+    from agentwatch.session.events import (
         Channel,
         Compaction,
         Event,
@@ -63,12 +69,6 @@ if TYPE_CHECKING:
         Usage,
         UsageScope,
     )
-    from agentwatch.faults import Fault
-    from agentwatch.library.reading import Events, Placed, follow, read
-    from agentwatch.library.summary_types import CallSummary, Summary
-    from agentwatch.library.whole import load, summary
-    from agentwatch.session import Call, Entry, Kind, LineCounts, OddLine, Place, Run, Session, TurnResult
-    from agentwatch.wire.agent import Agent, LineRole
 
 __version__ = "0.2.0"
 

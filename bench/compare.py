@@ -18,8 +18,7 @@ from pathlib import Path
 
 from measure import AGENTWATCH, MILLISECONDS, command_line, head, megabytes, row, run
 
-from agentwatch.comparing.alignment import aligned
-from agentwatch.comparing.keys import Key
+from agentwatch.output.compare.alignment import Key, aligned
 
 _MOST_SECONDS = {1_000: 0.05, 10_000: 5.0}
 _MOST_GROWTH = 30

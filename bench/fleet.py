@@ -21,15 +21,14 @@ from measure import HERE, command_line, head, row
 
 sys.path.insert(0, str(HERE.parent))
 
-from agentwatch.engine.address import parse_engine
-from agentwatch.engine.card import Card, encode
-from agentwatch.engine.names import SessionName
-from agentwatch.engine.nats.connection import Connection
-from agentwatch.engine.nats.setup import make_streams
-from agentwatch.engine.nats.sink import NatsSink
-from agentwatch.engine.opening import Login
 from agentwatch.recording import now_ms
-from agentwatch.remote.fleet.engine import EngineFleet
+from agentwatch.remote.address import parse_engine
+from agentwatch.remote.card import Card, encode
+from agentwatch.remote.engine import Login, SessionName
+from agentwatch.remote.lists import EngineFleet
+from agentwatch.remote.nats.administration import make_streams
+from agentwatch.remote.nats.connection import Connection
+from agentwatch.remote.nats.link import NatsSink
 from tests.harness.engine.server import ABSENT, nats_server
 
 _CARDS = (10_000, 100_000)

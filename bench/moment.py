@@ -28,12 +28,12 @@ from measure import HERE, MILLISECONDS, command_line, head, megabytes, percentil
 
 sys.path.insert(0, str(HERE.parent))
 
+from agentwatch.agents.opening import saved_source
 from agentwatch.feed import Feed
-from agentwatch.screen.app import AgentwatchApp
-from agentwatch.screen.moment.keys import MomentKeys
-from agentwatch.screen.screen import WatchScreen
-from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.wire.opening import saved_source
+from agentwatch.screen.screens.session.app import AgentwatchApp
+from agentwatch.screen.screens.session.moment_keys import MomentKeys
+from agentwatch.screen.screens.session.screen import WatchScreen
+from agentwatch.screen.terminal.driver import HeldSignals
 
 _SIZE = (160, 48)
 _SPEED = 8.0

@@ -14,12 +14,12 @@ from typing import Any
 
 from measure import command_line, head, row
 
-from agentwatch.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import LIVE
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.language import parse
 from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 
 _CWD = "/home/me/project"
 _ROUNDS = 3

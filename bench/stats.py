@@ -16,10 +16,9 @@ from random import Random
 
 from measure import MILLISECONDS, command_line, head, megabytes, row
 
-from agentwatch.session_index.index import SessionIndex
-from agentwatch.session_index.rows import Rows
-from agentwatch.session_index.schema import CALL_COLUMNS, SESSION_COLUMNS
-from agentwatch.session_index.statistics import Chosen, statistics
+from agentwatch.catalog.index.index import SessionIndex
+from agentwatch.catalog.index.rows import CALL_COLUMNS, SESSION_COLUMNS, Rows
+from agentwatch.catalog.statistics import Chosen, statistics
 
 _CALLS = 50
 _ROUNDS = 5

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from measure import MILLISECONDS, command_line, head, row, session
 
+from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.verdict_history import final_verdicts
 from agentwatch.feed import Feed
-from agentwatch.outputs.summary import summary
-from agentwatch.wire.opening import saved_source
+from agentwatch.output.summary import summary
 
 _ROUNDS = 5
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from agentwatch.blocks import (
+from agentwatch.session import Call, Place
+from agentwatch.session.blocks import (
     BinaryBlock,
     Block,
     ChangeBlock,
@@ -26,7 +27,6 @@ from agentwatch.blocks import (
     TextBlock,
     TooLargeBlock,
 )
-from agentwatch.session import Call, Place
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, safe_line, safe_text
 from agentwatch.text.signs import MESSAGE_SIGN, PLAN_SIGNS, SIGNS, THOUGHT_SIGN

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
-from agentwatch.actions import target
 from agentwatch.analysis.block_text import block_text
 from agentwatch.feed import Feed
 from agentwatch.session import Call
+from agentwatch.session.actions import target
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 IN_A_ROW = 4

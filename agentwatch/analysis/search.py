@@ -2,20 +2,284 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+import re
+from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from enum import IntEnum
 from time import perf_counter
+from typing import NamedTuple
 
-from agentwatch.actions import target
 from agentwatch.analysis.block_text import block_text
-from agentwatch.analysis.matches import Match, Matcher, Side, length_of
-from agentwatch.analysis.query import Query
-from agentwatch.blocks import Block
-from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.session import Call, Kind
+from agentwatch.recording import MOST_LINE_BYTES
+from agentwatch.session import Call, Entry, Kind, Place
+from agentwatch.session.actions import action, target
+from agentwatch.session.blocks import Block
+from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
+
+# A search query, and a fast check whether the raw bytes of a line may contain it.
+
+_MARKS = "*_`~[]\\"
+"""Markdown characters that may occur between two characters of a text and are not shown."""
+_MOST_MARKS = 16
+_MOST_BLANKS = 64
+_MOST_INDENT = 512
+"""Limits for what is skipped inside a match, in characters. Without them, and with repetitions that give
+characters back, a query such as `**` would take cubic time in a line of asterisks.
+"""
+_WORD = re.compile(r"[0-9A-Za-z_]+")
+_PIECE = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z]")
+_ESCAPED_WORD = re.compile(rb"\\u00[3-7]")
+"""A JSON escape of a letter, a digit or `_`."""
+_CODE_POINT = re.compile("[uU0-9a-fA-F]+")
+"""Text that may be part of a replacement by `safe_text`: `<U+202E>`, `<9B>`."""
+
+
+class Query:
+    """A search query: plain words, in order, separated by any white space.
+
+    The search is case-sensitive if the query contains an upper-case letter. There is no pattern syntax: `.`
+    and `*` match only themselves. In the assistant's text, Markdown marks that are not shown are ignored.
+
+    Example:
+        >>> bool(Query("exit 1").pattern.search("failed: Exit\\n1"))
+        True
+        >>> bool(Query("Exit").pattern.search("exit"))
+        False
+        >>> bool(Query("run tests").markdown_pattern.search("**run** `tests`"))
+        True
+    """
+
+    def __init__(self, text: str) -> None:
+        self.words = text.split()
+        self._is_exact = any(char.isupper() for char in text)
+        self.pattern = self._compiled(r"\s++".join(_in_order(word) for word in self.words))
+        """Finds the query in plain text."""
+        marked = [
+            _marked_gap(word) * bool(nth) + _in_order(word, _MARKS) for nth, word in enumerate(self.words)
+        ]
+        self.markdown_pattern = self._compiled("".join(marked))
+        """Finds the query in Markdown, and ignores marks that are not shown."""
+        self.reach = 4 * len(text) + 64
+        """The number of characters that are searched beyond the end of a chunk. No match is longer."""
+        pieces = _WORD.findall(text)
+        self.needles = frozenset((piece if self._is_exact else piece.lower()).encode() for piece in pieces)
+        """The ASCII words of the query. The bytes of a matching line contain them, unless it escapes them."""
+        self._may_be_code_point = any(map(_CODE_POINT.fullmatch, pieces))
+
+    def pattern_in(self, kind: Kind) -> re.Pattern[str]:
+        """Return the pattern for the text of an entry of this kind."""
+        return self.markdown_pattern if kind is Kind.ANSWER else self.pattern
+
+    def shown_pattern(self) -> re.Pattern[str]:
+        """Return a pattern for wrapped lines, where a line break may be inside a long word."""
+        words: list[str] = []
+        for word in self.words:
+            gap = _skipped("▌", word[0], most=_MOST_INDENT, blanks=True, least=1) if words else ""
+            wraps = (
+                rf"(?:[^\S\n]*+\n{_skipped('▌', char, most=_MOST_INDENT, blanks=True)})?{re.escape(char)}"
+                for char in word[1:]
+            )
+            words.append(gap + re.escape(word[0]) + "".join(wraps))
+        return self._compiled("".join(words))
+
+    def missing(self, needles: frozenset[bytes], data: bytes) -> frozenset[bytes]:
+        """Return the needles that a piece of a line does not contain.
+
+        The result is empty if the missing needles may be written as escapes. The line must then be decoded.
+        """
+        searched = data if self._is_exact else data.lower()
+        missing = frozenset(needle for needle in needles if needle not in searched)
+        if missing and b"\\u" in data and _ESCAPED_WORD.search(data) is not None:
+            return frozenset()
+        if missing and self._may_be_code_point and (b"\\u" in data or not data.isascii()):
+            return frozenset()
+        return missing
+
+    def _compiled(self, pattern: str) -> re.Pattern[str]:
+        return re.compile(pattern, 0 if self._is_exact else re.IGNORECASE)
+
+
+def _in_order(word: str, marks: str = "") -> str:
+    """Return a pattern for a word that allows `marks` before and after punctuation and non-ASCII characters.
+
+    ASCII characters match only themselves. Otherwise `k` would match the Kelvin sign, which the search
+    through the raw bytes does not find.
+    """
+    pattern = ""
+    for piece in _PIECE.findall(word):
+        gap = _skipped(marks, piece[0]) if marks and pattern else ""
+        pattern += gap + (f"(?a:{re.escape(piece)})" if piece.isascii() else re.escape(piece))
+    return pattern
+
+
+def _marked_gap(word: str) -> str:
+    """Return a pattern for the white space in Markdown before a word, with list and quote marks in it.
+
+    A word of marks alone ends the gap where it first occurs. Before any other word, the gap extends to the
+    last white space, so that `*` of a list item is not taken for the first mark of `**word**`.
+    """
+    marks = f">{_MARKS}"
+    if not word.strip(marks):
+        return rf"{_skipped(_MARKS)}\s{_skipped(marks, word[0], most=_MOST_BLANKS, blanks=True)}"
+    items = rf"(?:{_skipped(marks)}\s){{0,{_MOST_BLANKS}}}+"
+    return rf"{_skipped(_MARKS)}\s{items}{_skipped(marks, word[0])}"
+
+
+def _skipped(
+    chars: str, following: str = "", *, most: int = _MOST_MARKS, blanks: bool = False, least: int = 0
+) -> str:
+    """Return a pattern for a run of some characters that ends before the character `following`.
+
+    The run never gives characters back, so it costs its own length and no more.
+
+    Args:
+        chars: The characters of the run.
+        following: The character that the pattern after the run begins with.
+        most: The greatest length of the run.
+        blanks: Whether white space belongs to the run too.
+        least: The least length of the run.
+    """
+    space = r"\s" if blanks else ""
+    return f"[{space}{re.escape(chars.replace(following, '') if following else chars)}]{{{least},{most}}}+"
+
+
+# Finds a query in one entry of a transcript: in its text, or in the payload of its call.
+# Payloads are in the recording. The raw bytes of a line are searched first, at a gigabyte per second. Only
+# a line that may contain the query is decoded. Then the text that the detail pane shows of it is searched.
+
+_CHUNK = 1 << 16
+"""The number of characters of a text that are searched in one step."""
+_PIECE_BYTES = 1 << 20
+"""The number of bytes of a line that are searched in one step."""
+
+
+class Side(IntEnum):
+    """The part of an entry in which a match was found."""
+
+    TEXT = 0
+    """The text of the entry; for a call, its action line."""
+    ARGUMENTS = 1
+    """The arguments of a call."""
+    RESULT = 2
+    """The result of a call."""
+
+
+class Match(NamedTuple):
+    """One match. Matches sort in transcript order."""
+
+    entry: int
+    """The index of the transcript entry."""
+    side: Side
+    start: int
+    """The character offset of the match in a text. In a payload, its ordinal, counted from 0."""
+
+
+class Matcher:
+    """Finds the matches of a query in one entry.
+
+    Its methods are generators with short steps. A step that found no match yields None.
+    """
+
+    def __init__(self, feed: Feed, query: Query) -> None:
+        self._feed = feed
+        self._query = query
+
+    def in_text(self, index: int, start: int, end: int) -> Generator[Match | None, None, int]:
+        """Yield the matches that begin between two character offsets of an entry's text.
+
+        Args:
+            index: The index of the entry in the transcript.
+            start: The offset of the first character that is searched.
+            end: The offset before which a match must begin.
+
+        Returns:
+            The offset at which the last match ends, or `start` if there is no match.
+        """
+        entry, query = self._feed.session.transcript[index], self._query
+        pattern = query.pattern_in(entry.kind)
+        at = resume = start
+        while at < end:
+            last = min(at + _CHUNK, end)
+            source = text_of(entry, at, last + query.reach)
+            shown = safe_text(source)
+            for hit in pattern.finditer(shown):
+                begin = at + _source_offset(source, shown, hit.start())
+                if begin >= last:
+                    break
+                is_new = begin >= resume  # one source character may be shown as several and match twice
+                resume = max(at + _source_offset(source, shown, hit.end()), begin + 1)
+                yield Match(index, Side.TEXT, begin) if is_new else None
+            at = max(last, resume)
+            yield None
+        return resume
+
+    def in_call(self, index: int, call: Call) -> Iterator[Match | None]:
+        """Yield the matches in the action line of a call and in its arguments."""
+        pattern = self._query.pattern
+        shown = "\n".join((safe_line(call.tool), action(call), safe_line(call.call_id)))
+        yield None if pattern.search(shown) is None else Match(index, Side.TEXT, 0)
+        repeated = len(pattern.findall(target(call)))
+        for match in self.in_payload(index, Side.ARGUMENTS, call, call.arguments_place):
+            yield None if match is not None and match.start < repeated else match
+
+    def in_payload(self, index: int, side: Side, call: Call, place: Place | None) -> Iterator[Match | None]:
+        """Yield the matches in the payload of a line; none without a place or in an oversize line."""
+        if place is None or place.length > MOST_LINE_BYTES or not (yield from self._may_contain(place)):
+            return
+        ordinal = 0
+        for block in self._feed.blocks(place, call.call_id):
+            for _ in self._query.pattern.finditer(safe_text(block_text(block))):
+                yield Match(index, side, ordinal)
+                ordinal += 1
+            yield None
+
+    def _may_contain(self, place: Place) -> Generator[None, None, bool]:
+        """Return whether a line may contain the query, by searching its raw bytes one megabyte per step."""
+        at, missing = 0, self._query.needles
+        while missing and at < place.length:
+            length = min(_PIECE_BYTES, place.length - at)
+            data = self._feed.line_at(place._replace(offset=place.offset + at, length=length))
+            missing = self._query.missing(missing, data)
+            if missing and self._feed.searchable_text_differs(data):
+                return True
+            at += _PIECE_BYTES - self._query.reach if length == _PIECE_BYTES else length
+            yield
+        return not missing
+
+
+def length_of(entry: Entry) -> int:
+    """Return the number of characters that an entry shows of its text."""
+    return len(entry.content) if entry.result is None else len(_result(entry))
+
+
+def text_of(entry: Entry, start: int, end: int) -> str:
+    """Return the characters from `start` to `end` of the text that an entry shows."""
+    return entry.content.part(start, end) if entry.result is None else _result(entry)[start:end]
+
+
+def _result(entry: Entry) -> str:
+    """Return the text that a result entry shows: none if it equals the text above."""
+    result = entry.result
+    return "" if result is None or result.is_streamed else result.text or ""
+
+
+def _source_offset(source: str, shown: str, offset: int) -> int:
+    """Return the offset in `source` of the character that its safe text shows at `offset`.
+
+    Safe text has the same line ends as its source, so only one line is searched.
+    """
+    if source == shown:
+        return offset
+    start = 0
+    for _ in range(shown.count("\n", 0, offset)):
+        start = source.find("\n", start) + 1
+    line = source[start:].partition("\n")[0]
+    column = offset - (shown.rfind("\n", 0, offset) + 1)
+    return start + bisect_right(range(1, len(line)), column, key=lambda length: len(safe_text(line[:length])))
+
 
 MOST_MATCHES = 10_000
 """The number of matches collected per batch. Without it, a very common word would fill the memory."""

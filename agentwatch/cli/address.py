@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.faults import USAGE, Fault
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.recording import ArrivalTimes, LineReader
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.moments import Asked, Moment
-    from agentwatch.wire import Agent
+    from agentwatch.agents import Agent
+    from agentwatch.analysis.moments import Asked, MomentSpec
 
 STDIN = Path("-")
 HERE = "."
@@ -36,7 +36,7 @@ class Address(NamedTuple):
 
     path: Path
     """The recording, or the path of a store; `-` for stdin."""
-    moment: Moment | None = None
+    moment: MomentSpec | None = None
     """The moment, or the end of a call; None for the whole session."""
     words: str = ""
     """The address as the user has typed it."""
@@ -79,7 +79,7 @@ def parse_address(words: str) -> Address:
         session, at = session_and_moment(words)
         return Address(fetched(session), at, words, session)
     splits = list(islice(_splits(words), _MOST_SPLITS))
-    from agentwatch.machine.places.session_ids import SessionIds
+    from agentwatch.catalog.session_ids import SessionIds
 
     ids = SessionIds()
     if (path := ids.path_of(words)) is not None:
@@ -131,7 +131,7 @@ def is_source(words: str) -> bool:
     return not words.removeprefix(scheme).partition("/")[2]
 
 
-def session_and_moment(words: str) -> tuple[str, Moment | None]:
+def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
     """Return the address of a session of another machine, and the moment behind it.
 
     The name of a session contains neither `#` nor `@`; a user's name before the host may be followed by `@`.
@@ -170,8 +170,8 @@ def opened(path: Path, follow: bool | None = False) -> LineReader:
     Raises:
         Fault: It cannot be opened, or stdin is a terminal.
     """
+    from agentwatch.agents.opening import saved_source
     from agentwatch.sources.open import KeepOptions, pipe_source
-    from agentwatch.wire.opening import saved_source
 
     if path != STDIN:
         return saved_source(path, follow).reader
@@ -200,18 +200,18 @@ def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") ->
     """
     if asked.begin is None and asked.until is None:
         return
-    from agentwatch.wire.stores import store_for
+    from agentwatch.agents.opening import store_for
 
     try:
         if os.path.getsize(path) > _MOST_BYTES or store_for(path) is not None:
             return
     except OSError:
         return  # opening it gives the reason
+    from agentwatch.agents.opening import saved_source
     from agentwatch.analysis.moments import Problem, part_of
     from agentwatch.feed import Feed
     from agentwatch.feed.history import History
     from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
-    from agentwatch.wire.opening import saved_source
 
     source = saved_source(path)
     feed = Feed(source.reader, agent)
@@ -233,7 +233,7 @@ def _splits(words: str) -> Iterator[tuple[str, str]]:
             yield words[:at], words[at + 1 :]
 
 
-def _moment(words: str, rest: str) -> Moment:
+def _moment(words: str, rest: str) -> MomentSpec:
     from agentwatch.analysis.moments import HINT, Named, Problem, parse
 
     moment = parse(rest)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentwatch.base.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.cli.default_command import DefaultCommand, show_version
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import ADDRESS, colour, keeping, on, printing, reading
 from agentwatch.cli.terminal import fill_descriptors
-from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 
 if TYPE_CHECKING:
     from agentwatch.cli.options import Options
@@ -109,7 +109,7 @@ def main() -> None:
         code = 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
         code = _report(internal_error(error), INTERNAL_ERROR)
-    for name in ("agentwatch.wire.plugins", "agentwatch.exports.plugins"):
+    for name in ("agentwatch.agents.plugins", "agentwatch.output.export.plugins"):
         for problem in getattr(sys.modules.get(name), "problems", ()):
             say(problem)
     gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`

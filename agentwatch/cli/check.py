@@ -10,16 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from agentwatch.agents import Agent
+from agentwatch.agents.found import Found, Reach
+from agentwatch.agents.opening import saved_source
+from agentwatch.base.faults import USAGE, Fault, reading
+from agentwatch.catalog.places import Places, notes_of
 from agentwatch.cli.address import STDIN, Address, opened, parse_address
 from agentwatch.cli.messages import in_runner, printable, say, xml_without_commands
 from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.events import Outcome
-from agentwatch.faults import USAGE, Fault, reading
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.machine.places import Places
-from agentwatch.machine.problems import notes_of
 from agentwatch.recording import LineReader, SavedGrowth
 from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Checked, blind, is_misused
@@ -31,15 +32,13 @@ from agentwatch.rules.check.starter import starter, starter_of, starting_rules
 from agentwatch.rules.check.trial import Trial, json_report, lines
 from agentwatch.rules.language import RuleError
 from agentwatch.session import Session
+from agentwatch.session.events import Outcome
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
-from agentwatch.wire import Agent
-from agentwatch.wire.found import Found, Reach
-from agentwatch.wire.opening import saved_source
 
 if TYPE_CHECKING:
     from agentwatch.sources.file import FileSource
-    from agentwatch.sources.stores.source import StoreSource
+    from agentwatch.sources.stores.store import StoreSource
 
 BROKEN = 1
 _NO_RULES = "no rules: give --rules FILE, --forbid, --require or --limit (--init writes a file of rules)"
@@ -221,7 +220,7 @@ def judged(
         if found.source is not None and (faults := _faults(found.source)):
             raise Fault(f"{address.session}: {faults}", USAGE)
         if feed.session.outcome is None:
-            from agentwatch.analysis.status.reasons import unknown_agent  # 4 ms, for this fault only
+            from agentwatch.analysis.status import unknown_agent  # 4 ms, for this fault only
 
             raise Fault(f"{address.session}: {unknown_agent(feed.session)}", USAGE)
         yield feed, judge, found.is_live
@@ -229,8 +228,8 @@ def judged(
 
 def _open(address: Address, *, waits: bool) -> _Opened:
     """Open a recording; report on stderr if it is still being written and `waits` is not set."""
-    from agentwatch.wire.opening import saved_source
-    from agentwatch.wire.own_files import is_still_written
+    from agentwatch.agents.opening import saved_source
+    from agentwatch.agents.own_files import is_still_written
 
     path = address.path
     if path == STDIN:

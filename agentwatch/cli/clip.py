@@ -6,17 +6,17 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from agentwatch.agents import Agent
 from agentwatch.analysis.moments import CallEnd, Problem, parse
+from agentwatch.base.faults import USAGE, Fault, cannot_create
 from agentwatch.cli.address import Address, parse_address
 from agentwatch.cli.export import open_session
 from agentwatch.cli.messages import say
 from agentwatch.cli.output import check_output, descriptor, write_file, write_times
 from agentwatch.cli.progress import ShownProgress
-from agentwatch.exports.clipping import Clip, Range, clip, range_of
-from agentwatch.exports.opening import Wanted
-from agentwatch.faults import USAGE, Fault, cannot_create
+from agentwatch.output.export.clip import Clip, Range, clip, range_of
+from agentwatch.output.export.exported import Wanted
 from agentwatch.text.amounts import byte_size, plural
-from agentwatch.wire import Agent
 
 _TO = ".."
 _PIECE_BYTES = 1 << 20

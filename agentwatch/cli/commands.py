@@ -12,21 +12,21 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from agentwatch.agents.opening import saved_source
+from agentwatch.base.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.cli.address import HERE, STDIN, check_part, is_elsewhere, parse_address, session_and_moment
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
-from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source
 from agentwatch.text.safe import cut, safe_line
-from agentwatch.wire.opening import saved_source
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.moments import Moment
-    from agentwatch.screen.terminal.signals import HeldSignals
-    from agentwatch.shipping.publication import Publication
+    from agentwatch.analysis.moments import MomentSpec
+    from agentwatch.remote.publish.publication import Publication
+    from agentwatch.screen.terminal.driver import HeldSignals
     from agentwatch.sources.agent import AgentSource
 
 _SHOWN_COLUMNS = 80
@@ -101,7 +101,7 @@ def watch_address(words: str, options: Options) -> int:
     return watch_stdin(options)
 
 
-def _check_printed(words: str, moment: Moment | None, options: Options) -> None:
+def _check_printed(words: str, moment: MomentSpec | None, options: Options) -> None:
     if moment is not None and options.prints():
         hint = f"agentwatch show {words}"
         raise Fault(f"printing shows a whole recording, not a moment of it; try {hint}", USAGE)
@@ -169,7 +169,7 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
         Fault: A file cannot be created, or the agent cannot start.
     """
     from agentwatch.cli import ship_options as publishing
-    from agentwatch.screen.terminal.signals import HeldSignals
+    from agentwatch.screen.terminal.driver import HeldSignals
 
     options = _with_rules(options, is_started=True)
     held = HeldSignals()
@@ -232,7 +232,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
     options = _with_rules(options, is_started=False)
     held: HeldSignals | None = None
     if not options.prints():
-        from agentwatch.screen.terminal.signals import HeldSignals
+        from agentwatch.screen.terminal.driver import HeldSignals
 
         held = HeldSignals()
         held.hold()
@@ -291,7 +291,7 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
     from agentwatch.cli.machines import log_in, several
     from agentwatch.cli.terminal import claimed_terminal
-    from agentwatch.screen.terminal.signals import HeldSignals
+    from agentwatch.screen.terminal.driver import HeldSignals
 
     log_in(words)
     listed = (
@@ -300,8 +300,8 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
     held = HeldSignals()
     held.hold()
     with claimed_terminal():
-        from agentwatch.machine.machine import Machine
-        from agentwatch.screen.machine.app import HomeApp
+        from agentwatch.catalog.catalog import Machine
+        from agentwatch.screen.screens.sessions.app import HomeApp
 
         watched = Machine(os.environ, Path.home()) if listed is None else listed
         gc.freeze()

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.agents import Agent
+from agentwatch.base.faults import USAGE, Fault, Signalled
 from agentwatch.cli.address import STDIN, Address, parse_address
 from agentwatch.cli.export import open_session
 from agentwatch.cli.messages import say
@@ -16,18 +18,19 @@ from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.cli.terminal import claimed_terminal
-from agentwatch.comparing import Comparison, Side, compare, compare_several, side_of
-from agentwatch.comparing.reports.members import json_pieces
-from agentwatch.comparing.reports.report import Report
-from agentwatch.comparing.reports.several_runs import several_json, several_report
-from agentwatch.comparing.reports.text import text_lines
-from agentwatch.comparing.reports.two_runs import report_of
-from agentwatch.exports.opening import Wanted
-from agentwatch.faults import USAGE, Fault, Signalled
-from agentwatch.redaction.mask import Masks
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.output.compare import Comparison, Side, compare, compare_several, side_of
+from agentwatch.output.compare.reports import (
+    Report,
+    json_pieces,
+    report_of,
+    several_json,
+    several_report,
+    text_lines,
+)
+from agentwatch.output.export.exported import Wanted
+from agentwatch.output.redact.mask import Masks
+from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.text.safe import safe_line
-from agentwatch.wire import Agent
 
 SCREEN = "screen"
 """The output format that is no report: the comparison is shown on the screen."""
@@ -99,11 +102,11 @@ def run_compare(request: Request, options: Options) -> int:
 def _write_report(request: Request, report: Report, masked: list[str]) -> int:
     match request.output_format:
         case "markdown":
-            from agentwatch.comparing.reports.markdown import markdown_pieces
+            from agentwatch.output.compare.reports import markdown_pieces
 
             return _write_file(request, markdown_pieces(report))
         case "html":
-            from agentwatch.comparing.reports.page import page_pieces
+            from agentwatch.output.compare.page import page_pieces
 
             return _write_file(request, page_pieces(report, masked))
     if request.output in (None, STDOUT):
@@ -183,7 +186,7 @@ def show(comparison: Comparison, a: Address, b: Address, options: Options) -> in
     held = HeldSignals()
     held.hold()
     with claimed_terminal():
-        from agentwatch.screen.comparing.app import ComparisonApp
+        from agentwatch.screen.screens.compare.screen import ComparisonApp
 
         gc.freeze()
         app = ComparisonApp(

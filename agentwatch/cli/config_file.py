@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentwatch.config import Config, Machines, OnSetting
-from agentwatch.faults import USAGE, Fault, cannot_open
+from agentwatch.base.config import Config, Machines, OnSetting
+from agentwatch.base.faults import USAGE, Fault, cannot_open
+from agentwatch.base.files import config_folder
 from agentwatch.recording import open_regular
-from agentwatch.state_folder import config_folder
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SHOWN_COLUMNS = 40
@@ -215,7 +215,7 @@ def _age_ms(path: Path, words: str) -> int:
 
 
 def _check_theme(path: Path, theme: str) -> None:
-    from agentwatch.screen.lines.themes import theme_names
+    from agentwatch.screen.terminal.themes import theme_names
 
     known = theme_names()
     if theme not in known:
@@ -223,7 +223,7 @@ def _check_theme(path: Path, theme: str) -> None:
 
 
 def _check_keys(path: Path, keys: Mapping[str, str]) -> None:
-    from agentwatch.screen.keymap import InvalidKeys, check_keys
+    from agentwatch.screen.terminal.keymap import InvalidKeys, check_keys
 
     try:
         check_keys(keys)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from agentwatch import __version__
+from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING
+from agentwatch.base.files import write_all
 from agentwatch.cli.messages import say
-from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING
-from agentwatch.writing import write_all
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

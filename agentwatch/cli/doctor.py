@@ -20,16 +20,16 @@ from pathlib import Path
 import click
 
 from agentwatch import __version__
+from agentwatch.agents.hooks import HookedAgent
+from agentwatch.agents.session_folders import variables
+from agentwatch.base.config import EngineSettings, Machines
+from agentwatch.base.credentials import PREFIX
+from agentwatch.base.faults import Fault, reading
+from agentwatch.base.files import state_folder
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.config import EngineSettings, Machines
-from agentwatch.engine.address import parse_engine
-from agentwatch.engine.credentials import PREFIX
-from agentwatch.faults import Fault, reading
-from agentwatch.state_folder import state_folder
+from agentwatch.remote.address import parse_engine
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import safe_line
-from agentwatch.wire.hooks import HookedAgent
-from agentwatch.wire.session_folders import variables
 
 PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click")
 EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py", "google-re2")
@@ -162,8 +162,8 @@ def _size() -> str | None:
 
 
 def _folders(environ: Mapping[str, str]) -> dict[str, object]:
-    from agentwatch.recording.saved_sessions.stems import saved_stems
-    from agentwatch.state_folder import config_folder, state_folder
+    from agentwatch.base.files import config_folder, state_folder
+    from agentwatch.recording.saved_sessions import saved_stems
 
     try:
         stems = list(saved_stems())
@@ -200,10 +200,10 @@ def _place(path: Path, variable: str, environ: Mapping[str, str]) -> str:
 
 def _agents(environ: Mapping[str, str]) -> dict[str, object]:
     """Return the number of sessions of each agent on this machine, and the state of its hooks."""
+    from agentwatch.agents.registry import hooked_agents
+    from agentwatch.catalog.catalog import Machine
     from agentwatch.cli.sessions_options import agent_names
-    from agentwatch.machine.machine import Machine
     from agentwatch.recording import now_ms
-    from agentwatch.wire.agents import hooked_agents
 
     machine = Machine(environ, Path.home())
     machine.wants_all = True
@@ -226,7 +226,7 @@ def _unreadable(problems: Iterable[OSError]) -> dict[str, object]:
 
 
 def _hooks(agent: HookedAgent, environ: Mapping[str, str]) -> str:
-    from agentwatch.hooks.plan import Hooks
+    from agentwatch.catalog.hooks.plan import Hooks
 
     try:
         status = Hooks(agent, environ, Path.home()).status()
@@ -240,8 +240,8 @@ def _hooks(agent: HookedAgent, environ: Mapping[str, str]) -> str:
 
 def _plugins() -> dict[str, object]:
     """Return the names of the plugins; their packages are not imported."""
-    from agentwatch.exports.plugins import GROUP as EXPORTERS
-    from agentwatch.wire.plugins.group import GROUP as AGENTS
+    from agentwatch.agents.plugins import GROUP as AGENTS
+    from agentwatch.output.export.plugins import GROUP as EXPORTERS
 
     return {group.name: ", ".join(group.names()) or "none" for group in (AGENTS, EXPORTERS)}
 

@@ -6,7 +6,8 @@ import os
 import time
 from pathlib import Path
 
-from agentwatch.analysis.moments import Moment
+from agentwatch.analysis.moments import MomentSpec
+from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault
 from agentwatch.cli.address import check_part
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.default_command import note_incomplete
@@ -14,10 +15,8 @@ from agentwatch.cli.machines import log_in
 from agentwatch.cli.messages import printable, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.progress import ShownProgress
-from agentwatch.engine.engine import named
-from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault
-from agentwatch.remote.copying import Copying
-from agentwatch.remote.opening import open_copy, source_of
+from agentwatch.remote.copying import Copying, open_copy, source_of
+from agentwatch.remote.engine import named
 from agentwatch.sources.open import create_log
 from agentwatch.text.amounts import byte_size
 
@@ -79,7 +78,7 @@ def report(copying: Copying) -> None:
         say(named(copying.address, copying.problem))
 
 
-def watch_elsewhere(words: str, moment: Moment | None, options: Options) -> int:
+def watch_elsewhere(words: str, moment: MomentSpec | None, options: Options) -> int:
     """Watch a session until it ends, or until the user quits.
 
     Args:

@@ -11,20 +11,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from agentwatch.base.credentials import credentials
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.messages import say
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.engine.credentials import credentials
-from agentwatch.engine.engine import EngineError, Trouble, named
-from agentwatch.engine.limits import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
-from agentwatch.engine.logins import login_of
-from agentwatch.engine.names import CARD_STREAM, STREAM, SessionName, is_publisher
-from agentwatch.engine.opening import Login, check_extra, open_archive
-from agentwatch.faults import USAGE, Fault
+from agentwatch.remote.chunk import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
+from agentwatch.remote.engine import (
+    CARD_STREAM,
+    STREAM,
+    EngineError,
+    Login,
+    SessionName,
+    Trouble,
+    check_extra,
+    is_publisher,
+    login_of,
+    named,
+    open_archive,
+)
 from agentwatch.text.amounts import byte_size, plural
 
 if TYPE_CHECKING:
-    from agentwatch.engine.nats.administration import Administrator, Server, Stream
+    from agentwatch.remote.nats.administration import Administrator, Server, Stream
 
 _ADMINISTRATOR = "admin"
 _EXPLANATION = """\
@@ -90,7 +99,7 @@ def check_users(users: Users) -> None:
     Raises:
         Fault: A name cannot be used, or a user has two.
     """
-    from agentwatch.engine.nats.permissions import can_watch
+    from agentwatch.remote.nats.administration import can_watch
 
     for name in users.publishers:
         if not is_publisher(name):
@@ -105,7 +114,7 @@ def check_users(users: Users) -> None:
 
 def _made(opened: Administrator, replicas: int | None, max_bytes: int | None) -> list[str]:
     """Make the streams, and return a comment for each about what was done."""
-    from agentwatch.engine.nats.administration import STREAMS
+    from agentwatch.remote.nats.administration import STREAMS
 
     before = {name: opened.stream(name) for name in STREAMS}
     chunks, _ = before.values()
@@ -139,7 +148,7 @@ def _report(name: str, before: Stream | None, now: Stream | None) -> str:
 
 
 def _configuration(users: Users) -> Iterator[str]:
-    from agentwatch.engine.nats.permissions import of_publisher, of_watcher, user_block
+    from agentwatch.remote.nats.administration import of_publisher, of_watcher, user_block
 
     yield "authorization {"
     yield "  users: ["
@@ -290,7 +299,7 @@ def run_status(asked: Asked, *, as_json: bool) -> int:
 
 
 def _found(given: Login, opened: Administrator) -> Found:
-    from agentwatch.engine.nats.administration import STREAMS
+    from agentwatch.remote.nats.administration import STREAMS
 
     server = opened.server()
     if not server.has_jetstream:
@@ -405,8 +414,8 @@ def administrator(found: Login) -> Iterator[Administrator]:
         Fault: The extra is not installed, or the engine has refused something or does not answer.
     """
     check_extra()
-    from agentwatch.engine.nats.administration import Administrator
-    from agentwatch.engine.nats.errors import NOT_ALLOWED
+    from agentwatch.remote.nats.administration import Administrator
+    from agentwatch.remote.nats.errors import NOT_ALLOWED
 
     try:
         opened = Administrator(found)

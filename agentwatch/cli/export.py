@@ -8,19 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.agents import Agent
 from agentwatch.analysis.moments import Problem
-from agentwatch.analysis.status.reasons import unknown_agent
+from agentwatch.analysis.status import unknown_agent
+from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
 from agentwatch.cli.address import STDIN, Address, opened
 from agentwatch.cli.messages import say
 from agentwatch.cli.output import STDOUT, check_output, owner_of, write_file
 from agentwatch.cli.progress import ShownProgress
-from agentwatch.exports.exported import Exported
-from agentwatch.exports.exporter import Choices, Exporter, Sender
-from agentwatch.exports.opening import Wanted, exported
-from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
+from agentwatch.output.export.exported import Exported, Wanted, exported
+from agentwatch.output.export.exporters import Choices, Exporter, Sender
 from agentwatch.recording import SessionFiles
 from agentwatch.text.amounts import byte_size, plural
-from agentwatch.wire import Agent
 
 FILM = "asciicast"
 """The format that can also be a film of the screen."""
@@ -71,7 +70,7 @@ def run_export(request: Request, agent: Agent | None) -> int:
 def _pieces(exporter: Exporter, session: Exported, choices: Choices) -> Iterator[bytes]:
     """Return the pieces of the file. A film of the screen needs the screen, which no format may load."""
     if choices.screen and exporter.name == FILM:
-        from agentwatch.screen.film.film import filmed
+        from agentwatch.screen.screens.film import filmed
 
         return filmed(session, choices)
     return exporter.write(session, choices)

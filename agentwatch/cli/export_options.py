@@ -55,7 +55,7 @@ _raw = click.option("--raw", "is_raw", is_flag=True, help="Leave secrets and per
 
 
 def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
-    from agentwatch.exports.exporters import exporter_named, exporter_names
+    from agentwatch.output.export.exporters import exporter_named, exporter_names
 
     exporter = exporter_named(name)
     if exporter is not None:
@@ -63,7 +63,7 @@ def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
     if name not in exporter_names():
         names = ", ".join(exporter_names())
         raise click.UsageError(f"{option.opts[0]}: {name!r} is not one of: {names}")
-    from agentwatch.exports.plugins import GROUP
+    from agentwatch.output.export.plugins import GROUP
 
     reason = GROUP.problem_of(name)
     GROUP.problems.clear()  # the error is reported here
@@ -71,7 +71,7 @@ def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
 
 
 def _complete_exporter(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
-    from agentwatch.exports.exporters import exporter_names
+    from agentwatch.output.export.exporters import exporter_names
 
     return [name for name in exporter_names() if name.startswith(incomplete)]
 
@@ -81,7 +81,7 @@ class _ExporterOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
-        from agentwatch.exports.exporters import exporter_names
+        from agentwatch.output.export.exporters import exporter_names
 
         *names, last = exporter_names()
         self.help = f"{', '.join(names)} or {last}."
@@ -113,8 +113,8 @@ def export(address: str, **given: Any) -> int:
     from agentwatch.cli.export import Request, run_export
     from agentwatch.cli.options import Options
     from agentwatch.cli.output import check_output
-    from agentwatch.exports.exporter import Choices
-    from agentwatch.exports.opening import Wanted
+    from agentwatch.output.export.exported import Wanted
+    from agentwatch.output.export.exporters import Choices
 
     output, is_forced = given["output"], given["is_forced"]
     if output is None and is_forced:

@@ -8,20 +8,20 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from agentwatch.actions import count_words
+from agentwatch.base.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import end_session, print_rest, print_session
 from agentwatch.cli.terminal import claimed_terminal
-from agentwatch.events import Outcome
-from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.session import calls_by_outcome
+from agentwatch.session.actions import count_words
+from agentwatch.session.events import Outcome
 from agentwatch.sources.source import Source
 
 if TYPE_CHECKING:
     from agentwatch.feed.playhead import Replay
-    from agentwatch.screen.terminal.signals import HeldSignals
+    from agentwatch.screen.terminal.driver import HeldSignals
 
 
 def watch(
@@ -39,7 +39,7 @@ def watch(
         held: The signals that were held before the source was opened; None if none were.
     """
     if held is None and not options.prints():
-        from agentwatch.screen.terminal.signals import HeldSignals
+        from agentwatch.screen.terminal.driver import HeldSignals
 
         held = HeldSignals()
     feed = _feed(source, options, replay)
@@ -78,14 +78,14 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
         return Feed(source.reader, agent)
     if options.prints():
         if log_fd is not None:
-            from agentwatch.outputs.log_writer import LogWriter
+            from agentwatch.output.log import LogWriter
             from agentwatch.recording.alarms import alarms_of
 
             source.written.log = LogWriter(source.reader, log_fd, agent=agent, alarms=alarms_of(source.path))
         if replay is None:
             return Feed(source.reader, agent)
         from agentwatch.analysis.moments import NOTHING_ASKED, Problem
-        from agentwatch.outputs.played import replayed
+        from agentwatch.output.stream_json import replayed
 
         played = replayed(source, replay, options.asked() or NOTHING_ASKED, agent)
         if isinstance(played, Problem):
@@ -93,7 +93,7 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
         return played
     if log_fd is None:
         return Feed(source.reader, agent)
-    from agentwatch.outputs.log_writer import LoggedFeed
+    from agentwatch.output.log import LoggedFeed
     from agentwatch.recording.alarms import alarms_of
 
     feed = LoggedFeed(source.reader, log_fd, agent, alarms_of(source.path))
@@ -126,7 +126,7 @@ def _check_integrity(feed: Feed, code: int) -> int:
 
 def _show_and_tee(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
     """Draw the screen on the terminal, and copy every byte of the recording to stdout."""
-    from agentwatch.outputs.stream_json import Tee
+    from agentwatch.output.stream_json import Tee
 
     tee = Tee(source.reader.fd, source.reader.growth, os.dup(1))
     code = _show(source, feed, options, held)
@@ -143,7 +143,7 @@ def _show(
     """Draw the screen until the user quits; then record and print the rest of a pipe."""
     held.hold()
     with claimed_terminal():
-        from agentwatch.screen.app import AgentwatchApp, Leave
+        from agentwatch.screen.screens.session.app import AgentwatchApp, Leave
 
         gc.freeze()
         app = AgentwatchApp(

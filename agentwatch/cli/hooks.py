@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from agentwatch.agents.hooks import HookedAgent
+from agentwatch.agents.registry import hooked_agents
+from agentwatch.base.faults import CANNOT_CREATE, USAGE, Fault
+from agentwatch.catalog.hooks.plan import Change, Hooks, Status
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.stdout import print_lines
-from agentwatch.faults import CANNOT_CREATE, USAGE, Fault
-from agentwatch.hooks.change import Change
-from agentwatch.hooks.plan import Hooks, Status
 from agentwatch.text.times import date_and_time
-from agentwatch.wire.agents import hooked_agents
-from agentwatch.wire.hooks import HookedAgent
 
 
 def run_hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:

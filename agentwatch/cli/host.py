@@ -10,7 +10,7 @@ from agentwatch import __version__
 @click.command("host-rows", hidden=True)
 def host_rows() -> None:
     """Send the list of this machine, for `agentwatch ssh://HOST` elsewhere."""
-    from agentwatch.remote.ssh.host.rows import send_rows
+    from agentwatch.remote.ssh.host import send_rows
 
     send_rows(__version__)
 
@@ -21,6 +21,6 @@ def host_rows() -> None:
 @click.argument("digest", default="-")
 def host_pieces(session: str, have: int, digest: str) -> None:
     """Send a session, for `agentwatch ssh://HOST/ID` elsewhere."""
-    from agentwatch.remote.ssh.host.pieces import send_pieces
+    from agentwatch.remote.ssh.host import send_pieces
 
     send_pieces(session, have, digest)

@@ -11,19 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from agentwatch import __version__
+from agentwatch.base.faults import CANNOT_CREATE, INCOMPLETE_RECORDING, Fault, cannot_create
+from agentwatch.catalog.places import Places, notes_of
 from agentwatch.cli.messages import say
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_lines
-from agentwatch.faults import CANNOT_CREATE, INCOMPLETE_RECORDING, Fault, cannot_create
-from agentwatch.machine.places import Places
-from agentwatch.machine.problems import notes_of
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import safe_line
 
 if TYPE_CHECKING:
-    from agentwatch.session_index.index import SessionIndex
-    from agentwatch.session_index.updating import Updated
+    from agentwatch.catalog.index.index import SessionIndex, Updated
 
 _Result = TypeVar("_Result")
 
@@ -74,7 +72,7 @@ def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _
         raise Fault(f"{asked} needs the module sqlite3, which this Python was built without", CANNOT_CREATE)
     import sqlite3
 
-    from agentwatch.session_index.index import index_path, remove_index
+    from agentwatch.catalog.index.index import index_path, remove_index
 
     path = index_path()
     try:
@@ -93,8 +91,7 @@ def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _
 
 
 def _used(path: Path, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
-    from agentwatch.session_index.index import SessionIndex
-    from agentwatch.session_index.updating import update
+    from agentwatch.catalog.index.index import SessionIndex, update
 
     progress = ShownProgress().step("reading sessions")
     with closing(SessionIndex(path, __version__)) as index:

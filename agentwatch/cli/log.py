@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentwatch.base.faults import USAGE
 from agentwatch.cli.messages import say
 from agentwatch.cli.stdout import print_lines
-from agentwatch.faults import USAGE
 from agentwatch.feed import Feed
-from agentwatch.outputs.action_log import follow_log
+from agentwatch.output.log import follow_log
 from agentwatch.recording.alarms import Alarm
 
 
@@ -22,7 +22,7 @@ def print_log(feed: Feed, alarms: Sequence[Alarm], *, addresses: bool = False) -
     """
     code = print_lines(follow_log(feed, alarms=alarms, addresses=addresses))
     if code == 0 and feed.session.outcome is None:
-        from agentwatch.analysis.status.reasons import unknown_agent
+        from agentwatch.analysis.status import unknown_agent
 
         say(unknown_agent(feed.session))
         return USAGE

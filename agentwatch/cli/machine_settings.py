@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agentwatch.base.config import EngineSettings, Machines
+from agentwatch.base.faults import Fault
 from agentwatch.cli.address import HERE, SSH
-from agentwatch.config import EngineSettings, Machines
-from agentwatch.engine.address import is_engine, parse_engine
-from agentwatch.engine.names import is_publisher
-from agentwatch.faults import Fault
+from agentwatch.remote.address import is_engine, parse_engine
+from agentwatch.remote.engine import is_publisher
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SETTINGS: Mapping[str, type] = {

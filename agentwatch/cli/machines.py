@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentwatch.base.config import Machines
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.address import HERE, SSH, is_source
-from agentwatch.config import Machines
-from agentwatch.faults import USAGE, Fault
 from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
-    from agentwatch.machine.watched import Watched
-    from agentwatch.remote.fleet.several import Several
+    from agentwatch.catalog.watched import Watched
+    from agentwatch.remote.lists import Several
 
 _SHOWN_COLUMNS = 60
 
@@ -50,9 +50,9 @@ def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str]
         Fault: An address or the credentials of an engine are wrong, or a list without this machine
             needs a package that is not installed.
     """
-    from agentwatch.machine.machine import Machine
+    from agentwatch.catalog.catalog import Machine
     from agentwatch.recording import sessions_folder
-    from agentwatch.remote.fleet.several import Several
+    from agentwatch.remote.lists import Several
 
     elsewhere: dict[str, Watched] = {}
     for each in words:
@@ -65,8 +65,8 @@ def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str]
 
 
 def _add_host(elsewhere: dict[str, Watched], words: str) -> None:
-    from agentwatch.remote.ssh.address import parse_ssh
-    from agentwatch.remote.ssh.rows import SshHost
+    from agentwatch.remote.ssh.connection import parse_ssh
+    from agentwatch.remote.ssh.lists import SshHost
 
     address = str(parse_ssh(words.rstrip("/"))[0])
     if address not in elsewhere:
@@ -81,9 +81,8 @@ def _add_engine(
     *,
     is_alone: bool,
 ) -> None:
-    from agentwatch.engine.logins import login_of
-    from agentwatch.engine.opening import check_extra
-    from agentwatch.remote.fleet.engine import EngineFleet
+    from agentwatch.remote.engine import check_extra, login_of
+    from agentwatch.remote.lists import EngineFleet
 
     if is_alone:
         check_extra()

@@ -8,10 +8,10 @@ from agentwatch.cli.terminal import has_terminal
 from agentwatch.sources.open import KeepOptions
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.moments import Asked, Moment
-    from agentwatch.config import Config
+    from agentwatch.agents import Agent
+    from agentwatch.analysis.moments import Asked, MomentSpec
+    from agentwatch.base.config import Config
     from agentwatch.rules.alarms.tripwire import Tripwire
-    from agentwatch.wire import Agent
 
 
 class Options(NamedTuple):
@@ -33,9 +33,9 @@ class Options(NamedTuple):
     no_color: bool = False
     speed: float = 1.0
     max_idle: float | None = None
-    moment: "Moment | None" = None
+    moment: "MomentSpec | None" = None
     """The moment at which the screen opens or a replay starts; None for the newest, or for the start."""
-    until: "Moment | None" = None
+    until: "MomentSpec | None" = None
     """The moment at which a replay ends; None for the end of the recording."""
     loop: bool = False
     pause_on: Literal["failure", "bookmark"] | None = None
@@ -51,7 +51,7 @@ class Options(NamedTuple):
         """The user's settings; the defaults if no screen is drawn."""
         if self.settings is not None:
             return self.settings
-        from agentwatch.config import Config
+        from agentwatch.base.config import Config
 
         return Config()
 
@@ -81,7 +81,7 @@ class Options(NamedTuple):
         """Return the agent whose format the stream is read as; None to detect it."""
         if self.format is None:
             return None
-        from agentwatch.wire.agents import agent_named
+        from agentwatch.agents.registry import agent_named
 
         return agent_named(self.format)
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import click
 
+from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
+from agentwatch.base.files import write_all
 from agentwatch.cli.address import STDIN, named_file
-from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
 from agentwatch.recording import SessionFiles, is_being_written, sessions_folder
-from agentwatch.writing import write_all
 
 STDOUT = Path("-")
 _RECORDINGS = (".ndjson", ".jsonl")
@@ -266,7 +266,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 def _is_written(path: Path) -> bool:
     """Return whether a file is a recording that is still being written, or an agent's own file that is."""
-    from agentwatch.wire.own_files import is_still_written  # 3 ms, for a file that exists only
+    from agentwatch.agents.own_files import is_still_written  # 3 ms, for a file that exists only
 
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

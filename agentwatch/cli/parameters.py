@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from agentwatch.analysis.moments import Moment
+    from agentwatch.analysis.moments import MomentSpec
 
 Callback = Callable[[click.Context, click.Parameter, str | None], int | None]
 
@@ -74,7 +74,7 @@ class AddressType(PathType):
         path = Path(incomplete or ".")
         if not incomplete or "/" in incomplete or any(path.parent.glob(f"{escape(path.name)}*")):
             return [files]
-        from agentwatch.machine.places.session_ids import SessionIds
+        from agentwatch.catalog.session_ids import SessionIds
 
         # click's script for bash drops the words that precede a file entry, so the file entry comes first.
         return [files, *map(CompletionItem, SessionIds().beginning_with(incomplete)[:_MOST_OFFERED])]
@@ -85,8 +85,8 @@ ADDRESS = AddressType()
 
 
 def _format_names() -> list[str]:
-    from agentwatch.wire.agents import FORMATS  # only for help, and when a name is given or completed
-    from agentwatch.wire.plugins.group import GROUP
+    from agentwatch.agents.plugins import GROUP
+    from agentwatch.agents.registry import FORMATS  # only for help, and when a name is given or completed
 
     return [*dict.fromkeys((*FORMATS, *GROUP.names()))]
 
@@ -94,13 +94,13 @@ def _format_names() -> list[str]:
 def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | None) -> str | None:
     if name is None:
         return None
-    from agentwatch.wire.agents import agent_named
+    from agentwatch.agents.registry import agent_named
 
     if agent_named(name) is not None:
         return name
     if name not in _format_names():
         raise click.UsageError(f"--format: {name!r} is not one of: {', '.join(_format_names())}")
-    from agentwatch.wire.plugins import problem_of, problems
+    from agentwatch.agents.plugins import problem_of, problems
 
     reason = problem_of(name)
     problems.clear()  # the error is reported here
@@ -169,7 +169,7 @@ def forced(command: Any) -> Any:
     return click.option("--force", "is_forced", is_flag=True, help="Replace FILE if it exists.")(command)
 
 
-def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -> Moment | None:
+def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -> MomentSpec | None:
     """Return the moment that the words of an option name.
 
     Raises:

@@ -6,18 +6,18 @@ import os
 import time
 from collections.abc import Callable, Iterator
 
-from agentwatch.actions import action, brief_action
-from agentwatch.agent_facts import LATE_EXIT_MS
+from agentwatch.agents.json_line import joined
+from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
 from agentwatch.cli.messages import in_runner, say, without_commands
 from agentwatch.cli.stdout import PrintingFailed, write, write_json, write_line
-from agentwatch.events import Outcome
-from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.recording import MOST_LINE_BYTES
 from agentwatch.session import Call, Place, Session
+from agentwatch.session.actions import action, brief_action
+from agentwatch.session.agent_process import LATE_EXIT_MS
+from agentwatch.session.events import Outcome
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText, safe_line, safe_text
-from agentwatch.wire.json_line import joined
 
 _STDERR_LINES = 10
 _MOST_QUIET_MS = 600_000
@@ -116,7 +116,7 @@ def _end_printing(source: Source, session: Session, output_format: str) -> int:
 
 def _ending(source: Source, session: Session) -> list[str]:
     """Return the last lines of the agent's stderr, and why the run did not succeed."""
-    from agentwatch.analysis.status.reasons import ending, reason  # 2 ms, which a success does not need
+    from agentwatch.analysis.status import ending, reason  # 2 ms, which a success does not need
 
     facts = source.agent_facts()
     words, why = ending(session, facts), reason(session, facts)
@@ -192,7 +192,7 @@ def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:
 def _print_result(feed: Feed, place: Place) -> None:
     """Print the line of a result as the agent wrote it, in pieces if it is longer than 16 MiB."""
     if place.length <= MOST_LINE_BYTES:
-        from agentwatch.safe_json import safe_json
+        from agentwatch.text.safe_json import safe_json
 
         line = joined(feed.line_at(place).rstrip(b"\r").split(b"\n"))
         write_json((safe_json(line.decode("utf-8", "replace").encode()) if os.isatty(1) else line,))
@@ -204,7 +204,7 @@ def _print_result(feed: Feed, place: Place) -> None:
 
 
 def _copy_bytes(feed: Feed, source: Source) -> None:
-    from agentwatch.outputs.stream_json import ByteCopy
+    from agentwatch.output.stream_json import ByteCopy
 
     copy = ByteCopy(source.reader.fd, feed.reader.growth, 1, start=feed.offset)
     try:
@@ -224,7 +224,7 @@ def _print_end(feed: Feed, output_format: str) -> None:
     run, has_result = feed.session.run, feed.session.traits.has_result
     is_good = run.outcome is Outcome.SUCCEEDED or (run.outcome is Outcome.UNFINISHED and not has_result)
     if output_format == "summary":
-        from agentwatch.outputs.summary import whole_summary
+        from agentwatch.output.summary import whole_summary
 
         write_json(whole_summary(feed))
     elif output_format == "final" and is_good:
@@ -235,7 +235,7 @@ def _print_end(feed: Feed, output_format: str) -> None:
 
 def _print_final(session: Session) -> None:
     """Print the final answer and a line end; nothing if there is no text after the last call."""
-    from agentwatch.outputs.final import final_answer
+    from agentwatch.output.text import final_answer
 
     if answer := final_answer(session):
         shown = safe_text(answer) if os.isatty(1) or in_runner() else answer

@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from agentwatch.base.faults import cannot_create
 from agentwatch.cli.address import opened, whole
 from agentwatch.cli.messages import say
 from agentwatch.cli.output import check_output, descriptor, write_file, write_times
 from agentwatch.cli.progress import ShownProgress
-from agentwatch.faults import cannot_create
-from agentwatch.redaction.recording import Redacted, redacted
+from agentwatch.output.redact.recording import Redacted, redacted
 from agentwatch.text.amounts import byte_size, plural
 
 _PIECE_BYTES = 1 << 20

@@ -9,27 +9,22 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.agents.found import Key
+from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
+from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.listing import is_hidden, root
+from agentwatch.catalog.row import Group, Row
 from agentwatch.cli.address import ENGINE, HERE
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.sessions_options import Pruning
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
-from agentwatch.machine.listing.families import root
-from agentwatch.machine.listing.hiding import is_hidden
-from agentwatch.machine.machine import Machine
-from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Group
 from agentwatch.recording import now_ms, sessions_folder
-from agentwatch.recording.saved_sessions.deletion import delete_session
-from agentwatch.recording.saved_sessions.pruning import Prunable, prunable
-from agentwatch.recording.saved_sessions.stems import SavedStem, saved_stems
-from agentwatch.safe_json import safe_json
-from agentwatch.screen.home.cells import wide_row
-from agentwatch.screen.home.columns import LEAST_FOR_ONE_ROW, Widths, columns_for
+from agentwatch.recording.saved_sessions import Prunable, SavedStem, delete_session, prunable, saved_stems
+from agentwatch.screen.screens.sessions.cells import LEAST_FOR_ONE_ROW, Widths, columns_for, wide_row
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
-from agentwatch.wire.found import Key
 
 _ANSWER_SECONDS = 5.0
 """How long another machine may take to answer."""
@@ -116,7 +111,7 @@ def _of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key,
 def _print_json(rows: Iterable[Row]) -> int:
     import platform
 
-    from agentwatch.outputs.session_rows import row_json
+    from agentwatch.output.session_rows import row_json
 
     host = platform.node()
     lines = [row_json(row, host) for row in rows]

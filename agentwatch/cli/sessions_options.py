@@ -32,7 +32,7 @@ def _known_agents(_ctx: click.Context, option: click.Parameter, names: tuple[str
 def _known_states(_ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
     if not names:
         return frozenset()
-    from agentwatch.outputs.session_rows import state_names
+    from agentwatch.output.session_rows import state_names
 
     typed = [name.replace(" ", "-") for name in state_names()]
     found = _known(option, tuple(name.replace(" ", "-") for name in names), typed)
@@ -48,8 +48,8 @@ def _known(option: click.Parameter, names: tuple[str, ...], known: list[str]) ->
 
 def agent_names() -> list[str]:
     """Return the short names of all agents whose sessions are found."""
-    from agentwatch.wire.agents import known_agents, programs
-    from agentwatch.wire.found import OWN
+    from agentwatch.agents.found import OWN
+    from agentwatch.agents.registry import known_agents, programs
 
     formats = (agent.agent or agent.name for agent in known_agents())
     return sorted({*formats, *(program.name for program in programs()), OWN})

@@ -11,22 +11,21 @@ from typing import NamedTuple
 
 import click
 
+from agentwatch.agents.opening import store_for
+from agentwatch.base.config import EngineSettings
+from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.cli.address import whole
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.messages import internal_error, say
-from agentwatch.config import EngineSettings
-from agentwatch.engine.address import EngineAddress
-from agentwatch.engine.opening import check_extra
-from agentwatch.faults import USAGE, Fault, cannot_open
 from agentwatch.recording import SessionFiles, saved_recordings
-from agentwatch.recording.saved_sessions.deletion import is_recorded
-from agentwatch.remote.warned import is_news
-from agentwatch.shipping.jobs import Job, ship, ship_all
-from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
-from agentwatch.shipping.target import Given, Target, target_of
-from agentwatch.shipping.unsent import forget, is_saved, unsent
+from agentwatch.recording.saved_sessions import is_recorded
+from agentwatch.remote.address import EngineAddress
+from agentwatch.remote.copying import is_news
+from agentwatch.remote.engine import check_extra
+from agentwatch.remote.publish.process import Job, ship, ship_all
+from agentwatch.remote.publish.publication import Given, Target, target_of
+from agentwatch.remote.publish.sidecar import Shipped, ShipState, forget, is_saved, read_shipped, unsent
 from agentwatch.text.amounts import byte_size
-from agentwatch.wire.stores import store_for
 
 _INTERRUPTED = 130
 _PROGRESS_SECONDS = 2.0

@@ -14,8 +14,7 @@ from agentwatch.cli.options import Options
 from agentwatch.cli.parameters import PATH, together
 
 if TYPE_CHECKING:
-    from agentwatch.shipping.publication import Publication
-    from agentwatch.shipping.target import Given
+    from agentwatch.remote.publish.publication import Given, Publication
     from agentwatch.sources.agent import AgentSource
 
 _ENGINE = "ENGINE"
@@ -102,9 +101,8 @@ def publication_of(
     if options.no_record:
         say(_UNRECORDED)
         return None
-    from agentwatch.engine.opening import check_extra
-    from agentwatch.shipping.publication import Publication
-    from agentwatch.shipping.target import target_of
+    from agentwatch.remote.engine import check_extra
+    from agentwatch.remote.publish.publication import Publication, target_of
 
     check_extra()
     given = given_in(asked)
@@ -113,7 +111,7 @@ def publication_of(
 
 def given_in(asked: Mapping[str, Any]) -> Given:
     """Return what options say about an engine, beside its address."""
-    from agentwatch.shipping.target import Given
+    from agentwatch.remote.publish.publication import Given
 
     return Given(
         asked["publish_as"] or "", asked["credentials"], asked["publish_ca"], bool(asked["publish_plaintext"])
@@ -149,7 +147,7 @@ def end(publication: Publication, source: AgentSource, most_seconds: float = flo
         is_done = publication.wait(most_seconds)
     except KeyboardInterrupt:
         is_done = False
-    from agentwatch.remote.warned import is_news
+    from agentwatch.remote.copying import is_news
 
     if is_news(publication.engine, warning := publication.warning()):
         say(warning)

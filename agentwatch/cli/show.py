@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.moments import CallEnd, End, Moment, Problem, addressed, base_of, time_of
-from agentwatch.analysis.status.reasons import unknown_agent
+from agentwatch.agents import Agent
+from agentwatch.analysis.moments import CallEnd, End, MomentSpec, Problem, addressed, base_of, time_of
+from agentwatch.analysis.status import unknown_agent
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.address import STDIN, Address, opened
 from agentwatch.cli.messages import say
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.faults import USAGE, Fault
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.timeline import Timeline
-from agentwatch.outputs.shown.call import call_json, call_text
-from agentwatch.outputs.shown.state import State, state_json, state_text
+from agentwatch.output.show import State, call_json, call_text, state_json, state_text
 from agentwatch.recording import SessionFiles
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
-from agentwatch.wire import Agent
 
 
 def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
@@ -65,7 +64,7 @@ def _state(address: Address, history: History) -> State:
     return State(part, part.offset, times.size, at_ms)
 
 
-def _offset(address: Address, moment: Moment, feed: Feed, times: Timeline) -> int:
+def _offset(address: Address, moment: MomentSpec, feed: Feed, times: Timeline) -> int:
     path = None if address.path == STDIN else SessionFiles(address.path).bookmarks
     bookmarks = Bookmarks(path, lambda offset: ends_a_line(feed.reader.line_at, offset)).by_name()
     offset = addressed(moment, feed.session, times, bookmarks)

@@ -11,22 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.catalog.statistics import LEAST, Chosen, Failures, Statistics, Sums, names, statistics
 from agentwatch.cli.index import with_index
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.faults import USAGE, Fault
 from agentwatch.rules.language.errors import nearest
-from agentwatch.safe_json import safe_json
-from agentwatch.session_index.statistics import Chosen, Statistics, names, statistics
-from agentwatch.session_index.statistics.calls import LEAST, Failures
-from agentwatch.session_index.statistics.sums import Sums
 from agentwatch.text.amounts import dollars, plural, short_count
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, wrapped
+from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
-    from agentwatch.session_index.index import SessionIndex
-    from agentwatch.session_index.updating import Updated
+    from agentwatch.catalog.index.index import SessionIndex, Updated
 
 _OWN = "agentwatch"
 """The agent of agentwatch's recordings in the list of sessions. In the index they have the recorded agent."""

@@ -35,8 +35,8 @@ def stats(
     """
     if as_json and output_format not in (None, "json"):
         raise click.UsageError(f"--json excludes --output-format {output_format}")
+    from agentwatch.catalog.statistics import Chosen
     from agentwatch.cli.stats import print_statistics
-    from agentwatch.session_index.statistics import Chosen
 
     chosen = Chosen(frozenset(name.casefold() for name in agents), repo, since_ms)
     return print_statistics(chosen, "json" if as_json else output_format or "text")

@@ -9,8 +9,7 @@ import os
 import time
 from collections.abc import Sequence
 
-from agentwatch.machine.status.counts import Counts, UnknownFieldError
-from agentwatch.machine.status.file import read_status
+from agentwatch.catalog.status import Counts, UnknownFieldError, read_status
 
 _OPTION = "--format"
 
@@ -47,7 +46,7 @@ def status_line(template: str | None) -> str:
         Counts().filled(template)  # a wrong template is reported whatever there is to count
     counts = read_status(time.time_ns() // 10**6)
     if counts is None:
-        from agentwatch.machine.status.look import looked
+        from agentwatch.catalog.status import looked
 
         counts = looked()
     return counts.line() if template is None else counts.filled(template)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING
+from agentwatch.base.files import write_all
 from agentwatch.cli.messages import in_runner, json_without_commands, printable, say
-from agentwatch.faults import BROKEN_PIPE, INCOMPLETE_RECORDING
-from agentwatch.writing import write_all
 
 
 class PrintingFailed(Exception):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentwatch.base.faults import USAGE
+from agentwatch.catalog.status import UnknownFieldError, known_fields
 from agentwatch.cli.app import options_of
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.parameters import (
@@ -22,8 +24,6 @@ from agentwatch.cli.parameters import (
     together,
 )
 from agentwatch.cli.ship_options import publishing
-from agentwatch.faults import USAGE
-from agentwatch.machine.status.counts import UnknownFieldError, known_fields
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -96,8 +96,8 @@ def replay(address: str, **given: Any) -> int:
 @colour
 def demo(**given: Any) -> int:
     """Replay a bundled session; needs no agent and no network."""
+    from agentwatch.base.resources import resource
     from agentwatch.cli.commands import replay_file
-    from agentwatch.resources import resource
 
     return replay_file(resource("recordings") / "demo.ndjson", options_of(given), is_bundled=True)
 
@@ -140,7 +140,7 @@ def drift(address: str, **given: Any) -> int:
     from agentwatch.cli.address import opened, whole
     from agentwatch.cli.options import Options
     from agentwatch.cli.stdout import print_lines
-    from agentwatch.outputs.unknown_fields import report
+    from agentwatch.output.drift import report
 
     found = report(opened(whole(address, "drift")), Options(**given).agent())
     return print_lines(found.lines()) or (0 if found.is_known else USAGE)
@@ -180,7 +180,7 @@ class _HookedAgent(click.ParamType[str]):
 
     def names(self) -> click.Choice[str]:
         """Return the choice among all names."""
-        from agentwatch.wire.agents import hooked_agents
+        from agentwatch.agents.registry import hooked_agents
 
         return click.Choice(tuple(hooked_agents()))
 

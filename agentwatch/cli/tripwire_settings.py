@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.config import OnSetting
+from agentwatch.base.config import OnSetting
 from agentwatch.rules.alarms.tripwire import tripwire
 from agentwatch.rules.language import RuleError
 from agentwatch.rules.language.errors import did_you_mean

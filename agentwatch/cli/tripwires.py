@@ -6,16 +6,15 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 
-from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
-from agentwatch.faults import USAGE, Fault
-from agentwatch.outputs.action_log import ActionLog
+from agentwatch.output.log import ActionLog
 from agentwatch.rules.alarms.thread import AlarmThread
 from agentwatch.rules.alarms.tripwire import Action, Tripwire, tripwire
 from agentwatch.rules.language import RuleError
-from agentwatch.sources.source import Source
-from agentwatch.sources.written_files import News
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.sources.source import News, Source
 from agentwatch.text.safe import cut, safe_line
 
 _SHOWN_COLUMNS = 80

@@ -9,12 +9,12 @@ from bisect import bisect_right
 from io import BytesIO
 from typing import Any, NamedTuple
 
+from agentwatch.agents import Agent, Decoder
+from agentwatch.agents.tool import Tool
 from agentwatch.session import Session
 from agentwatch.session.earlier import SessionState, earlier_session, session_state
-from agentwatch.session.storage.spill import Spill
+from agentwatch.session.storage import Spill
 from agentwatch.session.transcript import Transcript
-from agentwatch.wire import Agent, Decoder
-from agentwatch.wire.tool import Tool
 
 _LEAST_BYTES = 1 << 19
 """Bytes of the recording between two checkpoints. Decoding them again takes 6 ms."""

@@ -12,16 +12,77 @@ from itertools import accumulate, chain, compress, islice
 from operator import ne, sub
 from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.events import Event, FormatDetected, LineTime, Malformed, Text, agent_ms
-from agentwatch.feed.detection_buffer import DetectionBuffer
+from agentwatch.agents import Agent, Decoder
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session import Pieces, Place, Session, apply_line, close_session
-from agentwatch.wire import Agent, Decoder
+from agentwatch.session.events import Event, FormatDetected, LineTime, Malformed, Text, Unknown, agent_ms
 
 if TYPE_CHECKING:
-    from agentwatch.blocks import Block
     from agentwatch.feed.checkpoints import Checkpoint
+    from agentwatch.session.blocks import Block
+
+
+# The first lines of a recording, held back until the agent that wrote them is known.
+
+
+class DetectionBuffer:
+    """Holds lines back while the decoder does not know the agent.
+
+    Several agents may begin with the same lines, before the first line that identifies the agent. Once the
+    agent is known, the held lines are released with the events that its decoder reads from them. If the agent
+    is still unknown after 50 lines or 1 MiB, or at the end of the stream, they are released as unknown.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._held: list[DecodedLine] = []
+
+    @property
+    def is_active(self) -> bool:
+        """Whether lines are being held, or may still have to be."""
+        return self._decoder.is_detecting or bool(self._held)
+
+    @property
+    def held_lines(self) -> int:
+        """The number of physical lines that are held."""
+        return sum(line.physical_lines for line in self._held)
+
+    @property
+    def end(self) -> int:
+        """The offset in the recording after the last held line, in bytes; 0 if no line is held."""
+        return self._held[-1].place.offset + self._held[-1].place.length + 1 if self._held else 0
+
+    def release(self, lines: Iterator[DecodedLine]) -> Iterator[DecodedLine]:
+        """Yield the lines that can be applied now, in order.
+
+        A line is held if its agent is unknown, or if a line before it is held.
+        """
+        for line in lines:
+            if self._decoder.is_detecting and (self._held or _is_undetected(line)):
+                self._held.append(line)
+                continue
+            yield from self.rest()
+            yield line
+            if not self._decoder.is_detecting:
+                break
+        yield from lines
+
+    def rest(self) -> list[DecodedLine]:
+        """Return the held lines, with their real events if the agent is known."""
+        held, self._held = self._held, []
+        redecoded = iter(self._decoder.take_redecoded())
+        for number, line in enumerate(held):
+            events = next(redecoded, None) if _is_undetected(line) else None
+            if events is not None:
+                kept = [event for event in line.events if type(event) is not Unknown]
+                held[number] = line._replace(events=[*events, *kept])
+        return held
+
+
+def _is_undetected(line: DecodedLine) -> bool:
+    return any(type(event) is Unknown for event in line.events)
+
 
 _new = tuple.__new__
 """Makes a named tuple from all of its fields, in a third of the time that calling its class takes."""
@@ -178,7 +239,7 @@ class Feed:
             call_id: The id of the call; the line may belong to several calls.
         """
         if place.length > MOST_LINE_BYTES:
-            from agentwatch.blocks import TooLargeBlock
+            from agentwatch.session.blocks import TooLargeBlock
 
             return [TooLargeBlock(place.length, place.offset)]
         return self._decoder.blocks(self.line_at(place), call_id)
@@ -284,3 +345,40 @@ class Feed:
 def _ahead(lines: Iterator[DecodedLine]) -> Iterator[DecodedLine]:
     """Return an iterator that decodes some lines before it returns the first of them."""
     return chain.from_iterable(iter(lambda: [*islice(lines, _AHEAD)], []))
+
+
+# What a command printed, as far as its end is needed.
+
+_MOST_PARSED = 1 << 20
+"""Longer lines are not parsed: that takes 4 ms per MiB."""
+_TAIL = 160 << 10
+_ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("\\u001b", "\x1b"), ("\\u001B", "\x1b"))
+
+
+def output_tail(feed: Feed, place: Place, call_id: str) -> list[str]:
+    """Return what a command printed: its stdout and its stderr.
+
+    Of a line over 1 MiB only the last 160 KiB are read, and returned as one text. It contains the end of the
+    output, and the strings that follow it in the line, each on lines of its own.
+
+    Args:
+        feed: Reads the recording.
+        place: The line that ended the call.
+        call_id: The id of the call.
+    """
+    from agentwatch.session.blocks import ContentBlock, OutputBlock
+
+    if place.length > _MOST_PARSED:
+        tail = feed.reader.line_at(place.offset + place.length - _TAIL, _TAIL)
+        return [_strings(tail.decode("utf-8", "replace"))]
+    return [
+        block.text for block in feed.blocks(place, call_id) if isinstance(block, OutputBlock | ContentBlock)
+    ]
+
+
+def _strings(json_text: str) -> str:
+    """Return the strings in a piece of JSON, without their escapes; each quote is a line end."""
+    text = json_text.replace("\\\\", "\0")
+    for escape, char in _ESCAPES:
+        text = text.replace(escape, char)
+    return text.replace('\\"', "\1").replace('"', "\n").replace("\1", '"').replace("\0", "\\")

@@ -8,14 +8,85 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from agentwatch.agents import Decoder
 from agentwatch.feed.checkpoints import Checkpoint, Checkpoints
-from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import RecordedTimes
-from agentwatch.recording import LineReader, Until
+from agentwatch.recording import LineReader, Until, line_end_after
 from agentwatch.session import Session
 from agentwatch.session.earlier import empty_session
-from agentwatch.wire import Decoder
+from agentwatch.session.events import Outcome
+
+# The moments at which something changes on the screen: the ends of the lines that report something new.
+# Many lines of some formats report nothing new: the start of a block, a repeated text, a counter.
+
+_MOST_LINES = 10_000
+"""The number of lines that are searched for the next event; decoding them takes 60 ms."""
+
+
+def next_event(feed: Feed, until: Until, fd: int, end: int) -> int:
+    """Advance a feed line by line until something changes, and return its offset.
+
+    Args:
+        feed: A feed that stands at an earlier moment.
+        until: Where the feed stops.
+        fd: The recording.
+        end: The live moment, at which the search ends.
+    """
+    before = _state(feed.session)
+    for _ in range(_MOST_LINES):
+        if until.end >= end:
+            break
+        until.end = min(line_end_after(fd, until.end, end), end)
+        feed.advance()
+        if _state(feed.session) != before:
+            break
+    return until.end
+
+
+def event_ends(feed: Feed, until: Until, fd: int, end: int) -> list[int]:
+    """Advance a feed line by line, and return the moments at which something changed.
+
+    Args:
+        feed: A feed that stands at an earlier moment.
+        until: Where the feed stops.
+        fd: The recording.
+        end: Where the search ends.
+    """
+    ends, before = [], _state(feed.session)
+    while until.end < end:
+        until.end = min(line_end_after(fd, until.end, end), end)
+        feed.advance()
+        state = _state(feed.session)
+        if state != before:
+            before = state
+            ends.append(until.end)
+    return ends
+
+
+def _state(session: Session) -> tuple[object, ...]:
+    """Return what the panes and the lines above them show, in values that are cheap to compare."""
+    last, run = session.transcript.last_text, session.run
+    outputs = tuple(call.output for call in session.open_calls.values() if call.output is not None)
+    return (
+        len(session.transcript),
+        0 if last is None else len(last.content),
+        len(session.calls),
+        len(session.ended_calls),
+        session.outcome,
+        session.plan,
+        session.retry,
+        session.compacting,
+        session.asked.count,
+        len(session.asked),
+        run.turns,
+        run.ended,
+        run.tokens,
+        run.model,
+        run.session_id,
+        outputs,
+        tuple(call.described for call in session.open_calls.values()),
+    )
 
 
 class History:
@@ -104,3 +175,52 @@ class History:
         feed = Feed(reader, agent, checkpoint)
         feed.takes_agent_times = True
         return feed
+
+
+# Which calls of a session are new or have changed.
+
+
+class CallChanges:
+    """Reports which calls are new or have changed, at a cost that does not depend on the session's size."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._calls = 0
+        self._ended = 0
+        self._open: set[int] = set()
+        self._run: tuple[object, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of calls that were reported."""
+        return self._calls
+
+    def skip(self, calls: int) -> None:
+        """Take the first calls as reported, and everything that has ended."""
+        self._calls, self._ended = calls, len(self._session.ended_calls)
+        self._open = {call.number - 1 for call in self._session.open_calls.values()}
+        self._run = (len(self._session.runs), self._session.run.ended, self._session.is_closed)
+
+    def take(self, most: int) -> list[int]:
+        """Return the indices of the calls that are new or changed since the last call of this method.
+
+        Each index is returned once.
+
+        Args:
+            most: The limit for new calls, and separately for ended ones; the rest follows next time.
+        """
+        session = self._session
+        run = (len(session.runs), session.run.ended, session.is_closed)
+        ended = session.ended_calls.indices(self._ended, self._ended + most)
+        changed = [*ended]
+        if run != self._run:
+            # When a run ends, its open calls become unfinished, although no event ends them.
+            changed += [index for index in self._open if not self._is_open(index)]
+        new = range(self._calls, min(len(session.calls), self._calls + most))
+        self._run, self._ended, self._calls = run, self._ended + len(ended), new.stop
+        self._open.difference_update(changed)
+        self._open.update(filter(self._is_open, new))
+        return [*dict.fromkeys((*changed, *new))]
+
+    def _is_open(self, index: int) -> bool:
+        return self._session.calls[index].outcome is Outcome.RUNNING

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from agentwatch.events import Event, Malformed
 from agentwatch.recording import Line
 from agentwatch.session import Pieces, Place
+from agentwatch.session.events import Event, Malformed
 
 _MOST_PIECES = 4096
 _MOST_BYTES = 16 << 20

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from agentwatch.agents import Agent, Decoder, LineRole
 from agentwatch.feed.feed import Feed
 from agentwatch.recording import HeadTailReader, LineReader
-from agentwatch.wire import Agent, Decoder, LineRole
 
 
 def preview_reader(reader: LineReader, agent: Agent | None = None) -> HeadTailReader:

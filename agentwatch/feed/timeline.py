@@ -6,7 +6,7 @@ from operator import lt
 from typing import Protocol
 
 from agentwatch.recording import line_end_after, line_start
-from agentwatch.recording.time_columns import TimeColumns
+from agentwatch.recording.times import TimeColumns
 from agentwatch.session import Pieces, Place
 
 

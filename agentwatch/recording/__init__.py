@@ -4,8 +4,7 @@ Of the package, this folder may import only `capture`, which writes recordings. 
 between an agent and its readers: writing never waits for a reader, and each reader proceeds at its own pace.
 """
 
-from agentwatch.capture.appender import line_start
-from agentwatch.capture.clock import now_ms
+from agentwatch.recording.appender import line_start, now_ms
 from agentwatch.recording.ends import (
     bytes_before,
     ends_of_line,
@@ -20,7 +19,6 @@ from agentwatch.recording.ends import (
 from agentwatch.recording.head_tail import HeadTailReader
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines, Until
 from agentwatch.recording.saved import SavedGrowth, open_saved
-from agentwatch.recording.saved_process import SavedProcess, read_process
 from agentwatch.recording.store import (
     SessionFiles,
     create_file,
@@ -35,7 +33,14 @@ from agentwatch.recording.store import (
     sessions_folder,
 )
 from agentwatch.recording.times import ArrivalTimes, WrittenTimes
-from agentwatch.recording.write_lock import hold, is_being_written, is_locked, release
+from agentwatch.recording.write_lock import (
+    SavedProcess,
+    hold,
+    is_being_written,
+    is_locked,
+    read_process,
+    release,
+)
 
 __all__ = [
     "MOST_LINE_BYTES",

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentwatch.capture.appender import line_start
+from agentwatch.recording.appender import line_start
 from agentwatch.recording.lines import KEPT_BYTES, split_lines
 from agentwatch.recording.store import open_regular
 

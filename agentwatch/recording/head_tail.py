@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from itertools import takewhile
 
-from agentwatch.capture.appender import line_start
+from agentwatch.recording.appender import line_start
 from agentwatch.recording.ends import HEAD_BYTES, ends_of_line, first_lines
 from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines
 

@@ -9,12 +9,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from agentwatch.capture.clock import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.saved_process import read_process
 from agentwatch.recording.store import SessionFiles
 from agentwatch.recording.times import SavedTimes
-from agentwatch.recording.write_lock import is_being_written
+from agentwatch.recording.write_lock import is_being_written, read_process
 
 _WRITER_SECONDS = 0.25
 """How often it is checked whether the writer is still there; the check takes 5 us, or 50 us without locks."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentwatch.state_folder import state_folder
+from agentwatch.base.files import state_folder
 
 _CREATE = (
     os.O_CREAT

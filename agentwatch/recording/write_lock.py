@@ -12,8 +12,81 @@ import fcntl
 import os
 import time
 from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
 
-from agentwatch.recording.saved_process import SavedProcess, is_alive
+from agentwatch.recording.appender import CLOCK
+from agentwatch.recording.store import open_regular, read_object
+
+# What `run` has written about the agent's process beside its recording, in `STEM.json`.
+# The keys are `command`, `cwd`, `pid`, `started_ms`, `ended_ms` and `exit_code`. The last two are null
+# while the agent runs, and remain null if the monitor was killed or has left the agent running. If the user
+# has given the session a name, the key `name` has it; the file of a session without a process has that key
+# alone.
+
+MOST_BYTES = 4 << 20
+"""A command may contain a whole prompt. Linux passes at most 2 MiB of arguments by default, and JSON escapes
+them."""
+_START_TOLERANCE_MS = 10_000
+"""The clock may have been adjusted since the agent was started. A process id is not used again that soon."""
+_START_TICKS = 19
+"""The index of `starttime` in the fields of /proc/PID/stat after the name; see proc(5)."""
+
+
+class SavedProcess(NamedTuple):
+    """The process of an agent that `run` has started."""
+
+    pid: int
+    started_ms: int
+    """The time of its start, in milliseconds since the epoch."""
+    exit_code: int | None
+    """128 + n if signal n ended the process; None if its end is not known."""
+
+
+def read_process(path: Path) -> SavedProcess | None:
+    """Return the process that a file describes; None if there is no such file, or it describes no process."""
+    try:
+        described = read_object(open_regular(path), MOST_BYTES)
+    except OSError:
+        return None
+    if not isinstance(described.get("command"), list):
+        return None
+    pid, started_ms, exit_code = (described.get(key) for key in ("pid", "started_ms", "exit_code"))
+    if type(pid) is not int or type(started_ms) is not int or type(exit_code) not in (int, type(None)):
+        return None
+    return SavedProcess(pid, started_ms, exit_code) if 0 < pid < 1 << 31 else None
+
+
+def is_alive(process: SavedProcess) -> bool | None:
+    """Return whether a process still runs.
+
+    Returns:
+        None if a process has this id, and the system does not show when it was started.
+    """
+    if process.exit_code is not None:
+        return False
+    try:
+        os.kill(process.pid, 0)
+    except OSError:  # no such process, or one of another user
+        return False
+    started_ms = _started_ms(process.pid)
+    return None if started_ms is None else abs(started_ms - process.started_ms) < _START_TOLERANCE_MS
+
+
+def _started_ms(pid: int) -> int | None:
+    """Return the start of a process in milliseconds since the epoch; None on a system without /proc.
+
+    A zombie has ended, so its start is 0.
+    """
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        is_zombie, ticks = fields[0] == b"Z", int(fields[_START_TICKS])
+    except (OSError, ValueError, IndexError):
+        return None
+    boot_ns = time.time_ns() - time.clock_gettime_ns(CLOCK)
+    return 0 if is_zombie else boot_ns // 10**6 + ticks * 1000 // os.sysconf("SC_CLK_TCK")
+
 
 _FRESH_SECONDS = 600
 """Without a lock, a recording that has not grown for this time counts as ended if no process is known, or if

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from agentwatch.engine.card import Card
-from agentwatch.engine.engine import EngineError, Pieces
-from agentwatch.remote.copies.copy import LocalCopy
+from agentwatch.remote.card import Card
+from agentwatch.remote.copies import LocalCopy
+from agentwatch.remote.engine import EngineError, Pieces
 
 
 class ReplacedError(EngineError):

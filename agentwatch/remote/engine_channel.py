@@ -6,14 +6,21 @@ import time
 from collections.abc import Iterable
 from itertools import islice
 
-from agentwatch.engine.card import decode
-from agentwatch.engine.engine import Archive, EngineError, StoredCard
-from agentwatch.engine.limits import CARDS
-from agentwatch.engine.names import SessionName, is_publisher, parse_session
-from agentwatch.engine.opening import Login, open_archive
-from agentwatch.faults import USAGE, Fault
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.remote.card import decode
 from agentwatch.remote.channel import SeenCard
-from agentwatch.remote.copies.copy import LocalCopy
+from agentwatch.remote.chunk import CARDS
+from agentwatch.remote.copies import LocalCopy
+from agentwatch.remote.engine import (
+    Archive,
+    EngineError,
+    Login,
+    SessionName,
+    StoredCard,
+    is_publisher,
+    open_archive,
+    parse_session,
+)
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
 

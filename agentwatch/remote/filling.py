@@ -6,15 +6,12 @@ import threading
 import time
 from contextlib import suppress
 
-from agentwatch.engine.card import Card
-from agentwatch.engine.chunk import Chunk
-from agentwatch.engine.engine import EngineError, StoredPiece
-from agentwatch.engine.limits import LOST_TOUCH_SECONDS, SIGN_OF_LIFE_SECONDS
 from agentwatch.recording import now_ms
+from agentwatch.remote.card import Card
 from agentwatch.remote.channel import Channel, NotKeptError, SeenCard
-from agentwatch.remote.copies.copy import LocalCopy
-from agentwatch.remote.copies.folder import Copies
-from agentwatch.remote.copies.rule import Rule, Step
+from agentwatch.remote.chunk import LOST_TOUCH_SECONDS, SIGN_OF_LIFE_SECONDS, Chunk
+from agentwatch.remote.copies import Copies, LocalCopy, Rule, Step
+from agentwatch.remote.engine import EngineError, StoredPiece
 from agentwatch.text.amounts import byte_size
 from agentwatch.text.times import day_or_time
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.engine.engine import StoredPiece
 from agentwatch.remote.channel import SeenCard
-from agentwatch.remote.copies.copy import LocalCopy
+from agentwatch.remote.copies import LocalCopy
+from agentwatch.remote.engine import StoredPiece
 from agentwatch.remote.ssh.pieces import SshPieces
 
 

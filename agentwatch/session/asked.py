@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from agentwatch.events import Permission
 from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Place
+from agentwatch.session.events import Permission
 from agentwatch.session.rules import add_question, asks_user, end_call, question_key, question_words
 
 _MOST_OPEN = 64

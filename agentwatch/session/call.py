@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolProgress, ToolStarted
 from agentwatch.session.bounds import MOST_ID_CHARACTERS, bounded, bounded_id
+from agentwatch.session.events import Outcome, ToolEnded, ToolKind, ToolProgress, ToolStarted
 
 _MOST_OUTPUT = 4096
 _MOST_PATHS = 100

@@ -11,11 +11,9 @@ from operator import attrgetter
 from typing import NamedTuple, overload
 from weakref import ref
 
-from agentwatch.events import Outcome, ToolKind
 from agentwatch.session.call import Call, Place
-from agentwatch.session.storage.call_ids import CallIds
-from agentwatch.session.storage.numbers import Numbers
-from agentwatch.session.storage.spill import Spill
+from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.storage import CallIds, Numbers, Spill
 
 _MOST_SETTLED = 8192
 """The number of the newest settled calls that stay unpacked: 750 bytes each, 6 MB in all.

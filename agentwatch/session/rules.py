@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from agentwatch.events import (
+from agentwatch.session.events import (
     Outcome,
     Permission,
     Plan,

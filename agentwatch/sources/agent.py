@@ -6,15 +6,13 @@ import os
 from contextlib import suppress
 from typing import Any
 
-from agentwatch.agent_facts import LATE_EXIT_MS, AgentFacts
 from agentwatch.recording import LineReader, SessionFiles, now_ms
-from agentwatch.recording.saved_sessions.description import NAME, replace_object
-from agentwatch.sources.source import Elsewhere
-from agentwatch.sources.started.activity import Activity
-from agentwatch.sources.started.pausing import Pausing
-from agentwatch.sources.started.process import AgentProcess
-from agentwatch.sources.started.survivors import Survivor
-from agentwatch.sources.written_files import WrittenFiles
+from agentwatch.recording.saved_sessions import NAME, replace_object
+from agentwatch.session.agent_process import LATE_EXIT_MS, AgentFacts
+from agentwatch.sources.pausing import Activity, Pausing
+from agentwatch.sources.process import AgentProcess
+from agentwatch.sources.source import Elsewhere, WrittenFiles
+from agentwatch.sources.survivors import Survivor
 
 
 class AgentSource:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agentwatch.agent_facts import AgentFacts
 from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, open_regular, read_process
-from agentwatch.sources.source import WithoutAgent
-from agentwatch.sources.written_files import WrittenFiles
+from agentwatch.session.agent_process import AgentFacts
+from agentwatch.sources.source import WithoutAgent, WrittenFiles
 
 if TYPE_CHECKING:
-    from agentwatch.sources.started.activity import Activity
-    from agentwatch.sources.started.stderr import StderrFile
+    from agentwatch.sources.pausing import Activity
+    from agentwatch.sources.process import StderrFile
 
 
 class FileSource(WithoutAgent):
@@ -45,7 +44,7 @@ class FileSource(WithoutAgent):
         self._stderr: StderrFile | None = None
         self._activity: Activity | None = None
         if files is not None and self._process is not None:
-            from agentwatch.sources.started.activity import Activity
+            from agentwatch.sources.pausing import Activity
 
             self._stderr, self._activity = _stderr_file(files), Activity(self._process.pid)
         self._facts_at_end: AgentFacts | None = None
@@ -121,7 +120,7 @@ class FileSource(WithoutAgent):
 
 
 def _stderr_file(files: SessionFiles) -> StderrFile | None:
-    from agentwatch.sources.started.stderr import StderrFile
+    from agentwatch.sources.process import StderrFile
 
     try:
         return StderrFile(open_regular(files.stderr))

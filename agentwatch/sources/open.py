@@ -8,13 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.faults import (
-    CANNOT_CREATE,
-    NOT_EXECUTABLE,
-    NOT_FOUND,
-    Fault,
-    cannot_create,
-)
+from agentwatch.base.faults import CANNOT_CREATE, NOT_EXECUTABLE, NOT_FOUND, Fault, cannot_create
 from agentwatch.recording import (
     ArrivalTimes,
     LineReader,
@@ -28,8 +22,8 @@ from agentwatch.recording import (
 
 if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource
+    from agentwatch.sources.agent_output import Output
     from agentwatch.sources.pipe import PipeSource
-    from agentwatch.sources.started.output import Output
 
 
 class KeepOptions(NamedTuple):
@@ -111,7 +105,7 @@ def agent_source(argv: Sequence[str], keep: KeepOptions, *, direct: bool = False
         Fault: A file cannot be created, in which case the agent is not started; or the agent cannot start.
     """
     from agentwatch.sources.agent import AgentSource
-    from agentwatch.sources.started.process import AgentProcess
+    from agentwatch.sources.process import AgentProcess
 
     files, new = keep.session_files(), _NewFiles()
     recording_fd, times, log_fd = _create_files(new, files, keep, is_relayed=not direct)
@@ -135,10 +129,10 @@ def agent_source(argv: Sequence[str], keep: KeepOptions, *, direct: bool = False
 def _output(recording_fd: int, stderr_fd: int, times: ArrivalTimes) -> Output:
     """Return the output of an agent; arrival times that another process writes are those of a relay."""
     if not isinstance(times, WrittenTimes):
-        from agentwatch.sources.started.direct import DirectOutput
+        from agentwatch.sources.agent_output import DirectOutput
 
         return DirectOutput(recording_fd, stderr_fd, times)
-    from agentwatch.sources.started.relayed import RelayedOutput
+    from agentwatch.sources.agent_output import RelayedOutput
 
     try:
         return RelayedOutput(recording_fd, stderr_fd, times)

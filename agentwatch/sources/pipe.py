@@ -7,12 +7,10 @@ import select
 import threading
 import time
 
-from agentwatch.capture.appender import Appender, is_truncated, truncated
-from agentwatch.capture.pipe_buffer import BURST_BYTES, READ_BYTES, enlarge
 from agentwatch.recording import ArrivalTimes, LineReader, SessionFiles, now_ms, release
+from agentwatch.recording.appender import BURST_BYTES, READ_BYTES, Appender, enlarge, is_truncated, truncated
 from agentwatch.recording.wakeup import Wakeup
-from agentwatch.sources.source import WithoutAgent
-from agentwatch.sources.written_files import WrittenFiles
+from agentwatch.sources.source import WithoutAgent, WrittenFiles
 
 _GATHER_SECONDS = 0.002
 """The pause after a read below 16 KiB, so that bytes accumulate: 10,000 lines a second take 500 reads.

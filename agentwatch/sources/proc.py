@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.capture.clock import EPOCH_NS
+from agentwatch.recording.appender import EPOCH_NS
 
 ROOT = Path("/proc")
 _ENDED = frozenset({"Z", "X", "x"})

@@ -17,9 +17,8 @@ from pathlib import Path
 
 from measure import AGENTWATCH, MILLISECONDS, cpu_seconds, environment, percentile
 
-from agentwatch.engine.chunk import Chunk
-from agentwatch.engine.names import new_session
-from agentwatch.engine.opening import open_archive, open_sink
+from agentwatch.remote.chunk import Chunk
+from agentwatch.remote.engine import new_session, open_archive, open_sink
 from engines.figure import Figure, at_most, known, milliseconds
 from engines.server import engine, login
 from tests.harness.trials.growing import LINE_BYTES, line_of
@@ -177,7 +176,7 @@ def _end_shippers(folder: str) -> None:
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = path.read_bytes()
-            if b"agentwatch.shipping" in words and folder.encode() in words:
+            if b"agentwatch.remote.publish" in words and folder.encode() in words:
                 os.kill(int(path.parent.name), signal.SIGTERM)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from measure import cpu_seconds, percentile, run
 
-from agentwatch.engine.card import Card, encode
+from agentwatch.remote.card import Card, encode
 from engines.figure import Figure, at_most, known
 from engines.many import drive
 from engines.server import engine, resident_bytes

@@ -10,14 +10,11 @@ from contextlib import closing
 
 from measure import MILLISECONDS, percentile
 
-from agentwatch.config import Machines
-from agentwatch.engine.card import Card, encode
-from agentwatch.engine.chunk import Chunk, Ended
-from agentwatch.engine.engine import Sink
-from agentwatch.engine.limits import CHUNK_BYTES
-from agentwatch.engine.names import SessionName, new_session
-from agentwatch.engine.opening import open_archive, open_sink
-from agentwatch.remote.opening import open_copy
+from agentwatch.base.config import Machines
+from agentwatch.remote.card import Card, encode
+from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
+from agentwatch.remote.copying import open_copy
+from agentwatch.remote.engine import SessionName, Sink, new_session, open_archive, open_sink
 from engines.figure import Figure, at_least, at_most, known
 from engines.server import engine, login
 from tests.harness.processes import until

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agentwatch.engine.address import parse_engine
-from agentwatch.engine.opening import Login
+from agentwatch.remote.address import parse_engine
+from agentwatch.remote.engine import Login
 from tests.harness.engine.server import Server, nats_server
 from tests.harness.trials.streams import prepare
 

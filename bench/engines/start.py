@@ -10,7 +10,7 @@ from engines.figure import Figure, at_most
 
 _CPU_MS = 160
 _MEBIBYTES = 24
-_SHIPPER = "import agentwatch.shipping.process, agentwatch.engine.nats.sink"
+_SHIPPER = "import agentwatch.remote.publish.process, agentwatch.remote.nats.link"
 _PEAK = "; print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
 """`wait4` reports at least the memory of this process for a child; the child itself knows its own."""
 _DOES_NOT_LOAD = """
@@ -19,7 +19,7 @@ from agentwatch.cli.app import main
 try:
     main()
 except SystemExit:
-    names = ("nats", "agentwatch.engine", "agentwatch.shipping", "agentwatch.remote")
+    names = ("nats", "agentwatch.remote.engine", "agentwatch.remote.publish", "agentwatch.remote")
     print([name for name in names if name in sys.modules])
 """
 

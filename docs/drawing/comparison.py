@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from agentwatch.comparing import Side, compare, side_of
+from agentwatch.base.resources import resource
 from agentwatch.feed import Feed
+from agentwatch.output.compare import Side, compare, side_of
 from agentwatch.recording import open_saved
-from agentwatch.resources import resource
-from agentwatch.screen.comparing.app import ComparisonApp
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.screens.compare.screen import ComparisonApp
+from agentwatch.screen.terminal.driver import HeldSignals
 from drawing.picture import mended
 
 _LEFT_OUT = (b"webFetchToolCall", b"taskToolCall")

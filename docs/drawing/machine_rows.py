@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Ground, Standing, State
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import Ground, Row, Standing
 
 _S = 1000
 _MIN, _H, _D = 60 * _S, 3600 * _S, 24 * 3600 * _S

@@ -21,15 +21,15 @@ from rich.cells import cell_len
 from textual.events import AppBlur, AppFocus
 from textual.pilot import Pilot
 
-from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.agents.opening import saved_source
+from agentwatch.base.resources import resource
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.resources import resource
-from agentwatch.screen.app import AgentwatchApp, Leave
-from agentwatch.screen.screen import WatchScreen
-from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.screen.transcript.pane import Transcript
-from agentwatch.wire.opening import saved_source
+from agentwatch.screen.panes.transcript.pane import Transcript
+from agentwatch.screen.screens.session.app import AgentwatchApp, Leave
+from agentwatch.screen.screens.session.screen import WatchScreen
+from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 
 COLUMN = 12.2
 """Width of a column in Textual's SVG export, in pixels."""

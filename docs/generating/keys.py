@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from textual.keys import _character_to_key
 
-from agentwatch.screen.keymap import bound_keys
-from agentwatch.screen.overlays.help import COMPARISON_KEYS, KEYS, LIST_KEYS, Rows
+from agentwatch.screen.screens.session.help import COMPARISON_HELP, KEYS, LIST_KEYS, Rows
+from agentwatch.screen.terminal.keymap import bound_keys
 
 _SHOWN = {"escape": "esc", "pageup": "page up", "pagedown": "page down"}
 _ID = re.compile(r"\{([a-z-]+)\}")
@@ -33,7 +33,7 @@ def page() -> str:
     for name, rows in LIST_KEYS:
         lines += ["", f"### {name} of the list", "", *_table(rows, keys)]
     lines += ["", "## In a comparison of two runs"]
-    for name, rows in COMPARISON_KEYS:
+    for name, rows in COMPARISON_HELP:
         lines += ["", f"### {name} of a comparison", "", *_table(rows, keys)]
     return "\n".join(lines) + "\n"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from agentwatch.machine.listing.row_filter import ROW_FIELDS
+from agentwatch.catalog.row_filter import ROW_FIELDS
 from agentwatch.rules.calls.fields import CALL_FIELDS, RUN_FIELDS
 from agentwatch.rules.language import Field, Measure
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.analysis.files import FileAction, TouchedFile, TouchedFiles, is_back_to_start, named
-from agentwatch.events import Outcome, RunStarted, ToolEnded, ToolKind
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.events import Outcome, RunStarted, ToolEnded, ToolKind
 from tests.builders.lines import CURSOR_SHAPED, CWD, PROPERTY, completed, init, line, result, session, started
 from tests.conftest import case
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.outputs.summary import summary
+from agentwatch.output.summary import summary
 from agentwatch.session import Session
 from tests.builders.lines import (
     PROPERTY,

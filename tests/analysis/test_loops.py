@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.loops import Loop, Loops, arguments_of
 from agentwatch.feed import Feed
 from agentwatch.session import Call
 from agentwatch.text.safe import columns
-from agentwatch.wire.opening import saved_source
 from tests.builders.lines import completed, event, init, line, started
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.analysis.silence import is_quiet, is_stalled
-from agentwatch.analysis.status.line import status
+from agentwatch.analysis.status import status
 from agentwatch.session import apply_line
 from tests.builders.lines import DONE, completed, event, init, result, session, started
 from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, status_after

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.query import Query
+from agentwatch.analysis.search import Query
 from agentwatch.text.safe import safe_text
 from tests.builders.lines import PROPERTY
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.analysis.matches import Match, Side
-from agentwatch.analysis.search import MOST_MATCHES, Search
+from agentwatch.analysis.search import MOST_MATCHES, Match, Search, Side
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from tests.builders.lines import completed, delta, init, result, started, thought, thought_through, user
@@ -225,8 +224,8 @@ def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.
     whole = complete(feed, "the needle").found
     assert len(whole) == 60 * 2 + 120
     for size in (111, 128, 150):
-        monkeypatch.setattr("agentwatch.analysis.matches._CHUNK", size)
-        monkeypatch.setattr("agentwatch.analysis.matches._PIECE_BYTES", size)
+        monkeypatch.setattr("agentwatch.analysis.search._CHUNK", size)
+        monkeypatch.setattr("agentwatch.analysis.search._PIECE_BYTES", size)
         assert complete(feed, "the needle").found == whole
         assert complete(feed, "the needle", 0, 777).found == whole
 

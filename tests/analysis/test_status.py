@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import is_quiet
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from tests.builders.lines import (
     completed,
     delta,

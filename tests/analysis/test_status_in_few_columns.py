@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.text.safe import columns
 from tests.builders.lines import init, result, started, user
 from tests.builders.sentences import BUSY, IDLE, of_step, sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.analysis.time import Share, TimeBreakdown
-from agentwatch.events import Prompt, RunStarted
+from agentwatch.session.events import Prompt, RunStarted
 from tests.builders.timed_events import (
     INIT,
     NOTICE,

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.intervals import IntervalSet
-from agentwatch.analysis.time import Share, TimeBreakdown
-from agentwatch.events import Text, TextEnded, ToolEnded, ToolStarted
+from agentwatch.analysis.time import IntervalSet, Share, TimeBreakdown
 from agentwatch.session import Call, Kind, Session
+from agentwatch.session.events import Text, TextEnded, ToolEnded, ToolStarted
 from tests.builders.lines import CURSOR_SHAPED, PROPERTY, line, session
 from tests.builders.timed_events import (
     INIT,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from agentwatch.agents import Decoder
 from agentwatch.analysis.block_text import block_text
-from agentwatch.blocks import (
+from agentwatch.session.blocks import (
     Block,
     ChangeBlock,
     ContentBlock,
@@ -18,7 +19,6 @@ from agentwatch.blocks import (
     StepsBlock,
     TextBlock,
 )
-from agentwatch.wire import Decoder
 from tests.builders.lines import init
 
 NAMES: dict[type[Block], str] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agentwatch.wire import Decoder
-from agentwatch.wire.agents import agent_named
+from agentwatch.agents import Decoder
+from agentwatch.agents.registry import agent_named
 
 Json = dict[str, Any]
 CWD = "/home/ada/tidepool"

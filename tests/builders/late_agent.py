@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.events import Event, Prompt, RunStarted, Traits
-from agentwatch.wire import LineRole, agents
-from agentwatch.wire.agent import Agent
-from agentwatch.wire.fields import Fields
+from agentwatch.agents import LineRole, registry
+from agentwatch.agents.agent import Agent
+from agentwatch.agents.fields import Fields
+from agentwatch.session.events import Event, Prompt, RunStarted, Traits
 from tests.builders.lines import line
 
 
@@ -39,5 +39,5 @@ LATE_START = line({"type": "late/start"})
 
 def add_late_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add the agent to the known ones for the duration of a test."""
-    known = (*agents.known_agents(), LATE)
-    monkeypatch.setattr(agents, "known_agents", lambda: known)
+    known = (*registry.known_agents(), LATE)
+    monkeypatch.setattr(registry, "known_agents", lambda: known)

@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from agentwatch.events import Event, FormatDetected
+from agentwatch.agents import Decoder
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
 from agentwatch.session import Call, Place, Session, apply_line, close_session
-from agentwatch.wire import Decoder
+from agentwatch.session.events import Event, FormatDetected
 
 SESSION = "s-1"
 CWD = "/home/ada/app"

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.blocks import Block
-from agentwatch.events import Event, Traits
-from agentwatch.wire import LineRole, agents
-from agentwatch.wire.agent import Agent
-from agentwatch.wire.fields import Fields
+from agentwatch.agents import LineRole, registry
+from agentwatch.agents.agent import Agent
+from agentwatch.agents.fields import Fields
+from agentwatch.session.blocks import Block
+from agentwatch.session.events import Event, Traits
 
 _START_MS = 1_770_000_000_000
 
@@ -50,8 +50,8 @@ class MadeSession:
 
     def use(self, monkeypatch: pytest.MonkeyPatch, traits: Traits | None = None) -> None:
         """Add the agent to the known ones for the duration of a test."""
-        known = (*agents.known_agents(), self.agent(traits))
-        monkeypatch.setattr(agents, "known_agents", lambda: known)
+        known = (*registry.known_agents(), self.agent(traits))
+        monkeypatch.setattr(registry, "known_agents", lambda: known)
 
     def agent(self, traits: Traits | None = None) -> Agent:
         """Return the agent."""

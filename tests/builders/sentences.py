@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentwatch.agent_facts import NO_FACTS, AgentFacts
-from agentwatch.analysis.status.line import status
+from agentwatch.agents import Decoder
+from agentwatch.analysis.status import status
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
 from agentwatch.session import Session, apply_line
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.text.safe import SafeText
-from agentwatch.wire import Decoder
 from tests.builders.lines import session, started
 
 NOW = 1_000_000

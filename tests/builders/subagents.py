@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.events import (
+from agentwatch.session.events import (
     Channel,
     Event,
     Outcome,
@@ -57,7 +57,7 @@ TWO_SUBAGENTS: list[Event] = [
     Prompt("Find all callers.", agent="t1"),
     begins("a1", "Read", "nearest.py", "t1"),
     ends("a1", "Read", "t1", note="54 lines"),
-    begins("b1", "Bash", "pytest -q tests/wire", "t2"),
+    begins("b1", "Bash", "pytest -q tests/agents", "t2"),
     *says("They are in three files.", "t1"),
     begins("a2", "Grep", "nearest(", "t1"),
     ends("a2", "Grep", "t1", note="3 matches"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentwatch.analysis.time import Account, TimeBreakdown
-from agentwatch.events import (
+from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.events import (
     Channel,
     Event,
     Notice,
@@ -17,7 +18,6 @@ from agentwatch.events import (
     ToolStarted,
     TurnEnded,
 )
-from agentwatch.session import Place, Session, apply_line
 
 TimedEvent = tuple[Event, int | None]
 """An event, and the arrival time of its line."""

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from agentwatch.analysis.moments import CallEnd, End, Named, Shift, TimeOfDay
+from agentwatch.base.faults import Fault
+from agentwatch.catalog import session_ids
 from agentwatch.cli.address import STDIN, Address, parse_address, whole
-from agentwatch.faults import Fault
-from agentwatch.machine.places import session_ids
 from tests.builders.lines import init, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.conftest import case

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agentwatch.analysis.moments import CallEnd, End, Named, Shift
+from agentwatch.base.faults import Fault
 from agentwatch.cli.clip import parse_range
-from agentwatch.exports.clipping import Range
-from agentwatch.faults import Fault
+from agentwatch.output.export.clip import Range
 from tests.conftest import RECORDINGS, case
 from tests.harness.program import files, ran, watch
 

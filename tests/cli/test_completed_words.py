@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentwatch.wire.agents import known_agents
+from agentwatch.agents.registry import known_agents
 from tests.builders.machine.fake import fake_machine
 from tests.conftest import ROOT, case
 from tests.harness.program import PLAIN, ran

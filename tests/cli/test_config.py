@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.config import Config
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.base.files import config_folder
 from agentwatch.cli.config_file import read_config, read_keep_ms
-from agentwatch.config import Config
-from agentwatch.faults import USAGE, Fault
-from agentwatch.screen.keymap import bound_keys
-from agentwatch.state_folder import config_folder
+from agentwatch.screen.terminal.keymap import bound_keys
 from tests.conftest import ROOT, case
 
 

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.machine.contents.search import ContentsSearch
-from agentwatch.machine.machine import Machine
-from agentwatch.machine.places.places import PASS_S
-from agentwatch.machine.problems import is_problem, notes_of
-from agentwatch.machine.row import Row
+from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.contents import ContentsSearch
+from agentwatch.catalog.places import PASS_S, is_problem, notes_of
+from agentwatch.catalog.row import Row
 from agentwatch.recording import now_ms
-from agentwatch.screen.machine.tail_session import row_session
+from agentwatch.screen.screens.sessions.preview import row_session
 from tests.builders.machine.damaged import damaged
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import Clock
@@ -127,7 +126,7 @@ def test_the_note_ends_when_the_file_can_be_read(
     machine: FakeMachine, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The screen shows the line as long as it is true."""
-    monkeypatch.setattr("agentwatch.machine.places.tree._POLL_S", 0.0)
+    monkeypatch.setattr("agentwatch.catalog.places._POLL_S", 0.0)
     clock = Clock()
     watched = Machine(machine.environ, machine.home, clock=lambda: clock.now)
     watched.settle(now_ms())
@@ -145,10 +144,10 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("agentwatch.wire.copilot.places.yaml_texts", fail)
-    monkeypatch.setattr("agentwatch.machine.problems._MOST_NAMED", 1000)
-    monkeypatch.setattr("agentwatch.wire.claude.reported.own_object", fail)
-    monkeypatch.setattr("agentwatch.machine.digest.tail.apply_lines", fail)
+    monkeypatch.setattr("agentwatch.agents.copilot.places.yaml_texts", fail)
+    monkeypatch.setattr("agentwatch.catalog.places._MOST_NAMED", 1000)
+    monkeypatch.setattr("agentwatch.agents.claude.reported.own_object", fail)
+    monkeypatch.setattr("agentwatch.catalog.digest.reading.apply_lines", fail)
     done = asked(machine, ("sessions", "--all"))
     said = done.stderr.decode()
     for name in (".claude/sessions", "events.jsonl", "20261121-231500-000aaaaaa.ndjson"):
@@ -166,7 +165,7 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     assert b" cannot be read\n" in asked(machine, ("sessions", "--index")).stderr
     assert asked(machine, ("show", STORED)).stdout == sound.stdout
     rows = rows_of(machine)
-    monkeypatch.setattr("agentwatch.machine.contents.needle.Needle.lines", fail)
+    monkeypatch.setattr("agentwatch.catalog.contents.Needle.lines", fail)
     search = ContentsSearch("the", rows)
     search.advance(60.0)
     assert (search.is_over, search.skipped) == (True, len(rows))

@@ -146,7 +146,7 @@ def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
 def test_an_internal_error_is_one_error_line(tmp_path: Path) -> None:
     """An internal error exits with 70 and one line on stderr; its traceback is saved beside the recording."""
     broken = (
-        "import agentwatch.outputs.summary as module\ndef fault(*_given): raise RuntimeError('injected')\n"
+        "import agentwatch.output.summary as module\ndef fault(*_given): raise RuntimeError('injected')\n"
     )
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "sitecustomize.py").write_text(broken + "module.summary = fault\n")

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from tests.builders.machine.fake import FakeMachine, fake_machine
+from tests.catalog.index.machines import rows
 from tests.conftest import ROOT, case
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, ran
-from tests.session_index.machines import rows
 
 PAGE = (ROOT / "docs" / "howto" / "session-index.md").read_text("utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)

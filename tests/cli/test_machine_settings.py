@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.config import EngineSettings, Machines
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.config_file import read_config, read_machines
-from agentwatch.config import EngineSettings, Machines
-from agentwatch.faults import USAGE, Fault
 from tests.conftest import ROOT, case
 
 TEAM = "[engines.team]\naddress = 'nats://team'\n"
@@ -162,4 +162,4 @@ def test_settings_without_machines_load_nothing_of_an_engine(tmp_path: Path) -> 
         timeout=20,
         check=True,
     )
-    assert [name for name in done.stdout.split() if name.startswith("agentwatch.engine")] == []
+    assert [name for name in done.stdout.split() if name.startswith("agentwatch.remote.engine")] == []

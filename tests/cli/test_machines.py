@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.config import EngineSettings, Machines
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.address import is_source
 from agentwatch.cli.machines import check_sources, several
-from agentwatch.config import EngineSettings, Machines
-from agentwatch.faults import USAGE, Fault
 from tests.conftest import case
 from tests.harness.program import ran
 

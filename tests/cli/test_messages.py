@@ -95,7 +95,7 @@ def test_a_name_cannot_act_in_a_crash_message(tmp_path: Path, monkeypatch: pytes
             def fault(*_given: object, words: str = name) -> None:
                 raise RuntimeError(words)
 
-            monkeypatch.setattr("agentwatch.outputs.summary.summary", fault)
+            monkeypatch.setattr("agentwatch.output.summary.summary", fault)
             (tmp_path / name).mkdir()
             done = ran(
                 *("-p", "--output-format", "summary", "--record", f"{name}/r.ndjson"),

@@ -16,8 +16,8 @@ from threading import Thread
 
 import pytest
 
+from agentwatch.base.faults import Fault
 from agentwatch.cli.output import write_file
-from agentwatch.faults import Fault
 from agentwatch.recording import hold, release
 from tests.builders.captures import OWN
 from tests.conftest import RECORDINGS, case

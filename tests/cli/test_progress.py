@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.cli import progress
 from agentwatch.cli.progress import ShownProgress
-from agentwatch.exports.opening import Wanted, exported
+from agentwatch.output.export.exported import Wanted, exported
 from agentwatch.recording import open_saved
 from tests.conftest import RECORDINGS
 

@@ -19,7 +19,7 @@ from tests.builders.lines import delta, init, result, started
 from tests.conftest import RECORDINGS, Saver
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, files, ran
-from tests.redaction.planted import TOKEN as SECRET
+from tests.output.redact.planted import TOKEN as SECRET
 
 DEMO = RECORDINGS / "demo.ndjson"
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agent_facts import AgentFacts
-from agentwatch.analysis.status.line import status
+from agentwatch.agents.opening import saved_source
+from agentwatch.analysis.status import status
 from agentwatch.feed import Feed
-from agentwatch.wire.opening import saved_source
+from agentwatch.session.agent_process import AgentFacts
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import in_terminal, saved
 from tests.harness.processes import is_alive, until

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.faults import Fault
 from agentwatch.cli.address import parse_address
-from agentwatch.faults import Fault
 from agentwatch.text.amounts import byte_size
 from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import fake_machine

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import Ground, Row
 from agentwatch.cli.sessions import table
-from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Ground, State
 from agentwatch.text.safe import SafeText, columns
 from tests.builders.machine.rows import NOW_MS, row
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agentwatch.agents.found import Key
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import Row
 from agentwatch.cli.sessions import Wanted, chosen
-from agentwatch.machine.row import Row
-from agentwatch.machine.standing import State
-from agentwatch.wire.found import Key
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import case
 

@@ -59,10 +59,10 @@ def test_an_interrupted_command_ends_with_130(tmp_path: Path) -> None:
     """While a command runs, ctrl+c ends it with 130, and no file is left."""
     output = tmp_path / "b"
     cases: tuple[tuple[str | Path, ...], ...] = (
-        ("agentwatch.exports.clipping", "clip", f"{PLAIN}#1", "-o", output),
-        ("agentwatch.redaction.recording", "redact", PLAIN, "-o", output),
-        ("agentwatch.exports.markdown", "export", PLAIN, "--to", "markdown", "-o", output),
-        ("agentwatch.comparing", "compare", PLAIN, PLAIN, "-o", output),
+        ("agentwatch.output.export.clip", "clip", f"{PLAIN}#1", "-o", output),
+        ("agentwatch.output.redact.recording", "redact", PLAIN, "-o", output),
+        ("agentwatch.output.export.markdown", "export", PLAIN, "--to", "markdown", "-o", output),
+        ("agentwatch.output.compare", "compare", PLAIN, PLAIN, "-o", output),
         ("agentwatch.rules.check.starter", "check", "--init", PLAIN, "-o", output),
     )
     for module, *words in cases:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.catalog.index.machines import Indexed
+from tests.catalog.index.truth import machine_of_truth
 from tests.conftest import case
 from tests.harness.program import ran
-from tests.session_index.machines import Indexed
-from tests.session_index.truth import machine_of_truth
 
 REPORT = """\
 4 sessions, 1 subagent

@@ -5,11 +5,18 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 
+from agentwatch.catalog.statistics import (
+    CallFacts,
+    Chosen,
+    Durations,
+    EditedFile,
+    Failures,
+    SessionFacts,
+    Statistics,
+    Sums,
+    Verdicts,
+)
 from agentwatch.cli.stats import amount, cost, count, csv_lines, duration, percent, report
-from agentwatch.session_index.statistics import Chosen, Statistics
-from agentwatch.session_index.statistics.calls import CallFacts, Durations, Failures, Verdicts
-from agentwatch.session_index.statistics.files import EditedFile
-from agentwatch.session_index.statistics.sums import SessionFacts, Sums
 from agentwatch.text.safe import columns
 from tests.conftest import case
 

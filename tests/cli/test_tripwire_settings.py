@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.config import Config, OnSetting
+from agentwatch.base.faults import Fault
 from agentwatch.cli.config_file import read_config
 from agentwatch.cli.options import Options
 from agentwatch.cli.tripwires import tripwires_of
-from agentwatch.config import Config, OnSetting
-from agentwatch.faults import Fault
 from tests.conftest import case
 
 

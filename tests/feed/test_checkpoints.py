@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.events import Channel, Event, Text
+from agentwatch.agents import Decoder
 from agentwatch.feed import checkpoints as taken
 from agentwatch.feed.checkpoints import Checkpoints
 from agentwatch.feed.history import History
 from agentwatch.recording import LineReader, open_saved
 from agentwatch.recording import lines as read
 from agentwatch.session import Session
-from agentwatch.session.storage.spill import Spill
-from agentwatch.wire import Decoder
+from agentwatch.session.events import Channel, Event, Text
+from agentwatch.session.storage import Spill
 from tests.builders.lines import final, init, started, thought, user
 from tests.builders.made_agent import MadeSession
 from tests.builders.moment.any_recording import dense, fed_until, line_ends, with_history, written
@@ -107,8 +107,8 @@ def test_the_disk_may_be_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def refuse(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("agentwatch.session.storage.spill._nameless_file", refuse)
-    monkeypatch.setattr("agentwatch.session.storage.spill._MOST_BYTES", 1_000)
+    monkeypatch.setattr("agentwatch.session.storage._nameless_file", refuse)
+    monkeypatch.setattr("agentwatch.session.storage._MOST_BYTES", 1_000)
     monkeypatch.setattr(read, "_READ_BYTES", 700)
     calls = (started("shell", f"c-{number}", command=f"make {number}") for number in range(50))
     data = b"".join([init(), user(), *calls, final("Done.")])

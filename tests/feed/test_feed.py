@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agentwatch.agents import registry
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.wire import agents
 from tests.builders.claude_lines import written
 from tests.builders.late_agent import ASKED, LATE, LATE_START
 from tests.builders.lines import init
@@ -31,7 +31,7 @@ def test_the_start_line_of_another_agent_has_its_time(
     recording: Saver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The ends of the earlier agent's texts come after the time."""
-    known = (*agents.known_agents(), LATE._replace(time_of=lambda _fields: 7))
-    monkeypatch.setattr(agents, "known_agents", lambda: known)
+    known = (*registry.known_agents(), LATE._replace(time_of=lambda _fields: 7))
+    monkeypatch.setattr(registry, "known_agents", lambda: known)
     feed = Feed(open_saved(recording(init(), LATE_START, ASKED)))
     assert [line.place.seen_ms for line in feed.decoded()] == [None, 7, 7]

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.actions import action
-from agentwatch.blocks import OutputBlock, TextBlock
-from agentwatch.events import Event, Malformed, RunStarted, Unknown
+from agentwatch.agents import Decoder
 from agentwatch.feed import Feed
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import open_saved
 from agentwatch.session import LineCounts, Session
-from agentwatch.wire import Decoder
+from agentwatch.session.actions import action
+from agentwatch.session.blocks import OutputBlock, TextBlock
+from agentwatch.session.events import Event, Malformed, RunStarted, Unknown
 from tests.builders.lines import (
     completed,
     delta,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agentwatch.sources.agent import AgentSource
-from agentwatch.sources.started.relayed import RelayedOutput
+from agentwatch.sources.agent_output import RelayedOutput
 
 T = TypeVar("T")
 

@@ -70,9 +70,9 @@ def ran(
 
     Signals, plug-ins, limits, a closed stdout and an agent that is started need a process: use `watch`.
     """
+    from agentwatch.agents import plugins as formats
     from agentwatch.cli.app import main
-    from agentwatch.exports import plugins as exporters
-    from agentwatch.wire import plugins as formats
+    from agentwatch.output.export import plugins as exporters
 
     for found in (exporters, formats):
         found.problems.clear()  # those that earlier tests have made

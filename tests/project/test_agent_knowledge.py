@@ -7,9 +7,9 @@ from functools import cache
 
 import pytest
 
-from agentwatch.events import ToolKind
-from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS
-from agentwatch.wire.tool import other_tool
+from agentwatch.agents.cursor.tools import NAMED_IN_THE_WILD, TOOLS
+from agentwatch.agents.tool import other_tool
+from agentwatch.session.events import ToolKind
 from tests.conftest import ROOT, case
 
 PACKAGE = ROOT / "agentwatch"

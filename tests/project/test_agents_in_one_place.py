@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentwatch.wire.agents import AGENTS, FORMATS, known_agents, programs
+from agentwatch.agents.registry import AGENTS, FORMATS, known_agents, programs
 from tests.conftest import ROOT, case
 from tests.project.test_agent_knowledge import MODULES, PACKAGE, literals
 
@@ -38,7 +38,7 @@ def names_in(source: str) -> set[str]:
 
 
 def test_no_module_outside_wire_names_an_agent() -> None:
-    """An agent is reached through `agentwatch.wire.agents` only."""
+    """An agent is reached through `agentwatch.agents.registry` only."""
     found = {str(path.relative_to(PACKAGE)): names_in(path.read_text("utf-8")) for path in MODULES}
     assert {name: names for name, names in found.items() if names} == OTHER_MEANINGS | EXAMPLES
 

@@ -195,7 +195,7 @@ def test_only_the_screen_draws() -> None:
 def test_only_the_wire_knows_an_agent() -> None:
     """Outside wire/ no module of an agent is imported."""
     assert "cursor" in AGENTS
-    known = {f"agentwatch.wire.{agent}" for agent in AGENTS}
+    known = {f"agentwatch.agents.{agent}" for agent in AGENTS}
     for path in modules_without("wire"):
         with case(path.relative_to(PACKAGE)):
             assert {".".join(found.split(".")[:3]) for found in imported(path)}.isdisjoint(known)

@@ -126,7 +126,7 @@ def test_a_command_that_draws_no_screen_loads_none(commands: list[list[str]]) ->
 
 ELSEWHERE = (
     "\nprint(*[name for name in sys.modules if name.startswith("
-    "('agentwatch.engine', 'agentwatch.remote', 'agentwatch.shipping', 'nats', 'asyncio'))])"
+    "('agentwatch.remote.engine', 'agentwatch.remote', 'agentwatch.remote.publish', 'nats', 'asyncio'))])"
 )
 
 
@@ -157,7 +157,7 @@ def test_a_command_about_this_machine_loads_nothing_of_others() -> None:
 @pytest.mark.slow
 def test_the_list_of_this_machine_loads_nothing_of_others() -> None:
     """The screen of the list imports an engine when one is asked for."""
-    program = f"import sys, agentwatch.screen.machine.app, agentwatch.cli.commands{ELSEWHERE}"
+    program = f"import sys, agentwatch.screen.screens.sessions.app, agentwatch.cli.commands{ELSEWHERE}"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=20, check=True
     )
@@ -210,13 +210,13 @@ def test_printing_a_file_loads_only_what_a_file_needs() -> None:
 @pytest.mark.slow
 def test_the_screen_loads_textual() -> None:
     """The check works: importing the screen imports Textual and Rich."""
-    assert {"textual", "rich"} <= loaded("import agentwatch.screen.app")
+    assert {"textual", "rich"} <= loaded("import agentwatch.screen.screens.session.app")
 
 
 @pytest.mark.slow
 def test_the_screen_begins_without_markdown_and_lexers() -> None:
     """The Markdown parser and pygments, 27 ms, are imported when the first text needs them."""
-    assert loaded("import agentwatch.screen.app").isdisjoint({"markdown_it", "pygments"})
+    assert loaded("import agentwatch.screen.screens.session.app").isdisjoint({"markdown_it", "pygments"})
 
 
 @pytest.mark.slow
@@ -230,16 +230,19 @@ def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
         "agentwatch.analysis.files",
         "agentwatch.analysis.markers",
         "agentwatch.analysis.moments",
-        "agentwatch.analysis.since.words",
+        "agentwatch.analysis.since",
         "agentwatch.analysis.time",
         "agentwatch.analysis.verdict_history",
         "agentwatch.analysis.verdicts",
-        *(f"agentwatch.screen.overlays.{name}" for name in ("digest", "export", "files", "goto", "help")),
-        *(f"agentwatch.screen.overlays.{name}" for name in ("integrity", "leave", "time", "verdicts")),
+        *(
+            f"agentwatch.screen.screens.session.{name}"
+            for name in ("digest", "export", "files", "goto", "help")
+        ),
+        *(f"agentwatch.screen.screens.session.{name}" for name in ("integrity", "leave", "time", "verdicts")),
         "tomllib",
     )
     program = f"""
-import sys, agentwatch.screen.app
+import sys, agentwatch.screen.screens.session.app
 from agentwatch.cli.config_file import read_config
 read_config({{}})
 found = sys.modules.keys() & set({later!r})
@@ -262,7 +265,7 @@ from importlib import import_module
 from agentwatch.screen.keymap import bound_keys
 before = bound_keys({{}})
 for name in {[*names, "digest.screen", "goto.screen"]!r}:
-    import_module("agentwatch.screen.overlays." + name)
+    import_module("agentwatch.screen.screens.session." + name)
 after = bound_keys({{}})
 assert before == after, (before, after)
 """

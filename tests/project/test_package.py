@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.resources import stylesheets
+from agentwatch.base.resources import stylesheets
 from tests.conftest import ROOT, case
 
 FIND_SHEETS = """
@@ -134,7 +134,10 @@ def test_checkout_finds_its_folders(tmp_path: Path) -> None:
         [
             sys.executable,
             "-c",
-            "from agentwatch.resources import resource; print(resource('recordings'), resource('styles'))",
+            (
+                "from agentwatch.base.resources import resource;"
+                " print(resource('recordings'), resource('styles'))"
+            ),
         ],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},

@@ -15,28 +15,28 @@ from itertools import product
 import pytest
 
 import agentwatch
-from agentwatch.analysis.query import Query
-from agentwatch.analysis.verdicts.checkers import RULES as CHECKERS
-from agentwatch.analysis.verdicts.runners import RULES as RUNNERS
-from agentwatch.screen.detail import from_blocks
-from agentwatch.screen.markup import markdown
+from agentwatch.agents import decoder
+from agentwatch.analysis.search import Query
+from agentwatch.analysis.verdicts import CHECKER_RULES as CHECKERS
+from agentwatch.analysis.verdicts import RUNNER_RULES as RUNNERS
+from agentwatch.screen.panes.detail import from_blocks
+from agentwatch.screen.widgets import markdown
 from agentwatch.text import safe
 from agentwatch.text.safe import safe_text
-from agentwatch.wire import oversize
 from tests.conftest import ROOT, case
 
 PACKAGE = ROOT / "agentwatch"
 QUERIES = ("exit 1", "**", "** *b", "a ** b", "> > x", "▌▌ ▌x", "a.b*c", "a a a b", "[x]_y", "é ..")
 MADE_ON_DEMAND = {
-    "agentwatch/analysis/query.py",
-    "agentwatch/analysis/verdicts/rules.py",
-    "agentwatch/redaction/secrets/contexts.py",
-    "agentwatch/redaction/secrets/prefixed.py",
+    "agentwatch/analysis/search.py",
+    "agentwatch/analysis/verdicts.py",
+    "agentwatch/output/redact/secrets/contexts.py",
+    "agentwatch/output/redact/secrets/prefixed.py",
     "agentwatch/rules/language/matchers.py",
     "agentwatch/text/safe.py",
 }
 """Modules that compile patterns in functions: from the user's query, from the rules of verdicts and of
-secrets (tests/redaction/secrets/test_costs.py measures these), and when characters are first seen."""
+secrets (tests/output/redact/secrets/test_costs.py measures these), and when characters are first seen."""
 LENGTHS = (1 << 8, 1 << 11, 1 << 14)
 """Lengths of the texts that are searched, each 8 times the one before."""
 QUICK_SECONDS = 0.005
@@ -176,7 +176,7 @@ def test_the_patterns_of_every_module_are_measured() -> None:
         if "re.compile" in path.read_text("utf-8")
     }
     assert compiling - MADE_ON_DEMAND <= names
-    assert {id(markdown._MARKUP), id(oversize._TOKEN), id(from_blocks._TOKEN)} <= set(
+    assert {id(markdown._MARKUP), id(decoder._TOKEN), id(from_blocks._TOKEN)} <= set(
         map(id, patterns().values())
     )
 

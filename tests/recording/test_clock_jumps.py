@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentwatch.agents import Decoder
 from agentwatch.analysis.silence import call_clock
-from agentwatch.analysis.status.line import status
+from agentwatch.analysis.status import status
 from agentwatch.cli.printing import print_session
-from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.feed.line_joiner import LineJoiner
-from agentwatch.outputs.action_log import ActionLog
-from agentwatch.outputs.summary import summary
+from agentwatch.output.log import ActionLog
+from agentwatch.output.summary import summary
 from agentwatch.recording import Line, now_ms
-from agentwatch.screen.frame.header import _run_clock
-from agentwatch.screen.transcript.entries import thought_for
+from agentwatch.screen.panes.header import _run_clock
+from agentwatch.screen.panes.transcript.block_list import thought_for
 from agentwatch.session import Kind, Session, apply_line
+from agentwatch.session.events import Outcome
 from agentwatch.sources.open import KeepOptions, agent_source
-from agentwatch.wire import Decoder
 from tests.builders.lines import (
     PROPERTY,
     completed,

@@ -10,15 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import (
-    ArrivalTimes,
-    Line,
-    LineReader,
-    SavedGrowth,
-    create_file,
-    now_ms,
-    open_saved,
-)
+from agentwatch.recording import ArrivalTimes, Line, LineReader, SavedGrowth, create_file, now_ms, open_saved
 
 
 @dataclass

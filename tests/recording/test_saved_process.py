@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import SavedProcess, now_ms, read_process, saved_process
-from agentwatch.recording.saved_process import is_alive
+from agentwatch.recording import SavedProcess, now_ms, read_process, write_lock
+from agentwatch.recording.write_lock import is_alive
 from tests.conftest import case
 
 DESCRIBED = {
@@ -103,7 +103,7 @@ def test_without_proc_it_is_not_known_which_process_it_is(
     sleeper: SavedProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a system without /proc, a process with this id may be the agent; without one, it has ended."""
-    monkeypatch.setattr(saved_process, "open", _no_proc, raising=False)
+    monkeypatch.setattr(write_lock, "open", _no_proc, raising=False)
     assert is_alive(sleeper) is None
     os.kill(sleeper.pid, 9)
     os.waitpid(sleeper.pid, 0)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.files import state_folder
 from agentwatch.recording import sessions_folder
-from agentwatch.state_folder import state_folder
 
 
 def test_the_environment_names_the_folder(

@@ -10,8 +10,8 @@ from bisect import bisect_right
 
 import pytest
 
-from agentwatch.recording import time_columns
-from agentwatch.recording.time_columns import TimeColumns
+from agentwatch.recording import times
+from agentwatch.recording.times import TimeColumns
 
 COUNT = 30_000
 
@@ -58,7 +58,7 @@ def test_without_a_file_times_stay_in_memory(monkeypatch: pytest.MonkeyPatch, ta
     def refuse(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    owner = time_columns if taken == "nameless_file" else os
+    owner = times if taken == "nameless_file" else os
     monkeypatch.setattr(owner, taken, refuse)
     columns = filled(10_000)
     assert [columns.at(offset) for offset in (5, 40_960, 99_999)] == [1_000, 5_095, 10_999]

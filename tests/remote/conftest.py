@@ -11,17 +11,15 @@ from typing import NamedTuple
 import orjson
 import pytest
 
-from agentwatch.config import Machines
-from agentwatch.engine.address import parse_engine
-from agentwatch.engine.card import Card, encode
-from agentwatch.engine.chunk import Chunk, Ended
-from agentwatch.engine.names import SessionName
-from agentwatch.engine.nats.connection import Connection
-from agentwatch.engine.nats.setup import make_streams
-from agentwatch.engine.nats.sink import NatsSink
-from agentwatch.engine.opening import Login
-from agentwatch.remote.copying import Copying
-from agentwatch.remote.opening import open_copy
+from agentwatch.base.config import Machines
+from agentwatch.remote.address import parse_engine
+from agentwatch.remote.card import Card, encode
+from agentwatch.remote.chunk import Chunk, Ended
+from agentwatch.remote.copying import Copying, open_copy
+from agentwatch.remote.engine import Login, SessionName
+from agentwatch.remote.nats.administration import make_streams
+from agentwatch.remote.nats.connection import Connection
+from agentwatch.remote.nats.link import NatsSink
 from tests.harness.engine.server import Server, nats_server
 
 SESSION = SessionName("ci", "0123456789abcdef" * 2)

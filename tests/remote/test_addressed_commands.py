@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.engine.card import Card
+from agentwatch.remote.card import Card
 from tests.conftest import RECORDINGS, case
 from tests.harness.engine.server import Server
 from tests.harness.processes import until

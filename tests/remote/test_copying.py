@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.engine.address import parse_engine
-from agentwatch.engine.card import Card
-from agentwatch.engine.nats.connection import Connection
-from agentwatch.engine.nats.setup import make_streams
-from agentwatch.engine.opening import Login
-from agentwatch.faults import Fault
-from agentwatch.remote.opening import source_of
+from agentwatch.base.faults import Fault
+from agentwatch.remote.address import parse_engine
+from agentwatch.remote.card import Card
+from agentwatch.remote.copying import source_of
+from agentwatch.remote.engine import Login
+from agentwatch.remote.nats.administration import make_streams
+from agentwatch.remote.nats.connection import Connection
 from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import Server
 from tests.harness.processes import until

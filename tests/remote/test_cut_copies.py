@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.engine.card import Card
-from agentwatch.engine.names import SessionName
-from agentwatch.faults import Fault
+from agentwatch.base.faults import Fault
 from agentwatch.remote import filling
+from agentwatch.remote.card import Card
+from agentwatch.remote.engine import SessionName
 from tests.conftest import RECORDINGS, case
 from tests.harness.engine.server import Server
 from tests.harness.processes import until

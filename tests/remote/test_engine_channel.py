@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.engine.engine import StoredCard
-from agentwatch.faults import Fault
+from agentwatch.base.faults import Fault
 from agentwatch.remote import engine_channel
+from agentwatch.remote.engine import StoredCard
 from agentwatch.remote.engine_channel import find_session
 from tests.remote.fleet.made import MadeArchive, card, named
 

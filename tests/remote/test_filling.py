@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.engine.card import Card
-from agentwatch.engine.chunk import Chunk
 from agentwatch.remote import filling
+from agentwatch.remote.card import Card
 from agentwatch.remote.channel import SeenCard
-from agentwatch.remote.copies.folder import Copies, Limits
+from agentwatch.remote.chunk import Chunk
+from agentwatch.remote.copies import Copies, Limits
 from agentwatch.remote.filling import LOST_SECONDS, Filling, Status
 from tests.remote.made import MadeChannel
 

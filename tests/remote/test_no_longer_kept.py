@@ -10,15 +10,13 @@ import pytest
 
 from agentwatch.cli.elsewhere import watch_elsewhere
 from agentwatch.cli.options import Options
-from agentwatch.engine.card import Card
-from agentwatch.engine.chunk import Chunk, Ended
 from agentwatch.remote import copying as copying_module
 from agentwatch.remote import filling
+from agentwatch.remote.card import Card
 from agentwatch.remote.channel import SeenCard
-from agentwatch.remote.copies.copy import used_copy
-from agentwatch.remote.copies.folder import Copies, Limits
-from agentwatch.remote.copying import Copying
-from agentwatch.remote.opening import source_of
+from agentwatch.remote.chunk import Chunk, Ended
+from agentwatch.remote.copies import Copies, Limits, used_copy
+from agentwatch.remote.copying import Copying, source_of
 from tests.harness.engine.server import Server
 from tests.harness.processes import until
 from tests.remote.conftest import LINES, SESSION, Publisher, Watcher

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from agentwatch.faults import Fault
+from agentwatch.base.faults import Fault
 from tests.conftest import RECORDINGS
 from tests.harness.processes import until
 from tests.remote.conftest import Watcher

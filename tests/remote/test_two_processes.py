@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.remote.copies.copy import LocalCopy, new_copy
-from agentwatch.remote.copies.folder import Copies, Limits
+from agentwatch.remote.copies import Copies, Limits, LocalCopy, new_copy
 from tests.conftest import RECORDINGS
 from tests.harness.engine.server import Server
 from tests.harness.processes import until

@@ -9,11 +9,11 @@ import pytest
 from textual.app import App
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.status.line import status
-from agentwatch.screen.detail.pane import DetailView
-from agentwatch.screen.frame.header import HeaderLine
-from agentwatch.screen.frame.status_line import StatusLine
-from agentwatch.screen.transcript.pane import Transcript
+from agentwatch.analysis.status import status
+from agentwatch.screen.panes.detail.pane import DetailView
+from agentwatch.screen.panes.header import HeaderLine
+from agentwatch.screen.panes.status_line import StatusLine
+from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.session import Session
 from tests.builders.lines import event
 from tests.builders.payloads import MARKED

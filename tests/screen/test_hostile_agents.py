@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.blocks import BinaryBlock
-from agentwatch.events import (
+from agentwatch.output.log import ActionLog
+from agentwatch.screen.panes.transcript.pane import Transcript
+from agentwatch.session.blocks import BinaryBlock
+from agentwatch.session.events import (
     Compaction,
     Event,
     Outcome,
@@ -20,8 +22,6 @@ from agentwatch.events import (
     ToolKind,
     ToolProgress,
 )
-from agentwatch.outputs.action_log import ActionLog
-from agentwatch.screen.transcript.pane import Transcript
 from tests.builders.made_agent import MadeSession
 from tests.builders.payloads import PAYLOADS
 from tests.builders.screen.app import opened

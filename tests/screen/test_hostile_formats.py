@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.screen.detail.pane import DetailView
-from agentwatch.screen.transcript.pane import Transcript
+from agentwatch.screen.panes.detail.pane import DetailView
+from agentwatch.screen.panes.transcript.pane import Transcript
 from tests.builders.captures import OURS, Captures
 from tests.builders.formats.poisoned import MARKS, MIXED, lines_of
 from tests.builders.formats.samples import of_a_format

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.agents.opening import saved_source
 from agentwatch.feed import Feed
 from agentwatch.feed.preview import preview_feed, preview_reader
 from agentwatch.recording import open_saved
-from agentwatch.screen import first_shown
+from agentwatch.screen.screens.session import screen
 from agentwatch.session import Call, Session, call_store
 from agentwatch.sources.file import FileSource
-from agentwatch.wire.opening import saved_source
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.screen.app import lines_of, opened
 from tests.conftest import case
@@ -81,7 +81,7 @@ async def test_a_screen_keeps_few_calls_in_memory(tmp_path: Path) -> None:
 async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypatch: object) -> None:
     """After the preview the whole recording is shown: every call, their number and the integrity."""
     assert hasattr(monkeypatch, "setattr")
-    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(screen, "_LARGE_BYTES", 1 << 20)
     path = large(tmp_path / "r.ndjson", 400, result("".join(f"Sentence {n}. " for n in range(400))))
     async with opened(path) as stage:
         await stage.shows("400 calls")
@@ -96,7 +96,7 @@ async def test_the_newest_call_is_selected_after_the_preview(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the whole recording replaces the preview, its last call is selected, in view and in detail."""
-    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(screen, "_LARGE_BYTES", 1 << 20)
     path = large(tmp_path / "r.ndjson", 400, result("all"))
     async with opened(path) as stage:
         await stage.shows("400 calls")
@@ -112,7 +112,7 @@ async def test_a_followed_recording_is_not_finished_by_its_preview(
 ) -> None:
     """The end of the preview is not the end of the recording: its files stay open while it is followed."""
     finished: list[FileSource] = []
-    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(screen, "_LARGE_BYTES", 1 << 20)
 
     def finish(source: FileSource) -> None:
         finished.append(source)
@@ -137,9 +137,9 @@ def test_a_large_recording_is_packed_later_than_others(
     monkeypatch.setattr(call_store, "_packed", noted)
     for most, numbers in ((8 << 20, list(range(1, 77))), (1 << 20, [])):
         with case(most):
-            monkeypatch.setattr(first_shown, "_LARGE_BYTES", most)
+            monkeypatch.setattr(screen, "_LARGE_BYTES", most)
             source = saved_source(path)
-            shown, loading = first_shown.first_shown(source, Feed(source.reader))
+            shown, loading = screen.first_shown(source, Feed(source.reader))
             packed.clear()
             (loading or shown).advance()
             assert packed == numbers

@@ -102,7 +102,7 @@ async def test_calls_are_updated_ten_times_a_second_while_lines_arrive(
     async with opened(path, follow=True) as stage:
         panes = watch_screen(stage).workspace.panes
         now = monotonic() + 60
-        monkeypatch.setattr("agentwatch.screen.panes.monotonic", lambda: now)
+        monkeypatch.setattr("agentwatch.screen.screens.session.panes.monotonic", lambda: now)
         for number in (2, 3):
             append(path, started("shell", f"c-{number}", command=f"echo {number}"))
             stage.feed.advance()

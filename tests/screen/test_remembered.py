@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.screen.remembered import remember, remembered
+from agentwatch.screen.screens.session.remembered import remember, remembered
 from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import result, session
 from tests.conftest import Saver, case

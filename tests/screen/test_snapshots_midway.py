@@ -10,12 +10,12 @@ import pytest
 from textual.notifications import Notification
 from textual.pilot import Pilot
 
+from agentwatch.agents.opening import saved_source
 from agentwatch.feed.playhead import Replay
-from agentwatch.screen.app import AgentwatchApp
-from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.screens.session.app import AgentwatchApp
+from agentwatch.screen.screens.session.screen import WatchScreen
+from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.screen.terminal.frames import FrameScheduler
-from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.wire.opening import saved_source
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 from tests.screen.test_snapshots import Compare, Step
 
@@ -101,7 +101,7 @@ def test_looks_midway_as_it_did(
     source = saved_source(bundled(moment.name), follow=True)
     feed = CountedFeed(source.reader)
     began_ms = source.reader.times.at(0) or 0
-    monkeypatch.setattr("agentwatch.screen.moment.moment.now_ms", lambda: began_ms + int(clock[0] * 1000))
+    monkeypatch.setattr("agentwatch.screen.panes.moment.now_ms", lambda: began_ms + int(clock[0] * 1000))
     replay = Replay(clock=lambda: clock[0])
     app = AgentwatchApp(source, feed, HeldSignals(), replay=replay, no_color=not moment.has_colours)
     assert snap_compare(app, terminal_size=moment.size, run_before=come_to(moment, feed, clock))

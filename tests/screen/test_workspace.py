@@ -6,10 +6,10 @@ import pytest
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.screen import screen as watch
-from agentwatch.screen.overlays.files import FilesScreen
-from agentwatch.screen.overlays.time import TimeScreen
-from agentwatch.screen.workspace import Workspace
+from agentwatch.screen.screens.session import screen as watch
+from agentwatch.screen.screens.session.breakdown import TimeScreen
+from agentwatch.screen.screens.session.file_list import FilesScreen
+from agentwatch.screen.screens.session.workspace import Workspace
 from tests.builders.screen.app import PaneApp, Stage, lines_of, opened, viewport
 from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, ended, init, prompt, result, shell, started

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.events import (
+from agentwatch.session import Kind, Place, Session, apply_line
+from agentwatch.session.events import (
     Channel,
     Compaction,
     Event,
@@ -17,7 +18,6 @@ from agentwatch.events import (
     ToolStarted,
     TurnEnded,
 )
-from agentwatch.session import Kind, Place, Session, apply_line
 
 ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build", at_ms=5)
 STARTED = ToolStarted("c", None, "Bash", ToolKind.EXECUTE, "Ran", "rm")

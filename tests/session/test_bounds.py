@@ -81,9 +81,9 @@ class Reader:
     """Applies lines to a session one by one, and keeps none of them."""
 
     def __init__(self) -> None:
+        from agentwatch.agents import Decoder
         from agentwatch.feed.line_joiner import LineJoiner
         from agentwatch.recording import Line
-        from agentwatch.wire import Decoder
 
         self.session = Session()
         self._joiner = LineJoiner(Decoder())

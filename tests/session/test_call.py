@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.events import Outcome
+from agentwatch.session.events import Outcome
 from tests.builders.lines import DONE, call, completed, event, init, result, session, started, user
 from tests.conftest import case
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.events import Outcome
 from agentwatch.session import Call, Kind, Place, Session, call_store, keep_few
 from agentwatch.session.call_store import CallOrder, Calls, EndedCalls
-from agentwatch.session.storage.spill import Spill
+from agentwatch.session.events import Outcome
+from agentwatch.session.storage import Spill
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
 MANY = 3000

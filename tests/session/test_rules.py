@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.events import (
+from agentwatch.catalog.digest import Digest, Turn
+from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.events import (
     Channel,
     Event,
     Notice,
@@ -22,8 +24,6 @@ from agentwatch.events import (
     TurnEnded,
     TurnStarted,
 )
-from agentwatch.machine.digest import Digest, Turn
-from agentwatch.session import Place, Session, apply_line
 
 IDS = ("a", "b", "c")
 EVENTS: tuple[Event, ...] = (

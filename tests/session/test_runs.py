@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.session import Place, Session, apply_line, turns
-from agentwatch.session.storage.growing_text import GrowingText, is_joined
-from agentwatch.wire import Decoder
+from agentwatch.agents import Decoder
+from agentwatch.session import Place, Session, apply_line, runs
+from agentwatch.session.storage import GrowingText, is_joined
 from tests.builders.lines import final, init, result, segment
 
 
@@ -25,7 +25,7 @@ def test_the_text_is_compared_once_with_its_result(monkeypatch: pytest.MonkeyPat
         compared += 1
         return is_joined(whole, pieces)
 
-    monkeypatch.setattr(turns, "is_joined", counted)
+    monkeypatch.setattr(runs, "is_joined", counted)
     read, decoder = Session(), Decoder()
     apply(read, decoder, init(), segment("a"), result("ab"))
     assert [read.run.text_matches_result for _ in range(3)] == [False] * 3

@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.events import Channel, Event, Outcome, Text
 from agentwatch.session import Kind, Place, apply_line, forget_texts
-from agentwatch.session.applying import _APPLIERS
+from agentwatch.session.events import Channel, Event, Outcome, Text
+from agentwatch.session.reducers import _APPLIERS
 from tests.builders.lines import (
     DONE,
     answered,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.events import (
+from agentwatch.session import Kind, Place, Session, apply_line
+from agentwatch.session.events import (
     Channel,
     Event,
     Outcome,
@@ -15,7 +16,6 @@ from agentwatch.events import (
     ToolProgress,
     ToolStarted,
 )
-from agentwatch.session import Kind, Place, Session, apply_line
 
 TASK = ToolStarted("t", None, "Task", ToolKind.DELEGATE, "Ran subagent", "Find it")
 GREP = ToolStarted("g", None, "Grep", ToolKind.SEARCH, "Searched files", "x", agent="t")

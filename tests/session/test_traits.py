@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.status.line import status
-from agentwatch.events import (
+from agentwatch.analysis.status import status
+from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.events import (
     Event,
     FormatDetected,
     Outcome,
@@ -14,7 +15,6 @@ from agentwatch.events import (
     ToolStarted,
     Traits,
 )
-from agentwatch.session import Place, Session, apply_line, close_session
 
 START = RunStarted("other", session_id="s", model="one")
 ENDED = ToolEnded("c", "s", "Bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran")

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.events import Channel
-from agentwatch.session import Kind
+from agentwatch.session import Kind, storage
 from agentwatch.session import transcript as transcript_module
 from agentwatch.session.call_store import Calls
-from agentwatch.session.storage import growing_text
+from agentwatch.session.events import Channel
 from agentwatch.session.transcript import Transcript
 from tests.builders.lines import PROPERTY, event, init, session, started, user
 
@@ -84,8 +83,8 @@ def test_a_packed_entry_is_the_same(made: list[tuple[Kind, str, int | None]], mo
     """Each entry keeps its kind, times and text, whether it is packed or not; parts of long texts as well."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(transcript_module, "_MOST_ENDED", most_ended)
-        patched.setattr(growing_text, "_MOST_WHOLE", 4)
-        patched.setattr(growing_text, "_CHUNK", 3)
+        patched.setattr(storage, "_MOST_WHOLE", 4)
+        patched.setattr(storage, "_CHUNK", 3)
         transcript = Transcript(Calls())
         for kind, text, at_ms in made:
             transcript.add(kind, text, at_ms=at_ms)

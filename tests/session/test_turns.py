@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.events import (
+from agentwatch.session import Kind, Place, Session, apply_line, close_session
+from agentwatch.session.events import (
     Channel,
     Event,
     FormatDetected,
@@ -21,7 +22,6 @@ from agentwatch.events import (
     TurnEnded,
     TurnStarted,
 )
-from agentwatch.session import Kind, Place, Session, apply_line, close_session
 
 START = RunStarted("other", session_id="s")
 WELL = TurnEnded(Outcome.SUCCEEDED)

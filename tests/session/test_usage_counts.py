@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Tokens, Usage, UsageScope
-from agentwatch.session.usage_counts import UsageCounts, added, known_sum
+from agentwatch.session.counts import UsageCounts, added, known_sum
+from agentwatch.session.events import Tokens, Usage, UsageScope
 
 REQUEST, TURN, RUN = UsageScope
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from agentwatch.capture.relay import Relay
+from agentwatch.base.faults import Fault
 from agentwatch.cli.front import watch
 from agentwatch.cli.options import Options
-from agentwatch.faults import Fault
+from agentwatch.recording.relay import Relay
 from agentwatch.sources.open import KeepOptions
 from agentwatch.sources.source import Source
 from tests.harness.processes import until

@@ -6,8 +6,8 @@ import json
 import os
 from pathlib import Path
 
+from agentwatch.agents.opening import saved_source
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
-from agentwatch.wire.opening import saved_source
 from tests.conftest import RECORDINGS
 
 STORED = {"sessionId": "s", "projectHash": "p", "startTime": "2026-11-20T14:03:07Z", "messages": []}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.agents.opening import saved_source
 from agentwatch.feed import Feed
 from agentwatch.recording import hold
-from agentwatch.wire.opening import saved_source
 from tests.builders.machine.app import descriptors
 from tests.conftest import RECORDINGS
 

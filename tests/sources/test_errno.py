@@ -20,15 +20,15 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from agentwatch.base.faults import Fault
 from agentwatch.cli.front import watch
 from agentwatch.cli.options import Options
-from agentwatch.faults import Fault
 from agentwatch.feed import Feed
-from agentwatch.outputs.action_log import follow_log
+from agentwatch.output.log import follow_log
 from agentwatch.recording import open_saved
+from agentwatch.sources import agent_output
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.source import Source
-from agentwatch.sources.started import relayed
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS, case
 from tests.sources.failing_os import Case, FailingOs, RelayThread, each_call, watched
@@ -116,7 +116,7 @@ def direct_agent(keep: KeepOptions) -> Source:
 def relayed_agent(keep: KeepOptions) -> Source:
     """Start an agent whose relay is a thread of this process, so that its calls can fail."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relayed, "_start", RelayThread)
+        patch.setattr(agent_output, "_start", RelayThread)
         return agent_source(["cat", str(PLAIN)], keep)
 
 
@@ -192,7 +192,7 @@ def test_after_a_failure_recording_resumes_at_the_next_line(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """When writing works again, the recording resumes at a whole line, and the gap is noted."""
-    monkeypatch.setattr("agentwatch.capture.appender.RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("agentwatch.recording.appender.RETRY_SECONDS", 0.0)
     for failed, number in cases:
         with trial(tmp_path, failed, errno.errorcode[number]) as folder:
             resumed = check_each_write(failed, number, folder, capfd)

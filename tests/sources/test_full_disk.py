@@ -16,7 +16,7 @@ from typing import Self
 
 import pytest
 
-from agentwatch.outputs.stream_json import Tee
+from agentwatch.output.stream_json import Tee
 from agentwatch.recording import open_saved
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS, ROOT

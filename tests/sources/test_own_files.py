@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from agentwatch.agents.opening import saved_source
+from agentwatch.agents.own_files import is_still_written
+from agentwatch.agents.session_folders import session_folders
 from agentwatch.sources.file import FileSource
-from agentwatch.wire.opening import saved_source
-from agentwatch.wire.own_files import is_still_written
-from agentwatch.wire.session_folders import session_folders
 from tests.conftest import case
 
 HOUR = 3600

@@ -14,9 +14,9 @@ from agentwatch.cli.printing import print_session
 from agentwatch.feed import Feed
 from agentwatch.recording import ArrivalTimes, create_file
 from agentwatch.recording.disk_sync import DiskSync
+from agentwatch.sources.agent_output import Reserve
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.pipe import PipeIntake
-from agentwatch.sources.started.disk_reserve import Reserve
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.wire.session_folders import SessionFolder, session_folders
+from agentwatch.agents.session_folders import SessionFolder, session_folders
 
 
 def test_each_folder_is_named_once(tmp_path: Path) -> None:

@@ -13,12 +13,11 @@ from typing import NamedTuple
 import pytest
 
 from agentwatch.feed import Feed
-from agentwatch.outputs.action_log import follow_log
-from agentwatch.outputs.log_writer import LogWriter
+from agentwatch.output.log import LogWriter, follow_log
 from agentwatch.recording import ArrivalTimes, LineReader, create_file, nameless_file, open_saved
+from agentwatch.sources.agent_output import DirectOutput
 from agentwatch.sources.pipe import PipeIntake, PipeSource
-from agentwatch.sources.started.direct import DirectOutput
-from agentwatch.sources.started.process import AgentProcess
+from agentwatch.sources.process import AgentProcess
 from tests.builders.lines import completed, init
 from tests.harness.processes import until
 

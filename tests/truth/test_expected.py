@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.outputs.summary import summary
+from agentwatch.output.summary import summary
 from agentwatch.session import Session
 from tests.builders.captures import FOREIGN, Captures
 from tests.conftest import ROOT, case

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agentwatch.outputs.summary import summary
+from agentwatch.output.summary import summary
 from agentwatch.session import Session
 from tests.builders.captures import Captures
 from tests.conftest import ROOT, case

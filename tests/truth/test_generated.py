@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentwatch.feed import Feed
-from agentwatch.outputs.summary import summary
+from agentwatch.output.summary import summary
 from agentwatch.recording import open_saved
 from agentwatch.session import Kind, Session
 from tests.builders.lines import PROPERTY, non_blank, raw, session

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 
-from agentwatch.outputs.summary import summary
+from agentwatch.output.summary import summary
 from agentwatch.session import Kind
 from tests.builders.lines import session
 from tests.builders.stories.acp import acp_story

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.outputs.summary import summary
+from agentwatch.output.summary import summary
 from agentwatch.session import Session
 from tests.builders.claude_stories import Json, story
 from tests.builders.lines import session

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from agentwatch.outputs.summary import summary
+from agentwatch.output.summary import summary
 from agentwatch.session import Kind, Session
 from tests.builders.codex.any_story import STORIES
 from tests.builders.codex.rollout import rollout

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agentwatch.events import Outcome
+from agentwatch.agents.registry import agent_named
+from agentwatch.api.check_agent import WRONG, paths, replaced
 from agentwatch.session import Session
-from agentwatch.testing.variants import WRONG, paths, replaced
-from agentwatch.wire.agents import agent_named
+from agentwatch.session.events import Outcome
 from tests.builders.captures import Captures
 from tests.builders.codex.rollout import rollout
 from tests.builders.codex.story import (

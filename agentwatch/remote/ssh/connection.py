@@ -9,20 +9,339 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import select
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NamedTuple
 
-from agentwatch.engine.credentials import without_credentials
-from agentwatch.engine.engine import EngineError, Trouble
-from agentwatch.remote.ssh.address import SshAddress, parse_ssh
-from agentwatch.remote.ssh.channel import Channel, safe_message
-from agentwatch.remote.ssh.script import script
+import orjson
+
+from agentwatch.agents.registry import programs
+from agentwatch.base.credentials import without_credentials
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.base.host import HostPlace, has_password, parse_place
+from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Piece, headers_of, piece_of
+from agentwatch.remote.engine import EngineError, Trouble
+from agentwatch.text.safe import cut, safe_line
+
+# One command that runs on a host: its standard input, its output within bounds, and how it ended.
+
+_READ_BYTES = 1 << 16
+_CHANNEL_MOST_STDERR = 1 << 12
+_MOST_COLUMNS = 200
+_END_SECONDS = 1.0
+LOST = 255
+"""The exit code of ssh itself: the connection was lost."""
+
+
+class Ended(EngineError):
+    """The command on the host has ended."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Channel:
+    """A client of the shared connection. One thread uses it."""
+
+    def __init__(self, argv: Sequence[str], environ: Mapping[str, str]) -> None:
+        """Start the client.
+
+        Args:
+            argv: The command line of ssh.
+            environ: Its environment.
+
+        Raises:
+            EngineError: It cannot be started.
+        """
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environ),
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EngineError(f"ssh cannot be started: {(error.strerror or '').lower()}") from None
+        streams = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._in, self._out, self._err = (each.fileno() for each in streams if each is not None)
+        os.set_blocking(self._err, False)
+        self._said = b""
+        self._pending = b""
+        self.has_more = True
+        """Whether the last reading has filled its buffer: more is there already."""
+
+    def write(self, data: bytes) -> None:
+        """Send a few bytes to the command. That it has ended is known from its output."""
+        with suppress(OSError):
+            os.write(self._in, data)
+
+    def read(self, seconds: float) -> bytes:
+        """Return the next bytes of the output, at most 64 KiB; none if none arrive within the time.
+
+        Raises:
+            Ended: The command has ended, and all of its output was read.
+        """
+        if self._pending:
+            pending, self._pending = self._pending, b""
+            return pending
+        poll = select.poll()
+        poll.register(self._out, select.POLLIN)
+        poll.register(self._err, select.POLLIN)
+        until = time.monotonic() + seconds
+        while True:
+            ready = dict(poll.poll(max(0.0, until - time.monotonic()) * 1000))
+            if self._err in ready and not self._take_error():
+                poll.unregister(self._err)
+            if self._out in ready:
+                data = os.read(self._out, _READ_BYTES)
+                self.has_more = len(data) == _READ_BYTES
+                if not data:
+                    raise self._ended()
+                return data
+            if time.monotonic() >= until:
+                return b""
+
+    def put_back(self, data: bytes) -> None:
+        """Let the next reading return bytes that were read already."""
+        self._pending = data + self._pending
+
+    def close(self) -> None:
+        """End the client, and with it the command on the host, whose standard input ends."""
+        process = self._process
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+        if process.poll() is None:
+            process.terminate()
+        try:
+            process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _take_error(self) -> bool:
+        """Keep the last bytes of stderr; return whether there may be more."""
+        try:
+            data = os.read(self._err, _READ_BYTES)
+        except BlockingIOError:
+            return True
+        self._said = (self._said + data)[-_CHANNEL_MOST_STDERR:]
+        return bool(data)
+
+    def _ended(self) -> Ended:
+        try:
+            code = self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            code = LOST
+        with suppress(OSError):
+            self._take_error()
+        message = safe_message(self._said)
+        if code in (LOST, -15, -9):
+            return Ended("the connection was lost" + (f": {message}" if message else ""), LOST)
+        return Ended(message or f"the host has ended it with {code}", code)
+
+
+def safe_message(said: bytes) -> str:
+    """Return the last line that a program has written to stderr, as safe text of bounded length."""
+    lines = said[-_CHANNEL_MOST_STDERR:].decode("utf-8", "replace").split("\n")
+    last = next((line for each in reversed(lines) if (line := each.strip())), "")
+    return cut(safe_line(last), _MOST_COLUMNS)
+
+
+# The program that a shell of the host runs. It is the same text for every host and every session.
+# It is sent on the standard input of `sh -s`; its words are checked against patterns, here and there again.
+# No path is sent to the host: the script finds the file by its id, and only files whose path below the
+# agent's folder consists of letters, digits, `.`, `_`, `-` and `/`. Files with other names are not listed.
+# Where agentwatch is installed, the script starts `agentwatch host-rows` or `agentwatch host-pieces`, which
+# end when their standard input does. A program that does not know them exits with 2. Without them `find`,
+# `stat`, `sort` and `tail` do the work.
+# The output begins with a line of MARK and the way: `program` or `tail`. What a login shell has printed
+# before is passed over.
+
+MARK = "agentwatch-over-ssh-1"
+END = "."
+"""The line after each list of `tail`."""
+LIST = b"list\n"
+"""Asks for another list of `tail`."""
+HEAD_BYTES = 1 << 15
+"""The most bytes of the beginning of a file that `tail` is asked for, with `head AGENT ID`."""
+REPLACED = 75
+"""The exit code if the file was replaced or cut: EX_TEMPFAIL of sysexits.h."""
+ABSENT = 66
+"""The exit code if there is no such session: EX_NOINPUT."""
+
+_SCRIPT = r"""
+mark=agentwatch-over-ssh-1 mode=$1 id=$2 have=$3 digest=$4 inode=$5
+umask 077; set -f; unset CDPATH; cd || exit 71
+for each in "$have" "$inode"; do case $each in ''|*[!0-9]*) exit 64;; esac; done
+case $id$digest in *[!A-Za-z0-9._-]*) exit 64;; esac
+
+program=`command -v agentwatch`
+for each in "$HOME/.local/bin" "$HOME/bin" /usr/local/bin /opt/homebrew/bin; do
+  test -n "$program" && break
+  test -x "$each/agentwatch" && program=$each/agentwatch
+done
+
+if stat -c %Y . >/dev/null 2>&1
+then flag=-c form='%Y %s %n' identity='%i %s'
+else flag=-f form='%m %z %N' identity='%i %z'
+fi
+
+below() { # AGENT FOLDER NAME: print agent, time, size and path of the files with a name below a folder
+  case $2 in /*) ;; *) return;; esac
+  ( cd "$2" 2>/dev/null && LC_ALL=C find . -type f -name "$3" ! -path '*[!A-Za-z0-9._/-]*' ! -name 'agent-*' \
+    -exec stat "$flag" "$1 $form" '{}' + 2>/dev/null )
+}
+each_folder() { # ACTION ID: call ACTION with agent, folder and the pattern of the names
+  "$1" agentwatch "${AGENTWATCH_HOME:-${XDG_STATE_HOME:-$HOME/.local/state}/agentwatch}/sessions" "$2.ndjson"
+  "$1" agentwatch "$HOME/Library/Application Support/agentwatch/sessions" "$2.ndjson"
+FOLDERS_OF_AGENTS}
+newest() { LC_ALL=C sort -k2,2nr | head -n "$1"; }
+
+choose() { # the newest file with the id, its folder and its size
+  test "${agent:-$1}" = "$1" || return
+  set -- "$2" `below "$@" | newest 1`
+  test -n "$3" && test "$3" -gt "$time" && folder=$1 time=$3 size=$4 file=$5
+}
+beginning() { # AGENT ID: print the length of the beginning of a file, and exactly that number of bytes
+  size=0; agent=$1 time=-1
+  case $2 in ''|*[!A-Za-z0-9._-]*) ;; *) each_folder choose "*$2";; esac
+  test "$size" -gt 32768 && size=32768
+  echo "head $size"
+  test "$size" = 0 || { ( cd "$folder" && cat "$file" ) 2>/dev/null | head -c "$size"; } |
+    cat - /dev/zero 2>/dev/null | head -c "$size"
+}
+follow() { # print the identity of the file, and then its bytes, until the standard input ends
+  time=-1; each_folder choose "*$id"
+  test -n "$file" && cd "$folder" || exit 66
+  set -- `stat "$flag" "$identity" "$file"`
+  was=$1 size=$2
+  test "$inode" = 0 || test "$inode" = "$was" || exit 75
+  test "$size" -ge "$have" || exit 75
+  echo "$mark tail"; echo "$was $size"
+  exec 3<&0 </dev/null
+  tail -c "+$((have + 1))" -f "$file" 3<&- & tail=$!
+  ( cat >/dev/null; kill "$tail" ) <&3 3<&- >/dev/null 2>&1 &
+  exec 3<&-
+  while sleep 1; kill -0 "$tail" 2>/dev/null; do
+    set -- `stat "$flag" "$identity" "$file" 2>/dev/null` "$was" "$size"
+    test "$1" = "$was" && test "$2" -ge "$size" || { kill "$tail"; exit 75; }
+    size=$2
+  done
+}
+
+rows() {
+  if test -n "$program"; then
+    echo "$mark program"; "$program" host-rows; code=$?
+    test "$code" = 2 || exit "$code"
+  fi
+  echo "$mark tail"
+  while read -r line; do
+    set -- $line
+    case $1 in head) beginning "$2" "$3";; *) each_folder below '*' | newest 200; echo .;; esac
+  done
+}
+pieces() {
+  if test -n "$program"; then
+    echo "$mark program"; "$program" host-pieces "$id" "$have" "$digest"; code=$?
+    test "$code" = 2 || exit "$code"
+  fi
+  follow
+}
+case $mode in rows) rows;; pieces) pieces;; *) exit 64;; esac; exit
+"""
+"""The last line is read whole before it runs: what follows it on the standard input is not the shell's."""
+
+
+@cache
+def script() -> bytes:
+    """Return the program, with the folders of all agents that keep files of lines."""
+    folders = (
+        f'  "$1" {program.name} "{each.over_ssh}/{each.part}" "$2.jsonl"\n'
+        for program in programs()
+        for each in program.sessions
+        if each.over_ssh
+    )
+    return _SCRIPT.replace("FOLDERS_OF_AGENTS", "".join(folders)).encode()
+
+
+def command(mode: str, session: str = "-", have: int = 0, digest: str = "-", inode: int = 0) -> str:
+    """Return the command for the login shell of the host, of words that no shell changes.
+
+    Args:
+        mode: `rows` or `pieces`.
+        session: The id of a session; it has been checked against the pattern of an address.
+        have: The number of bytes that are here already.
+        digest: Their SHA-256 in hexadecimal digits; `-` if it is not known.
+        inode: The file that was read before, if there was only `tail`; 0 for any.
+    """
+    return f"exec sh -s -- {mode} {session} {have:d} {digest} {inode:d}"
+
+
+# The address of a host, `ssh://[USER@]HOST[:PORT]`, and of a session on it, with `/ID` behind.
+# Every part is a word on a command line: of `ssh` here, or of the shell there. So each has a pattern that
+# no option, no second word and no expansion of a shell matches.
+
+SCHEME = "ssh://"
+_SESSION = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,199}")
+_MOST_CHARACTERS = 600
+
+
+class SshAddress(NamedTuple):
+    """A host, as the user has named it: an alias of the configuration of ssh is one too."""
+
+    host: str
+    """A name, or an address; one of IPv6 without brackets."""
+    user: str = ""
+    """Empty for the one that ssh chooses."""
+    port: int | None = None
+    """None for the one that ssh chooses."""
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{HostPlace(*self)}"
+
+
+def is_ssh(words: str) -> bool:
+    """Return whether words are an address of a host, or of a session on one."""
+    return words.startswith(SCHEME)
+
+
+def is_session(text: str) -> bool:
+    """Return whether a text can be the id of a session in an address."""
+    return _SESSION.fullmatch(text) is not None and ".." not in text
+
+
+def parse_ssh(words: str) -> tuple[SshAddress, str]:
+    """Return the address of a host, and the id of the session behind it; empty for none.
+
+    Args:
+        words: `ssh://HOST`, `ssh://USER@HOST:PORT`, `ssh://HOST/ID`.
+
+    Raises:
+        Fault: The words are no such address, or contain a password.
+    """
+    place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
+    if has_password(place):
+        raise Fault("an address must not contain a password: other users of this machine can read it", USAGE)
+    found = parse_place(place) if is_ssh(words) and len(words) <= _MOST_CHARACTERS else None
+    if found is None:
+        raise Fault("the address of a host is ssh://HOST or ssh://USER@HOST:PORT", USAGE)
+    if session and not is_session(session):
+        raise Fault(f"{SCHEME}{place}/…: this is not an id of a session", USAGE)
+    return SshAddress(*found), session
+
 
 _PERSIST_SECONDS = 15
 _CONNECT_SECONDS = 10
@@ -178,7 +497,7 @@ _shared: dict[SshAddress, Connection] = {}
 _sharing = threading.Lock()
 
 
-def connection(address: SshAddress) -> Connection:
+def connection_to(address: SshAddress) -> Connection:
     """Return the connection to a host that this process shares. It is closed when the process ends."""
     with _sharing:
         if not _shared:
@@ -200,7 +519,7 @@ def connect(addresses: Iterable[str], *, asks: bool) -> None:
     Raises:
         Fault: One of them is no address.
     """
-    hosts = [connection(host) for host in dict.fromkeys(parse_ssh(words)[0] for words in addresses)]
+    hosts = [connection_to(host) for host in dict.fromkeys(parse_ssh(words)[0] for words in addresses)]
     refusing: list[Connection] = []
 
     def log_in(host: Connection) -> None:
@@ -241,3 +560,176 @@ def _cannot_connect(said: bytes) -> EngineError:
     message = safe_message(said)
     trouble = Trouble.REFUSED if _REFUSED.search(message) else Trouble.AWAY
     return EngineError("cannot connect" + (f": {message}" if message else ""), trouble)
+
+
+# How the bytes of a session travel: a line of JSON, and behind it the number of bytes that it names.
+# The keys of the line are the headers of a piece on an engine (`agentwatch.remote.chunk`), and these:
+# | key | meaning | |---|---| | `length` | the number of bytes behind the line, at most 64 KiB | | `newest`
+# | the host has no more bytes now | | `absent` | there is no such session | | `replaced` | the file was
+# replaced or cut: the bytes sent before are not its beginning | | `problem` | why the session cannot be
+# read |
+# A line with none of them is a sign of life.
+
+LIFE = b"{}\n"
+
+
+class Frame(NamedTuple):
+    """The line of a frame."""
+
+    headers: dict[str, str]
+    length: int = 0
+    is_newest: bool = False
+    is_absent: bool = False
+    is_replaced: bool = False
+    problem: str = ""
+
+    def piece(self, payload: bytes) -> Piece:
+        """Return the piece that the frame carries.
+
+        Raises:
+            EngineError: Its headers are not those of a piece.
+        """
+        piece = piece_of(self.headers, payload)
+        if piece is None:
+            raise EngineError("the host sends what is no piece of a session")
+        return piece
+
+
+def frame_of(piece: Piece, *, is_newest: bool = False) -> bytes:
+    """Return the frame of a piece."""
+    payload = piece.payload if isinstance(piece, Chunk) else b""
+    values: dict[str, Any] = {**headers_of(piece), "length": len(payload)}
+    if is_newest:
+        values["newest"] = True
+    return orjson.dumps(values) + b"\n" + payload
+
+
+def word_frame(word: str, value: str | bool = True) -> bytes:
+    """Return a frame without bytes: `absent`, `replaced` or `problem`."""
+    text = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    return orjson.dumps({word: text}) + b"\n"
+
+
+def parse(line: bytes) -> Frame:
+    """Return the frame that a line begins.
+
+    Raises:
+        EngineError: The line is no frame, or announces too many bytes.
+    """
+    try:
+        given = orjson.loads(line)
+    except ValueError:
+        given = None
+    length = given.get("length", 0) if isinstance(given, dict) else None
+    if type(length) is not int or not 0 <= length <= CHUNK_BYTES:
+        raise EngineError("the host sends what is no piece of a session")
+    problem = given.get("problem")
+    return Frame(
+        {name: value for name, value in given.items() if isinstance(value, str)},
+        length,
+        given.get("newest") is True,
+        given.get("absent") is True,
+        given.get("replaced") is True,
+        problem if isinstance(problem, str) else "",
+    )
+
+
+# Cuts the output of a host into lines of bounded length.
+
+MOST_BYTES = 1 << 16
+"""The most bytes of a line."""
+_MOST_BEFORE = 1 << 18
+"""The most bytes that a login shell may print before the script begins."""
+_MOST_FOREIGN = 1 << 22
+"""The most bytes of a line that is passed over because it is too long."""
+
+
+class ChannelLines:
+    """The lines of a command's output, and the bytes between them."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self._held = bytearray()
+        self._searched = 0
+        self._dropped = 0
+
+    def next(self, seconds: float) -> bytes | None:
+        """Return the next line without its end; None if none is complete within the time.
+
+        A line that is too long is passed over.
+
+        Raises:
+            EngineError: The command has ended, or its line does not end.
+        """
+        until = time.monotonic() + seconds
+        while True:
+            end = self._held.find(b"\n", self._searched)
+            if end >= 0:
+                line = bytes(self._held[:end])
+                del self._held[: end + 1]
+                self._searched = 0
+                was_dropped, self._dropped = self._dropped, 0
+                if not was_dropped and len(line) <= MOST_BYTES:
+                    return line
+                continue
+            self._searched = len(self._held)
+            if self._searched > MOST_BYTES:
+                self._dropped += self._searched
+                self._held.clear()
+                self._searched = 0
+                if self._dropped > _MOST_FOREIGN:
+                    raise EngineError("the host sends a line that does not end")
+            data = self.channel.read(max(0.0, until - time.monotonic()))
+            if not data:
+                return None
+            self._held += data
+
+    def take(self, count: int, seconds: float) -> bytes:
+        """Return the next bytes, exactly the number asked for.
+
+        Raises:
+            EngineError: The command has ended before, or they do not arrive within the time.
+        """
+        until = time.monotonic() + seconds
+        while len(self._held) < count:
+            data = self.channel.read(max(0.0, until - time.monotonic()))
+            if not data and time.monotonic() >= until:
+                raise EngineError("the host does not answer")
+            self._held += data
+        taken = bytes(self._held[:count])
+        del self._held[:count]
+        self._searched = 0
+        return taken
+
+    def rest(self) -> bytes:
+        """Return the bytes that were read behind the last line; later ones are read from the channel."""
+        held = bytes(self._held)
+        self._held.clear()
+        self._searched = 0
+        return held
+
+
+def begun(lines: ChannelLines, seconds: float) -> str:
+    """Return the way in which the script works: `program` or `tail`.
+
+    Raises:
+        EngineError: It has ended, or has not begun within the time.
+    """
+    until = time.monotonic() + seconds
+    passed = 0
+    while passed < _MOST_BEFORE:
+        line = lines.next(max(0.0, until - time.monotonic()))
+        if line is None:
+            if time.monotonic() >= until:
+                break
+            continue
+        if (way := way_of(line)) is not None:
+            return way
+        passed += len(line) + 1
+    raise EngineError("the host does not answer")
+
+
+def way_of(line: bytes) -> str | None:
+    """Return the way that a line of the script names; None for another line."""
+    mark, _, way = line.decode("ascii", "replace").partition(" ")
+    return way if mark == MARK and way in ("program", "tail") else None

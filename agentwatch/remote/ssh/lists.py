@@ -8,25 +8,181 @@
 
 from __future__ import annotations
 
+import re
+import threading
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import orjson
 
-from agentwatch.engine.engine import EngineError
-from agentwatch.engine.limits import CARDS
-from agentwatch.machine.row import Row
+from agentwatch.agents.found import OWN, Found, Key
+from agentwatch.agents.registry import program_named
+from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
+from agentwatch.catalog.row import LIVE, UNKNOWN, Row
+from agentwatch.catalog.watched import Rows
 from agentwatch.recording import now_ms
-from agentwatch.remote.ssh.address import SshAddress
-from agentwatch.remote.ssh.connection import Connection
-from agentwatch.remote.ssh.file_rows import row_of_file
-from agentwatch.remote.ssh.heads import Heads
-from agentwatch.remote.ssh.lines import ChannelLines, begun, way_of
-from agentwatch.remote.ssh.row_json import decode, key
-from agentwatch.remote.ssh.script import END, LIST, command
+from agentwatch.recording import now_ms as clock_ms
+from agentwatch.recording.lines import split_lines
+from agentwatch.remote.chunk import CARDS
+from agentwatch.remote.engine import EngineError
+from agentwatch.remote.ssh.connection import (
+    END,
+    HEAD_BYTES,
+    LIST,
+    ChannelLines,
+    Connection,
+    SshAddress,
+    begun,
+    command,
+    connection_to,
+    is_session,
+    parse_ssh,
+    way_of,
+)
+from agentwatch.remote.ssh.row_json import TEXTS, decode, key
 from agentwatch.text.safe import SafeText, safe_line
-from agentwatch.wire.found import Key
+
+# The beginnings of files on a host without agentwatch: the first prompt, the folder, the model.
+# The host is asked for each of them once, and again when the list shows another size of a short one.
+
+_AT_ONCE = 20
+"""How many are asked for after a list: a host looks for a file in 10 to 20 ms."""
+_MOST_KEPT = 1000
+_HEADS_ANSWER_SECONDS = 10.0
+_ANSWER = re.compile(rb"head ([0-9]{1,6})")
+
+
+class Head(NamedTuple):
+    """What the first lines of a session show."""
+
+    size: int
+    """The size of the file in the list for which it was read: of a file that was removed nothing arrives."""
+    title: str = ""
+    cwd: str = ""
+    model: str = ""
+    branch: str = ""
+    began_ms: int | None = None
+
+
+class Heads:
+    """The beginnings that were read, of the files of one host."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, Head] = {}
+
+    def filled(self, rows: Iterable[Row]) -> dict[Key, Row]:
+        """Return rows with what is known of their beginnings."""
+        return {row.key: self._filled(row) for row in rows}
+
+    def read(self, lines: ChannelLines, rows: Iterable[Row]) -> bool:
+        """Ask for some beginnings that are not known yet, and return whether one was read.
+
+        Args:
+            lines: The output of the script, which waits for a word.
+            rows: The rows of the host, newest first.
+
+        Raises:
+            EngineError: The host does not answer as it should.
+        """
+        wanted = [row for row in rows if self._is_wanted(row)][:_AT_ONCE]
+        for row in wanted:
+            agent = OWN if row.is_own else row.agent
+            lines.channel.write(f"head {agent} {row.id}\n".encode())
+            data = _answer(lines)
+            if len(self._known) >= _MOST_KEPT:
+                del self._known[next(iter(self._known))]
+            self._known[row.key] = _head_of(agent, row, data)
+        return bool(wanted)
+
+    def _is_wanted(self, row: Row) -> bool:
+        known = self._known.get(row.key)
+        return known is None or (known.size < HEAD_BYTES and not known.title and known.size != row.size)
+
+    def _filled(self, row: Row) -> Row:
+        head = self._known.get(row.key)
+        if head is None:
+            return row
+        return replace(
+            row,
+            title=head.title or row.title,
+            prompts=head.title,
+            cwd=head.cwd,
+            repo=head.cwd.rstrip("/").rpartition("/")[2][: TEXTS["repo"]],
+            model=head.model,
+            branch=head.branch,
+            began_ms=head.began_ms,
+        )
+
+
+def _answer(lines: ChannelLines) -> bytes:
+    """Return the bytes with which the host answers."""
+    until = time.monotonic() + _HEADS_ANSWER_SECONDS
+    while (line := lines.next(max(0.0, until - time.monotonic()))) is None:
+        if time.monotonic() >= until:
+            raise EngineError("the host does not answer")
+    match = _ANSWER.fullmatch(line)
+    if match is None or int(match[1]) > HEAD_BYTES:
+        raise EngineError("the host sends what is no beginning of a file")
+    return lines.take(int(match[1]), _HEADS_ANSWER_SECONDS)
+
+
+def _head_of(agent: str, row: Row, data: bytes) -> Head:
+    found = Found(agent, row.id, Path(), len(data), 0)
+    digest = digest_of(found, format_of(found))
+    apply_lines(digest, decoder_for(digest), split_lines(data)[0] if data else [])
+    title = digest.title or digest.first_prompt
+    return Head(
+        row.size,
+        title[: TEXTS["title"]],
+        digest.cwd[: TEXTS["cwd"]],
+        digest.model[: TEXTS["model"]],
+        digest.branch[: TEXTS["branch"]],
+        digest.began_ms,
+    )
+
+
+# The row of a session of which only a file is known: its agent, its name, its size and its time.
+
+_MOST_DIGITS = 15
+
+
+def row_of_file(line: bytes, host: SshAddress) -> Row | None:
+    """Return the row of a line of the list: agent, time in seconds, size and path; None for another line."""
+    words = line.decode("ascii", "replace").split(" ")
+    if len(words) != 4:
+        return None
+    agent, changed, size, path = words
+    program = program_named(agent)
+    is_own = agent == OWN
+    if not is_own and (program is None or not any(each.over_ssh for each in program.sessions)):
+        return None
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    session_id = stem if program is None else program.id_in(stem)
+    if not is_session(session_id) or not _is_number(changed) or not _is_number(size):
+        return None
+    return Row(
+        key=key(host, agent, session_id),
+        agent="" if is_own else agent,
+        id=session_id,
+        path=Path(),
+        address=f"{host}/{session_id}",
+        host=host.host,
+        standing=UNKNOWN,
+        title=session_id,
+        is_read=False,
+        seen_ms=int(changed) * 1000,
+        size=int(size),
+        is_own=is_own,
+    )
+
+
+def _is_number(text: str) -> bool:
+    return 0 < len(text) <= _MOST_DIGITS and text.isascii() and text.isdigit()
+
 
 BEGIN_SECONDS = 20.0
 """The most time from the command to its first line; a host under load starts Python in some seconds."""
@@ -169,3 +325,119 @@ def _object(line: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+# Watches the sessions of a host: a thread keeps their rows, as the host sends them.
+
+_SILENT_SECONDS = 30.0
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 30.0
+_READ_SECONDS = 0.5
+_END_SECONDS = 2.0
+
+
+class SshHost:
+    """The sessions of one host. It satisfies `machine.watched.Watched`.
+
+    A thread connects, reads and connects again; `step` only takes what the thread has. When the host is
+    silent for 30 s or the connection is lost, its sessions that ran count as lost since then.
+    """
+
+    def __init__(self, address: str) -> None:
+        """Take the address, and start the thread.
+
+        Args:
+            address: `ssh://[USER@]HOST[:PORT]`.
+
+        Raises:
+            Fault: The words are no such address.
+        """
+        self.address = parse_ssh(address)[0]
+        self.rows: Rows = {}
+        """The row of each session. It is replaced by a new mapping when a row has changed."""
+        self.is_found = False
+        """Whether all sessions were sent once, or the host could not be reached."""
+        self.wants_all = False
+        """Whether old sessions are wanted too."""
+        self.in_view: AbstractSet[Key] | None = None
+        """It has no effect: the machine decides what it reads."""
+        self.problem = SafeText("")
+        """Why the rows are old, or why there are none; empty if all is well."""
+        self.note = SafeText("")
+        """What is not known of this host's sessions, because it has no agentwatch, or an older one."""
+        self._sent: Rows = {}
+        self._shown: tuple[Rows, int | None] = ({}, None)
+        self._heard_at = time.monotonic()
+        self._heard_ms = clock_ms()
+        self._is_lost = True
+        self._is_closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"ssh {self.address.host}", daemon=True)
+        self._thread.start()
+
+    @property
+    def notes(self) -> tuple[SafeText, ...]:
+        """What the list says about this host: a problem, and what is not known; one line each."""
+        host = safe_line(self.address.host)
+        return tuple(SafeText(f"{host}: {each}") for each in (self.problem, self.note) if each)
+
+    def step(self, now_ms: int) -> bool:
+        """Take the rows that the thread has; more work is never due.
+
+        Args:
+            now_ms: The time, in milliseconds since the epoch.
+        """
+        del now_ms  # silence is measured by a clock that no one sets
+        is_lost = self._is_lost or time.monotonic() - self._heard_at >= _SILENT_SECONDS
+        now = (self._sent, self._heard_ms if is_lost else None)
+        if now[0] is not self._shown[0] or now[1] != self._shown[1]:
+            self._shown = now
+            self.rows = now[0] if now[1] is None else _lost(now[0], now[1])
+        if is_lost and not self._is_lost:
+            self.problem = SafeText("silent for 30 s")
+        return False
+
+    def close(self) -> None:
+        """End the thread, and the command on the host. The shared connection is closed with the process."""
+        self._is_closed.set()
+        self._thread.join(_END_SECONDS)
+
+    def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while not self._is_closed.is_set():
+            try:
+                self._watch()
+            except EngineError as error:
+                self.problem = safe_line(str(error))
+            if not self._is_lost:
+                self._is_lost, pause = True, _FIRST_PAUSE
+            self.is_found = True
+            self._is_closed.wait(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _watch(self) -> None:
+        """Read the list of the host until the connection is lost."""
+        lists = Lists(connection_to(self.address), self.address)
+        try:
+            while not self._is_closed.is_set():
+                has_news = lists.read(_READ_SECONDS, wants_all=self.wants_all)
+                if has_news:
+                    self._note(lists)
+                elif time.monotonic() - self._heard_at >= 2 * _SILENT_SECONDS:
+                    raise EngineError("silent for a minute")
+        finally:
+            lists.close()
+
+    def _note(self, lists: Lists) -> None:
+        self._heard_at, self._heard_ms = time.monotonic(), clock_ms()
+        if lists.is_complete:
+            self._sent = lists.rows
+            self.note = lists.note
+            self.problem = SafeText("")
+            self._is_lost, self.is_found = False, True
+
+
+def _lost(rows: Rows, since_ms: int) -> Rows:
+    return {
+        key: replace(row, lost_ms=since_ms) if row.standing.state in LIVE else row
+        for key, row in rows.items()
+    }

@@ -6,17 +6,13 @@ import hashlib
 import time
 from collections import deque
 
-from agentwatch.engine.chunk import Chunk, Ended
-from agentwatch.engine.engine import EngineError, StoredPiece, Trouble
-from agentwatch.engine.limits import CHUNK_BYTES
-from agentwatch.faults import USAGE, Fault
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.recording import now_ms
 from agentwatch.remote.channel import ReplacedError
-from agentwatch.remote.ssh import channel, script
-from agentwatch.remote.ssh.address import parse_ssh
-from agentwatch.remote.ssh.connection import connection
-from agentwatch.remote.ssh.frames import parse
-from agentwatch.remote.ssh.lines import ChannelLines, begun, way_of
+from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
+from agentwatch.remote.engine import EngineError, StoredPiece, Trouble
+from agentwatch.remote.ssh import connection
+from agentwatch.remote.ssh.connection import ChannelLines, begun, connection_to, parse, parse_ssh, way_of
 from agentwatch.remote.ssh.lists import BEGIN_SECONDS
 from agentwatch.text.safe import cut, safe_line
 
@@ -58,7 +54,7 @@ class SshPieces:
         self._digest = hashlib.sha256() if have == 0 else None
         self._given = (have, digest or _UNKNOWN)
         self._inode = 0
-        self._channel: channel.Channel | None = None
+        self._channel: connection.Channel | None = None
         self._lines: ChannelLines | None = None
         self._size: int | None = None
         """The size of the file when `tail` began; None with agentwatch there."""
@@ -86,7 +82,7 @@ class SshPieces:
             if self._lines is None:
                 self._begin()
             stored = self._next_bytes(seconds) if self._size is not None else self._next_frame(seconds)
-        except channel.Ended as ended:
+        except connection.Ended as ended:
             self._leave()
             raise self._reason(ended) from None
         except EngineError:
@@ -107,8 +103,8 @@ class SshPieces:
     def _begin(self) -> None:
         given = self._given[1] if self._given[0] == self._have else _UNKNOWN
         digest = given if self._digest is None else self._digest.hexdigest()
-        words = script.command("pieces", self.session, self._have, digest, self._inode)
-        self._channel = connection(self.address).open(words)
+        words = connection.command("pieces", self.session, self._have, digest, self._inode)
+        self._channel = connection_to(self.address).open(words)
         self._lines = ChannelLines(self._channel)
         self._heard_at = time.monotonic()
         if begun(self._lines, BEGIN_SECONDS) == "tail":
@@ -178,10 +174,10 @@ class SshPieces:
         if self._digest is not None:
             self._digest.update(chunk.payload)
 
-    def _reason(self, ended: channel.Ended) -> EngineError:
-        if ended.code == script.REPLACED:
+    def _reason(self, ended: connection.Ended) -> EngineError:
+        if ended.code == connection.REPLACED:
             return ReplacedError("the file was replaced on the host")
-        if ended.code == script.ABSENT:
+        if ended.code == connection.ABSENT:
             self.has_none = True
             return EngineError(f"{self.address} has no session {self.session}", Trouble.REFUSED)
         return EngineError(str(ended))

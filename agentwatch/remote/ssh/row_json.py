@@ -12,12 +12,12 @@ from typing import Any
 
 import orjson
 
-from agentwatch.json_fields import Field, values_in, values_of
-from agentwatch.machine.digest import LastTests
-from agentwatch.machine.row import Row
-from agentwatch.machine.standing import UNKNOWN, Ground, Standing, State
-from agentwatch.remote.ssh.address import SshAddress, is_session
-from agentwatch.wire.found import Key
+from agentwatch.agents.found import Key
+from agentwatch.agents.reported import State
+from agentwatch.base.json_fields import Field, values_in, values_of
+from agentwatch.catalog.digest import LastTests
+from agentwatch.catalog.row import UNKNOWN, Ground, Row, Standing
+from agentwatch.remote.ssh.connection import SshAddress, is_session
 
 TEXTS = {
     "agent": 40,

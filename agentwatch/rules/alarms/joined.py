@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentwatch.events import FormatDetected, Prompt, RunInfo, RunStarted, Text, ToolStarted
+from agentwatch.agents import Decoder
 from agentwatch.feed import Agent, Feed
 from agentwatch.feed.checkpoints import Checkpoint
 from agentwatch.recording import (
@@ -24,7 +24,7 @@ from agentwatch.recording.times import SavedTimes
 from agentwatch.rules.alarms.tripwire import Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.session import Place, Session, apply_line, forget_texts
-from agentwatch.wire import Decoder
+from agentwatch.session.events import FormatDetected, Prompt, RunInfo, RunStarted, Text, ToolStarted
 
 _ABOUT_RUN = (FormatDetected, RunStarted, RunInfo)
 _BEGINS_WORK = (Prompt, Text, ToolStarted)

@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
 
-from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.base.files import write_all
 from agentwatch.feed import POLL_SECONDS, Agent, Feed
 from agentwatch.recording import LineReader, now_ms
 from agentwatch.recording.alarms import Alarm, AlarmsFile
@@ -25,8 +25,8 @@ from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.rules.alarms.words import alarm_words
 from agentwatch.session import Session, forget_texts
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.text.safe import SafeText
-from agentwatch.writing import write_all
 
 _POLL_SECONDS = 0.1
 MOST_LOGGED = 1000

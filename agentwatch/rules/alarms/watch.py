@@ -7,18 +7,18 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, cast
 
-from agentwatch.actions import brief_action, target
-from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import silence_ms
-from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.feed.call_changes import CallChanges
+from agentwatch.feed.history import CallChanges
 from agentwatch.recording.alarms import Alarm
 from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.language import Test
 from agentwatch.session import Call, Phase
+from agentwatch.session.actions import brief_action, target
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText
 
 _MOST_CHANGES = 1024

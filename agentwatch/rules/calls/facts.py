@@ -9,13 +9,12 @@ from array import array
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.session import Call, Session
+from agentwatch.session.events import Outcome
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.episodes import Episodes
-    from agentwatch.analysis.episodes.repeats import Repeats
+    from agentwatch.analysis.episodes import Episodes, Repeats
     from agentwatch.rules.calls.silences import Silences
 
 _MOST_TEXT = 4096
@@ -41,7 +40,7 @@ class CallFacts:
 
     @cached_property
     def _repeats(self) -> Repeats:
-        from agentwatch.analysis.episodes.repeats import Repeats
+        from agentwatch.analysis.episodes import Repeats
 
         return Repeats(self._feed)
 
@@ -110,7 +109,7 @@ class CallFacts:
         """Return the end of the output of a call; None if no output is known."""
         if call.result_place is None:
             return call.output
-        from agentwatch.feed.output_tail import output_tail
+        from agentwatch.feed.feed import output_tail
 
         return "\n".join(output_tail(self._feed, call.result_place, call.call_id))[-_MOST_TEXT:]
 
@@ -118,7 +117,7 @@ class CallFacts:
         """Return `green`, `red` or `none`; None while the call runs."""
         if call.ended is None:
             return None
-        from agentwatch.analysis.verdict_history.calls import call_verdict
+        from agentwatch.analysis.verdict_history import call_verdict
 
         found = call_verdict(self._feed, call)
         if found is None or not (found.is_red or found.is_green):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Outcome, ToolKind
 from agentwatch.rules.language import Field, Measure, Vocabulary
+from agentwatch.session.events import Outcome, ToolKind
 
 _KINDS = tuple(kind.value for kind in ToolKind)
 NAMES_OF_KINDS: dict[ToolKind, tuple[str, ...]] = {

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from agentwatch.actions import target
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALLS
 from agentwatch.rules.calls.paths import paths_of
@@ -15,6 +14,7 @@ from agentwatch.rules.language import Condition, RuleError, parse
 from agentwatch.rules.language.completion import Offer, Value, offers
 from agentwatch.rules.language.parser import typed
 from agentwatch.session import Call
+from agentwatch.session.actions import target
 from agentwatch.text.safe import safe_line
 
 Matches = Callable[[Call], bool]

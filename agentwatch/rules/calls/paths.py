@@ -6,9 +6,9 @@ import posixpath
 from functools import lru_cache
 
 from agentwatch.analysis.files import named
-from agentwatch.events import ToolKind
 from agentwatch.rules.calls.commands import read_command
 from agentwatch.session import Call
+from agentwatch.session.events import ToolKind
 
 _FILES = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agentwatch.analysis.episodes import Episodes
-from agentwatch.events import Outcome, ToolKind
 from agentwatch.rules.calls.commands import read_command
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CREATES, NAMES_OF_KINDS
@@ -19,7 +18,8 @@ from agentwatch.rules.language.matchers import (
     word_matcher,
 )
 from agentwatch.session import Call, calls_by_outcome
-from agentwatch.session.usage_counts import known_sum
+from agentwatch.session.counts import known_sum
+from agentwatch.session.events import Outcome, ToolKind
 
 _LEAST_OF_AN_OUTCOME = 3
 """The number of letters from which a word can be the beginning of an outcome, while it is being typed."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 
-from agentwatch.events import Outcome
 from agentwatch.session import Call, Kind, Session
+from agentwatch.session.events import Outcome
 
 _UNKNOWN = -1
 

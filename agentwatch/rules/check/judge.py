@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from agentwatch.agents import Decoder
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.verdict_history import State as Tests
 from agentwatch.analysis.verdict_history import final_verdicts
-from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import RUN_FIELDS
@@ -18,9 +18,9 @@ from agentwatch.rules.check.kinds import Amount, Fact, Forbid, Limit, Require, R
 from agentwatch.rules.check.limits import Limited, LongestSilence
 from agentwatch.rules.language import Readers
 from agentwatch.session import Call, Pieces, Place, Session
+from agentwatch.session.events import Outcome
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
-from agentwatch.wire import Decoder
 
 _AT_ONCE = 64
 """The number of ended calls that are judged at once. One by one, 31,000 calls take 0.78 s

@@ -7,9 +7,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from agentwatch.actions import action
 from agentwatch.rules.check.kinds import Rule, Severity
 from agentwatch.session import Call
+from agentwatch.session.actions import action
 from agentwatch.text.safe import SafeText
 
 MOST_VIOLATIONS = 100

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agentwatch.events import Outcome, Tokens
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Judgement, State, Violation
 from agentwatch.rules.check.kinds import Amount, Limit
 from agentwatch.session import Call, Pieces, Place, Run, Session, calls_by_outcome
-from agentwatch.session.usage_counts import known_sum
+from agentwatch.session.counts import known_sum
+from agentwatch.session.events import Outcome, Tokens
 from agentwatch.text.amounts import dollars, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText

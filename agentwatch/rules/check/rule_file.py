@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from agentwatch.faults import USAGE, Fault, cannot_open
+from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.rules.check.kinds import Limit, Require, Rule, Severity, forbid, limit, require, shown
 from agentwatch.rules.language import RuleError
 from agentwatch.rules.language.errors import did_you_mean

@@ -9,9 +9,9 @@ import orjson
 
 from agentwatch.rules.check.judgement import Checked, State
 from agentwatch.rules.check.kinds import Rule
-from agentwatch.safe_json import safe_json
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
+from agentwatch.text.safe_json import safe_json
 
 _MOST_PLACES = 20
 _NAME_COLUMNS = 80

@@ -10,11 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from agentwatch.analysis.since.mark import ended_turns
-from agentwatch.config import Config
-from agentwatch.events import Outcome
+from agentwatch.analysis.since import ended_turns
+from agentwatch.base.config import Config
 from agentwatch.feed import Feed
 from agentwatch.session import Session
+from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _COLUMNS = 80

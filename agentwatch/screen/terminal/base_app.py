@@ -12,9 +12,11 @@ import sys
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
+from rich.segment import Segment
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.color import Color
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
@@ -23,14 +25,83 @@ from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.worker import WorkerFailed
 
-from agentwatch.config import Config
-from agentwatch.resources import stylesheets
-from agentwatch.screen.lines.themes import ANSI_THEMES
-from agentwatch.screen.terminal.first_frame import is_styled
-from agentwatch.screen.terminal.guard import Guard
-from agentwatch.screen.terminal.key_queue import KeyQueue
-from agentwatch.screen.terminal.signals import ENDING, HeldSignals
-from agentwatch.screen.terminal.stock import is_stock
+from agentwatch.base.config import Config
+from agentwatch.base.resources import stylesheets
+from agentwatch.screen.terminal.driver import ENDING, HeldSignals, KeyQueue
+from agentwatch.screen.terminal.frames import is_stock, is_styled
+from agentwatch.screen.terminal.themes import ANSI_THEMES
+from agentwatch.text.safe import SafeText, columns, safe_line
+
+# A last line filter, independent of `safe_text`, against control characters and live links.
+
+_ASCII = {
+    **dict.fromkeys("│┃║▏▎▍▌▐▋▊▉▕‖", "|"),
+    **dict.fromkeys("─━═▁▔⎯", "-"),
+    "╌": ".",
+    "◈": "#",
+    "⊗": "@",
+    "◀": "<",
+    **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼╞╡╪", "+"),
+    **dict.fromkeys("▂▃▄▅▆▇█", "#"),
+    "✓": "v",
+    "✗": "x",
+    "⊘": "/",
+    "↵": "<",
+    "◌": "o",
+    "◐": "*",
+    "○": "o",
+    "·": ".",
+    "…": "~",
+    "›": ">",
+    "–": "-",
+    "▾": "v",
+    "▸": ">",
+    "▶": ">",
+    "●": "*",
+    "•": "*",
+    "×": "x",
+    "−": "-",
+    "≠": "!",
+    "↑": "^",
+    "↓": "v",
+}
+
+
+class Guard(LineFilter):
+    """Checks each piece of text on its way to the terminal, whichever widget drew it.
+
+    Text that went through `safe_text` passes unchanged. All other text is made safe here. Without colours,
+    every colour is removed. If the terminal's encoding is not Unicode, borders and signs are replaced by
+    ASCII characters.
+    """
+
+    def __init__(self, *, no_color: bool, ascii_only: bool = False) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._no_color = no_color
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's signature
+        """Return the pieces, made safe."""
+        return [self._passed(segment) for segment in segments]
+
+    def _passed(self, segment: Segment) -> Segment:
+        text, style, _ = segment
+        if not (text.isascii() and text.isprintable()):
+            text = safe_line(text)
+            if self._ascii_only:
+                text = "".join(map(_in_ascii, text))
+        if style is not None:
+            if style.link:
+                style = style.update_link(None)
+            if self._no_color:
+                style = style.without_color
+        return Segment(text, style)
+
+
+def _in_ascii(char: str) -> str:
+    """Return an ASCII replacement for a character, of the same width in columns."""
+    return char if char.isascii() else _ASCII.get(char, "?" * columns(SafeText(char)))
+
 
 Result = TypeVar("Result")
 

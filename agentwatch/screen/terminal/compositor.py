@@ -8,15 +8,18 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rich.console import Console
+from rich.segment import Segment
 from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
+from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.screen import Screen
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -216,3 +219,111 @@ def drawn_rows(screen: Screen[Any], console: Console) -> list[str]:
         console: The terminal, which sets the colours.
     """
     return [strip.render(console) for strip in screen._compositor.render_strips()]  # noqa: SLF001
+
+
+# The frame to the left and right of a pane's rows: border, padding, and their colours.
+
+
+def style_changes(pane: ScrollView) -> list[int]:
+    """Return how often the styles of a pane and of the nodes above it have changed.
+
+    Textual counts this in `_cache_key`. Comparing the resulting styles takes 0.3 ms a frame.
+    """
+    return [node.styles._cache_key for node in pane.ancestors_with_self]  # noqa: SLF001 - see the docstring
+
+
+def row_frame(pane: ScrollView, filters: Sequence[LineFilter]) -> tuple[list[Segment], list[Segment]]:
+    """Return the segments to the left and to the right of a row of a pane, with the filters applied.
+
+    Textual draws borders and padding in `StylesCache`. It has no public function that draws one row of them,
+    and a row that Textual composes with its text takes 0.2 ms.
+    """
+    from textual._styles_cache import StylesCache  # imported here because AGENTWATCH_STOCK=1 does not use it
+
+    base_background, background = pane.background_colors
+    gutter, inner, style = pane.styles.gutter, pane.scrollable_content_region, pane.rich_style
+    (row,) = StylesCache().render(
+        pane.styles,
+        pane.region.size,
+        base_background,
+        background,
+        lambda _: Strip.blank(inner.width, style),
+        filters,
+        None,
+        None,
+        content_size=pane.content_region.size,
+        padding=pane.styles.padding,
+        crop=Region(0, gutter.top, pane.region.width, 1),
+        opacity=pane.opacity,
+    )
+    return list(row.crop(0, gutter.left)), list(row.crop(gutter.left + inner.width))
+
+
+# Strips that are cheaper to create than Textual's.
+# A strip of Textual has seven caches, whose creation takes as long as composing a row. A new row of a pane
+# is only rendered, which uses none of them. These strips create them when the first one is used.
+
+_LATER = {*Strip.__slots__} - {"_cell_length"}
+"""The attributes that a strip of this module may not have yet."""
+
+
+class LightStrip(Strip):
+    """A strip whose caches are created when one of them is used."""
+
+    __slots__ = ()
+
+    def __init__(self, segments: list[Segment], width: int | None = None) -> None:
+        """Create the strip.
+
+        Args:
+            segments: The pieces of its text; the caller does not change the list later.
+            width: The columns that they occupy; None to count them when they are asked for.
+        """
+        self._segments = segments
+        self._cell_length = width
+        self._render_cache = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute that is not set yet."""
+        if name not in _LATER or name == "_segments":
+            raise AttributeError(name)
+        super().__init__(self._segments, self._cell_length)
+        return getattr(self, name)
+
+
+class FramedRow(Strip):
+    """A row whose two parts, left and right of the scrollbar, are kept: each frame draws just these.
+
+    Otherwise every new row is cut twice, which takes as long as composing it. The whole row is put together
+    when it is used, which does not happen while a frame is drawn.
+    """
+
+    __slots__ = ("_bar", "_border", "_border_start", "_content", "_end")
+
+    def __init__(self, content: Strip, bar: Strip, border: Strip) -> None:
+        """Create the row.
+
+        Args:
+            content: Everything to the left of the scrollbar.
+            bar: The column of the scrollbar, which is drawn over it.
+            border: Everything to the right of the scrollbar.
+        """
+        self._content, self._bar, self._border = content, bar, border
+        self._end = content.cell_length
+        self._border_start = self._end + bar.cell_length
+        self._cell_length = self._border_start + border.cell_length
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the whole row that is not set yet."""
+        if name not in _LATER:
+            raise AttributeError(name)
+        super().__init__([*self._content, *self._bar, *self._border], self._cell_length)
+        return getattr(self, name)
+
+    def crop(self, start: int, end: int | None = None) -> Strip:
+        """Return a part of the row."""
+        if start == 0 and end == self._end:
+            return self._content
+        if start == self._border_start and (end is None or end == self._cell_length):
+            return self._border
+        return super().crop(start, end)

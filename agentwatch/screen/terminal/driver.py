@@ -5,12 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import signal
 import time
 from codecs import getincrementaldecoder
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
+from types import FrameType
 from typing import Any
 
-from textual import constants
+from textual import constants, events
 from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.dom import DOMNode
 from textual.drivers import linux_driver
 from textual.drivers._writer_thread import WriterThread
 
@@ -109,3 +116,104 @@ class TolerantDriver(linux_driver.LinuxDriver):
                 select.select((stopping,), (), (), _GONE_SECONDS)
             for event in parser.tick():
                 self.process_message(event)
+
+
+# Holds the signals that end the program while no screen can handle them; does not import Textual.
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""The signals whose default action would leave the terminal in application mode."""
+_SUSPENDING = (signal.SIGTSTP, signal.SIGCONT)
+"""The signals that the driver of a screen handles, and never gives back."""
+
+
+class HeldSignals:
+    """Collects the signals that arrive before the screen has its own handlers.
+
+    Without it, a signal during the 200 ms of start-up would lose the recording of a pipe, or leave the
+    terminal in application mode.
+    """
+
+    def __init__(self) -> None:
+        self.noted: list[int] = []
+        """The signals received so far; the app exits as if the first of them had just arrived."""
+        self._before: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
+
+    def hold(self) -> None:
+        """Collect ending signals from now on instead of ending."""
+        for number in ENDING:
+            if number not in self._before:
+                self._before[number] = signal.signal(number, self._note)
+        for number in _SUSPENDING:
+            self._before.setdefault(number, signal.getsignal(number))
+
+    def release(self) -> None:
+        """Restore the handlers from before `hold`."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    def _note(self, received: int, _frame: FrameType | None) -> None:
+        self.noted.append(received)
+
+
+# Delivers keys one at a time, so that a key that is typed ahead goes where the previous key moved the
+# focus.
+# Textual forwards a key to the widget that has the focus when the key arrives. The key that moves the focus
+# acts only after it has passed from that widget up to the app. The keys of a burst, such as `/pytest`, are
+# all forwarded before that, and none of them reaches the input that `/` opens.
+# A pane that was hidden gets its size, and reads its lines, some time after it gets the focus. A key that
+# acts on the lines, such as `j`, waits for that.
+
+Typed = events.Key | events.Paste
+
+
+class KeyQueue:
+    """Holds keys and pasted text back until the previous one has passed every widget up to the app."""
+
+    def __init__(self, app: App[Any], deliver: Callable[[Typed], Awaitable[None]]) -> None:
+        """Create the queue.
+
+        Args:
+            app: The app to which all unhandled keys rise.
+            deliver: Forwards one key to the widget that has the focus.
+        """
+        self._app = app
+        self._deliver = deliver
+        self._waiting: deque[Typed] = deque()
+        self._at: DOMNode | None = None
+        """The widget that the last key has reached on its way up; None while no key is on its way."""
+
+    async def add(self, typed: Typed) -> None:
+        """Deliver a key, now or when all earlier ones have been handled."""
+        self._waiting.append(typed)
+        if self._at is None or not self._at.is_running:
+            await self._next()
+
+    async def _next(self, *, is_refreshed: bool = False) -> None:
+        """Deliver the next key that waits, and follow it up to the app.
+
+        Args:
+            is_refreshed: Whether the screen was refreshed for this key. Before that, no key is delivered to a
+                widget that has no size yet.
+        """
+        self._at = None
+        if not self._waiting:
+            return
+        focused = self._app.focused
+        if focused is not None and not focused.size and not is_refreshed:
+            again = partial(self._next, is_refreshed=True)
+            if focused.screen.call_after_refresh(self._app.call_later, again):
+                self._at = focused.screen
+                return
+        await self._deliver(self._waiting.popleft())
+        self._follow(self._app.focused or self._app.screen)
+
+    def _follow(self, node: DOMNode | None) -> None:
+        """Wait until a widget has handled its present messages, with the key; then follow to its parent."""
+        while node is not None and node is not self._app:
+            self._at = node
+            if node.call_later(self._follow, node.parent):
+                return
+            node = node.parent
+        self._at = self._app
+        self._app.call_later(self._next)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Traits
-from agentwatch.wire.agent import Agent
-from agentwatch.wire.program import on_first_use
+from agentwatch.agents.agent import Agent
+from agentwatch.agents.program import on_first_use
+from agentwatch.session.events import Traits
 from agentwatch_goose.recognition import recognises, role
 
 AGENT = Agent(

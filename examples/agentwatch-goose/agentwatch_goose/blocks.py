@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.blocks import Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
-from agentwatch.events import Outcome, ToolKind
-from agentwatch.wire.blocks import binary_block
-from agentwatch.wire.changes.argument_blocks import argument_blocks
-from agentwatch.wire.changes.replacement import replacement
-from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.agents.blocks import binary_block
+from agentwatch.agents.changes import argument_blocks, replacement
+from agentwatch.agents.fields import Fields, items, mapping, text
+from agentwatch.session.blocks import Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
+from agentwatch.session.events import Outcome, ToolKind
 from agentwatch_goose.content import Request, request_in, response_in
 
 _REQUESTS = ("toolRequest", "frontendToolRequest")

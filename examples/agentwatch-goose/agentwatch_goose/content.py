@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agentwatch.events import Outcome
-from agentwatch.wire.fields import Fields, items, mapping, number, text
-from agentwatch.wire.tool import Tool
+from agentwatch.agents.fields import Fields, items, mapping, number, text
+from agentwatch.agents.tool import Tool
+from agentwatch.session.events import Outcome
 from agentwatch_goose.tools import tool_of
 
 

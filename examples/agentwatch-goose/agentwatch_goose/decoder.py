@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agentwatch.events import (
+from agentwatch.agents.fields import Fields, cost, in_words, items, mapping, number, text
+from agentwatch.agents.tool import Tool
+from agentwatch.session.events import (
     Channel,
     Event,
     Notice,
@@ -27,8 +29,6 @@ from agentwatch.events import (
     Usage,
     UsageScope,
 )
-from agentwatch.wire.fields import Fields, cost, in_words, items, mapping, number, text
-from agentwatch.wire.tool import Tool
 from agentwatch_goose.content import Request, request_in, response_in
 from agentwatch_goose.tools import tool_of
 

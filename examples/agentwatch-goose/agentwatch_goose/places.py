@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentwatch.wire.databases import Row, Rows, database_of
-from agentwatch.wire.described import folder_in, text_in, time_in
-from agentwatch.wire.found import Found, Metadata, Reach
-from agentwatch.wire.on_disk.iso_time import iso_ms
-from agentwatch.wire.places import Kind
+from agentwatch.agents.databases import Row, Rows, database_of
+from agentwatch.agents.described import folder_in, text_in, time_in
+from agentwatch.agents.found import Found, Metadata, Reach
+from agentwatch.agents.on_disk import iso_ms
+from agentwatch.agents.places import Kind
 
 _COLUMNS = ("id", "name", "description", "working_dir", "created_at", "updated_at")
 

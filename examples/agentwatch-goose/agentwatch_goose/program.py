@@ -5,7 +5,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
-from agentwatch.wire.program import NO_CALLS, Command, Knowledge, Program, SessionsAt
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt
 
 PROGRAM = Program(
     name="goose",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.wire.agent import LineRole
-from agentwatch.wire.fields import Fields, items, mapping
+from agentwatch.agents.agent import LineRole
+from agentwatch.agents.fields import Fields, items, mapping
 
 _CALLS = frozenset(("toolRequest", "toolResponse", "frontendToolRequest"))
 

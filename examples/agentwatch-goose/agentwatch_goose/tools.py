@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.events import ToolKind
-from agentwatch.wire.fields import Fields, text
-from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
+from agentwatch.agents.fields import Fields, text
+from agentwatch.agents.tool import Phrase, Tool, command_in, named, other_tool, path_in
+from agentwatch.session.events import ToolKind
 
 _SEPARATOR = "__"
 _BUILT_IN = "developer"

@@ -8,9 +8,9 @@ import pytest
 from agentwatch_goose.agent import AGENT
 from lines import COMPLETE, ERROR, LINES, ended, message, use, whole, words
 
-from agentwatch.events import Outcome
-from agentwatch.wire import LineRole
-from agentwatch.wire.agents import detect
+from agentwatch.agents import LineRole
+from agentwatch.agents.registry import detect
+from agentwatch.session.events import Outcome
 from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
 from tests.conftest import case
 

@@ -8,7 +8,7 @@ from agentwatch_goose.agent import AGENT
 from agentwatch_goose.tools import tool_of
 from lines import ended, message, use, words
 
-from agentwatch.blocks import (
+from agentwatch.session.blocks import (
     BinaryBlock,
     Block,
     ChangeBlock,
@@ -17,7 +17,7 @@ from agentwatch.blocks import (
     FieldsBlock,
     OutputBlock,
 )
-from agentwatch.events import ToolKind
+from agentwatch.session.events import ToolKind
 from tests.conftest import case
 
 IMAGE = {"type": "image", "data": "QUI=", "mimeType": "image/png"}

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentwatch.blocks import FieldsBlock
-from agentwatch.events import (
+from agentwatch.agents import Agent, LineRole
+from agentwatch.session.blocks import FieldsBlock
+from agentwatch.session.events import (
     Channel,
     Event,
     Outcome,
@@ -18,7 +19,6 @@ from agentwatch.events import (
     TurnEnded,
     Unknown,
 )
-from agentwatch.wire import Agent, LineRole
 
 Fields = Mapping[str, Any]
 

@@ -4,8 +4,8 @@ import csv
 import io
 from collections.abc import Iterator
 
-from agentwatch.exports.exported import Exported
-from agentwatch.exports.exporter import Choices, Exporter
+from agentwatch.output.export.exported import Exported
+from agentwatch.output.export.exporters import Choices, Exporter
 from agentwatch.text.safe import safe_line
 
 COLUMNS = ("number", "tool", "target", "outcome", "exit_code", "duration_ms", "redacted")

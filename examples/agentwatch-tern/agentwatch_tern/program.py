@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.wire.places import Kind, owns, stem_is_id
-from agentwatch.wire.program import Command, Program, SessionsAt
+from agentwatch.agents.places import Kind, owns, stem_is_id
+from agentwatch.agents.program import Command, Program, SessionsAt
 
 
 def sessions() -> Kind:

@@ -6,7 +6,7 @@ from agentwatch_tern.agent import AGENT
 from agentwatch_tern.calls_csv import row
 
 import agentwatch
-from agentwatch.testing import check_agent
+from agentwatch.api.check_agent import check_agent
 
 RECORDING = Path(__file__).parent.parent / "tern.ndjson"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.episodes.commands import same_command
+from agentwatch.analysis.episodes import same_command
 from tests.conftest import case
 
 

@@ -10,7 +10,7 @@ from agentwatch.analysis.moments import (
     CallEnd,
     End,
     Instant,
-    Moment,
+    MomentSpec,
     Named,
     Problem,
     Share,
@@ -26,7 +26,7 @@ NOON_MS = int(datetime(2026, 11, 20, 12, 0, 7, tzinfo=UTC).timestamp()) * 1000
 
 def test_each_form_has_its_value() -> None:
     """Times, durations, calls, percentages, ends and names have different forms."""
-    cases: list[tuple[str, Moment]] = [
+    cases: list[tuple[str, MomentSpec]] = [
         ("14:03:07", TimeOfDay(14 * HOUR_MS + 3 * MINUTE_MS + 7_999)),
         ("14:03", TimeOfDay(14 * HOUR_MS + 3 * MINUTE_MS + 999)),
         ("0:00:00.25", TimeOfDay(250)),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentwatch.analysis.since.digest import Digest
-from agentwatch.analysis.since.mark import mark
+from agentwatch.analysis.since import Digest, mark
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from tests.builders.lines import completed, delta, init, result, started, user

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.since.digest import Digest
-from agentwatch.analysis.since.mark import mark
-from agentwatch.events import Outcome
+from agentwatch.analysis.since import Digest, mark
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
+from agentwatch.session.events import Outcome
 from tests.builders.moment.slow_digest import complete, decoded, session_at, slow_digest
 from tests.builders.stories.any_story import STORIES
 from tests.builders.stories.lines import rendered

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.since import failures
-from agentwatch.analysis.since.failures import OpenFailures
-from agentwatch.events import Outcome, ToolKind
+from agentwatch.analysis import since
+from agentwatch.analysis.since import OpenFailures
 from agentwatch.session import Call
+from agentwatch.session.events import Outcome, ToolKind
 
 
 def call(number: int, outcome: Outcome, target: str | None = "make", tool: str = "shell") -> Call:
@@ -59,5 +59,5 @@ def test_the_number_is_bounded() -> None:
     """Of very many open failures only the newest are kept."""
     calls = [call(number, Outcome.FAILED, f"make {number}") for number in range(1, 1003)]
     found = open_after(*calls)
-    assert len(found) == failures._MOST_OPEN == 1000
+    assert len(found) == since._MOST_OPEN == 1000
     assert (found[0][0], found[-1][0]) == (1002, 3)

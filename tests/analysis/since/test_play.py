@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
-from agentwatch.analysis.since.play import Play, play_missed
+from agentwatch.analysis.since import Play, play_missed
 from tests.builders.moment.recorded_times import RecordedTimes
 from tests.conftest import case
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from agentwatch.analysis.since.mark import mark
-from agentwatch.analysis.since.verdicts import MOST_BEFORE, MOST_READ, VerdictChanges
+from agentwatch.analysis.since import MOST_BEFORE, MOST_READ, VerdictChanges, mark
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from tests.builders.lines import completed, init, started

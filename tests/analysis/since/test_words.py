@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.analysis.since.mark import Mark, mark
-from agentwatch.analysis.since.words import away_summary, behind_words, since_words
+from agentwatch.analysis.since import Mark, away_summary, behind_words, mark, since_words
 from agentwatch.session import Session
 from agentwatch.text.safe import SafeText
 from tests.builders.lines import completed, delta, init, result, session, started
@@ -135,7 +134,7 @@ def test_the_end_of_the_stream_is_no_event() -> None:
 
 def test_files_are_not_counted_after_very_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line appears at once: after more calls than can be read for it, it has no files."""
-    monkeypatch.setattr("agentwatch.analysis.since.words._MOST_CALLS", 4)
+    monkeypatch.setattr("agentwatch.analysis.since._MOST_CALLS", 4)
     assert since_words(session(*LINES, is_over=False), NOTHING) == "12 events: 5 calls, 1 failed"
 
 

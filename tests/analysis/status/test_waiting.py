@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import is_quiet, is_stalled
-from agentwatch.analysis.status.line import status
-from agentwatch.analysis.status.reasons import ending
-from agentwatch.events import (
+from agentwatch.analysis.status import ending, status
+from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.events import (
     Channel,
     Compaction,
     Event,
@@ -20,7 +20,6 @@ from agentwatch.events import (
     Text,
     TurnEnded,
 )
-from agentwatch.session import Place, Session, apply_line, close_session
 from tests.builders.subagents import begins, ends
 from tests.conftest import case
 

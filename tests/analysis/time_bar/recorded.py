@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from agentwatch.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 
 BEGAN_MS = 1_793_610_000_000
 LINE = 99

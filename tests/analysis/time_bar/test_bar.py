@@ -7,7 +7,7 @@ import random
 import pytest
 
 from agentwatch.analysis.time_bar import Kind
-from agentwatch.events import Outcome
+from agentwatch.session.events import Outcome
 from tests.analysis.time_bar.bars import bar_of, drawn, text
 from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded
 from tests.conftest import case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
-from agentwatch.events import Outcome
+from agentwatch.session.events import Outcome
 from tests.analysis.time_bar.bars import bar_of, drawn, text
 from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded
 from tests.conftest import case

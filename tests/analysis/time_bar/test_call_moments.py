@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.time_bar.call_moments import CallMoments, Moments
-from agentwatch.events import Outcome
-from agentwatch.session.storage.spill import Spill
+from agentwatch.analysis.time_bar import CallMoments, Moments
+from agentwatch.session.events import Outcome
+from agentwatch.session.storage import Spill
 from tests.analysis.time_bar.recorded import Recorded
 
 

@@ -25,7 +25,7 @@ def test_the_files_of_a_part(recording: Saver) -> None:
 
 def test_of_many_calls_the_newest_are_read(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """If there are too many calls between two test runs, only the newest are read, and that is reported."""
-    monkeypatch.setattr("agentwatch.analysis.verdict_history.changes._MOST_CALLS", 2)
+    monkeypatch.setattr("agentwatch.analysis.verdict_history._MOST_CALLS", 2)
     files, is_complete = changed_files(feed_of(recording(STORY)).session, 2, 6)
     assert not is_complete
     assert [call.number for file in files for call in file.calls] == [5]

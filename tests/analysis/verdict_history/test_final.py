@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from agentwatch.analysis.verdict_history import FinalVerdicts, State, command_key, final, final_verdicts
+from agentwatch.analysis import verdict_history
+from agentwatch.analysis.verdict_history import FinalVerdicts, State, command_key, final_verdicts
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.recording import open_saved
@@ -149,7 +150,7 @@ def test_the_state_at_an_earlier_moment(recording: Saver) -> None:
 
 def test_the_outputs_read_are_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many commands the newest are read, and that others were not is reported."""
-    monkeypatch.setattr(final, "MOST_READ", 3)
+    monkeypatch.setattr(verdict_history, "MOST_READ", 3)
     lines = b"".join(run_of_tests(number, number % 2, f"pytest {number}") for number in range(1, 7))
     found = final_verdicts(feed_of(recording(init() + lines)))
     assert [each.call.number for each in found.commands] == [6, 5, 4]
@@ -158,11 +159,11 @@ def test_the_outputs_read_are_bounded(recording: Saver, monkeypatch: pytest.Monk
 
 def test_the_commands_compared_are_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of very many commands the newest are compared, and it is reported that others were not."""
-    monkeypatch.setattr(final, "_MOST_KEYED", 3)
+    monkeypatch.setattr(verdict_history, "_MOST_KEYED", 3)
     lines = b"".join(run_of_tests(number, 0, f"cat {number}") for number in range(2, 7))
     found = final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines)))
     assert (found.commands, found.is_complete, found.state) == ([], False, State.UNKNOWN)
-    monkeypatch.setattr(final, "_MOST_KEYED", 6)
+    monkeypatch.setattr(verdict_history, "_MOST_KEYED", 6)
     assert final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines))).is_complete
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.analysis.verdict_history import VerdictHistory, history
+from agentwatch.analysis import verdict_history
+from agentwatch.analysis.verdict_history import VerdictHistory
 from agentwatch.feed import Feed
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
 from tests.builders.screen.lines import append, ended, init, shell, started
@@ -88,7 +89,7 @@ def test_the_newest_are_read_first_and_new_ones_before_old(recording: Saver) -> 
 def test_the_number_kept_is_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the newest verdicts are kept, and no older call is read for them."""
     offsets = counted_reads(monkeypatch)
-    monkeypatch.setattr(history, "_MOST_KEPT", 3)
+    monkeypatch.setattr(verdict_history, "_MOST_KEPT", 3)
     path = recording(init() + b"".join(run_of_tests(n, 1) for n in range(1, 7)))
     feed = feed_of(path, follow=True)
     read = VerdictHistory(feed)

@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from agentwatch.analysis.verdicts import verdict
-from agentwatch.analysis.verdicts.last_lines import last_lines
+from agentwatch.analysis.verdicts import last_lines, verdict
 from tests.conftest import case
 
 GREEN = "17 passed in 0.31s"

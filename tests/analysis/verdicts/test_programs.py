@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.verdicts.programs import decides_exit, parts_of
+from agentwatch.analysis.verdicts import decides_exit, parts_of
 from tests.conftest import case
 
 

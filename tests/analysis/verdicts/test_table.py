@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.verdicts import Source, checkers, runners, verdict
+from agentwatch.analysis import verdicts
+from agentwatch.analysis.verdicts import Source, verdict
 from tests.analysis.verdicts.lines import GREEN, RED, colour
 from tests.analysis.verdicts.table import SILENT, TABLE, TOOLS
 from tests.conftest import ROOT, case
@@ -79,7 +80,7 @@ def test_silence_of_other_tools_is_no_verdict() -> None:
 def test_the_table_is_whole() -> None:
     """The tools that are read are those of the table, and the documentation names them in its order."""
     assert (
-        {rule.tool for rule in (*runners.RULES, *checkers.RULES)}
+        {rule.tool for rule in (*verdicts.RUNNER_RULES, *verdicts.CHECKER_RULES)}
         == set(TOOLS)
         == {each.tool for each in TABLE}
     )

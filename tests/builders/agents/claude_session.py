@@ -48,7 +48,7 @@ def claude_session() -> bytes:
         call("Task", "t-3", description="Check the wire", prompt="Run its tests.", subagent_type="Explore"),
         user("Find all callers.", parent_tool_use_id="t-2"),
         _started("Read", "a-1", "t-2", file_path=_PATH),
-        _started("Bash", "b-1", "t-3", command="pytest -q tests/wire", description="Run the tests"),
+        _started("Bash", "b-1", "t-3", command="pytest -q tests/agents", description="Run the tests"),
         answer("8\tdef nearest(times):\n9\t    return times[0]", "a-1", parent_tool_use_id="t-2"),
         _started("Edit", "a-2", "t-2", file_path=_PATH, old_string="times[0]", new_string="min(times)"),
         answer("The file has been updated.", "a-2", parent_tool_use_id="t-2", result=patched),

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentwatch.events import Event
+from agentwatch.agents import Agent, Decoder
 from agentwatch.session import Place, Session, apply_line, close_session
-from agentwatch.wire import Agent, Decoder
+from agentwatch.session.events import Event
 
 Line = Mapping[str, Any]
 WRONG: tuple[object, ...] = (None, True, -1, 2**80, 1.5, "", "x", [], [[]], [None, 1, "y", {}], {}, {"a": {}})

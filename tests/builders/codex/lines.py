@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agentwatch.blocks import Block
+from agentwatch.agents.registry import agent_named
 from agentwatch.session import Call, Kind, Session
-from agentwatch.wire.agents import agent_named
+from agentwatch.session.blocks import Block
 from tests.builders.lines import session
 
 Json = dict[str, Any]

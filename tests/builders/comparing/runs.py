@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from agentwatch.comparing import Comparison, Side, compare, side_of
 from agentwatch.feed import Feed
+from agentwatch.output.compare import Comparison, Side, compare, side_of
 from agentwatch.recording import LineReader, open_saved
 from tests.builders.lines import completed, final, init, result, started, user
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from agentwatch.comparing import Comparison
-from agentwatch.screen.comparing.app import ComparisonApp
-from agentwatch.screen.comparing.calls_view import CallsView
-from agentwatch.screen.comparing.differences_view import DifferencesView
-from agentwatch.screen.lines.line_view import LineView
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.output.compare import Comparison
+from agentwatch.screen.screens.compare.calls_view import CallsView
+from agentwatch.screen.screens.compare.screen import ComparisonApp
+from agentwatch.screen.screens.compare.views import DifferencesView
+from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.widgets.line_view import LineView
 from tests.builders.comparing.runs import Run, compared
 from tests.builders.home.home_app import screen_rows
 from tests.builders.screen.app import eventually, lines_of

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.moments import Problem
-from agentwatch.exports.exported import Exported
-from agentwatch.exports.exporter import Choices, Exporter
-from agentwatch.exports.opening import Wanted, exported
-from agentwatch.wire.opening import saved_source
+from agentwatch.output.export.exported import Exported, Wanted, exported
+from agentwatch.output.export.exporters import Choices, Exporter
 from tests.builders.captures import Captures
 from tests.conftest import RECORDINGS
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentwatch.agents.gemini.agent import AGENT
 from agentwatch.session import Session
-from agentwatch.wire.gemini.agent import AGENT
 from tests.builders.formats.wrong_types import read
 
 AT = "2026-11-20T20:56:10.529Z"

@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agentwatch.events import FormatDetected
+from agentwatch.agents import Agent, Decoder
+from agentwatch.agents.registry import agent_named, known_agents
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.session import Place, Session, apply_line, close_session
-from agentwatch.wire import Agent, Decoder
-from agentwatch.wire.agents import agent_named, known_agents
+from agentwatch.session.events import FormatDetected
 from tests.builders import lines
 from tests.builders.captures import Captures
 from tests.conftest import RECORDINGS

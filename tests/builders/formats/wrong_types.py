@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from agentwatch.agents import Agent, Decoder
+from agentwatch.agents.json_line import parse
 from agentwatch.analysis.block_text import block_text
-from agentwatch.events import Outcome
+from agentwatch.api.check_agent import variants
 from agentwatch.session import Place, Session, apply_line, close_session
-from agentwatch.testing.variants import variants
-from agentwatch.wire import Agent, Decoder
-from agentwatch.wire.json_line import parse
+from agentwatch.session.events import Outcome
 
 
 def read(agent: Agent, lines: list[Any]) -> Session:

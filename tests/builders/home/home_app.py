@@ -12,14 +12,13 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from agentwatch.machine.listing.counts import counts
-from agentwatch.machine.listing.listing import Listing
-from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Ground, Standing, State
-from agentwatch.resources import stylesheets
-from agentwatch.screen.home import wanted
-from agentwatch.screen.home.home import Home
-from agentwatch.screen.terminal.first_frame import prepare
+from agentwatch.agents.reported import State
+from agentwatch.base.resources import stylesheets
+from agentwatch.catalog.listing import Listing, counts
+from agentwatch.catalog.row import Ground, Row, Standing
+from agentwatch.screen.screens.sessions import requests
+from agentwatch.screen.screens.sessions.home import Home
+from agentwatch.screen.terminal.frames import prepare
 
 NOW_MS = 1_795_352_400_000
 """2026-11-22, 13:00 UTC."""
@@ -85,7 +84,7 @@ class HomeApp(App[None]):
 
     def keep(self, message: Message) -> None:
         """Keep a message that the list posts; each widget that gets it reports it again."""
-        kinds = (wanted.OfRow, wanted.Chosen, wanted.Requested, wanted.ContentsWanted)
+        kinds = (requests.OfRow, requests.Chosen, requests.Requested, requests.ContentsWanted)
         if isinstance(message, kinds) and not any(message is each for each in self.posted):
             self.posted.append(message)
 

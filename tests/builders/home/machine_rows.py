@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.machine.standing import Ground, State
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import Ground
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
 
 _SECOND_MS = 1000

@@ -11,15 +11,15 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from agentwatch.config import Config
-from agentwatch.machine.row import Row
-from agentwatch.machine.watched import Rows
-from agentwatch.screen.machine.app import HomeApp
-from agentwatch.screen.machine.screen import HomeScreen
-from agentwatch.screen.screen import WatchScreen
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.agents.found import Key
+from agentwatch.base.config import Config
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.watched import Rows
+from agentwatch.screen.screens.session.screen import WatchScreen
+from agentwatch.screen.screens.sessions.app import HomeApp
+from agentwatch.screen.screens.sessions.screen import HomeScreen
+from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.text.safe import SafeText
-from agentwatch.wire.found import Key
 from tests.builders.home.home_app import screen_rows
 from tests.builders.screen.app import eventually
 

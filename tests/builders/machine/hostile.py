@@ -12,7 +12,7 @@ from agentwatch.sources.proc import Proc
 from tests.builders.lines import init, result, user
 from tests.builders.machine.made import id_of
 from tests.builders.packed import mark
-from tests.machine.started_agents import started
+from tests.catalog.started_agents import started
 
 NAMED = "abcdefgh"
 """The places of `hostile_files`: the title of Claude Code, a prompt, a branch, the name of a folder, the name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Ground, Standing, State
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import Ground, Row, Standing
 
 NOW_MS = 1_795_000_000_000
 """2026-11-18T11:06:40Z."""

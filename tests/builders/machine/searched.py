@@ -7,10 +7,8 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from agentwatch.machine.places import Places
-from agentwatch.machine.places.places import PASS_S
-from agentwatch.machine.places.tree import FULL_PASS_S
-from agentwatch.wire.found import Found, Key
+from agentwatch.agents.found import Found, Key
+from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Places
 from tests.builders.machine.fake import FakeMachine
 
 OLD_NS = 1_700_000_000 * 10**9

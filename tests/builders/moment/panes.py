@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentwatch.agent_facts import NO_FACTS
-from agentwatch.analysis.status.line import status
-from agentwatch.screen.frame import header
-from agentwatch.screen.screen import WatchScreen
+from agentwatch.analysis.status import status
+from agentwatch.screen.panes import header
+from agentwatch.screen.screens.session.screen import WatchScreen
+from agentwatch.session.agent_process import NO_FACTS
 from tests.builders.screen.app import PANES, Stage, lines_of, viewport
 
 Shown = dict[str, object]

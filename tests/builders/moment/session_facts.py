@@ -13,13 +13,10 @@ from typing import Any
 
 from agentwatch.session import Call, Session
 from agentwatch.session.call_store import CallOrder, Calls
-from agentwatch.session.entry import Entry
-from agentwatch.session.storage.growing_text import GrowingText, TextPrefix
-from agentwatch.session.storage.numbers import Numbers
-from agentwatch.session.storage.spill import Spill
-from agentwatch.session.transcript import Transcript
-from agentwatch.session.turns import Answer, TurnResult
-from agentwatch.session.updates.notices import Notices
+from agentwatch.session.runs import Answer, TurnResult
+from agentwatch.session.session import Notices
+from agentwatch.session.storage import GrowingText, Numbers, Spill, TextPrefix
+from agentwatch.session.transcript import Entry, Transcript
 
 Facts = Any
 """A number, a string, a list or a dict of facts."""

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentwatch.agents import Decoder
 from agentwatch.analysis.files import named
-from agentwatch.analysis.since.digest import Digest
-from agentwatch.events import Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
+from agentwatch.analysis.since import Digest
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
 from agentwatch.session import Session, apply_line
-from agentwatch.wire import Decoder
+from agentwatch.session.events import Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from tests.builders.lines import physical_lines
 
 Changed = dict[str, tuple[int, int]]

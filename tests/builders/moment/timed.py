@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentwatch.analysis.moments import Moment, Problem, parse
+from agentwatch.analysis.moments import MomentSpec, Problem, parse
 from tests.builders.screen.lines import BEGAN_MS
 
 
@@ -33,7 +33,7 @@ def timed_evenly(path: Path, seconds: float = 2) -> Path:
     return timed(path, *(seconds * number for number in range(path.read_bytes().count(b"\n"))))
 
 
-def parsed(words: str) -> Moment:
+def parsed(words: str) -> MomentSpec:
     """Return the moment that words describe."""
     moment = parse(words)
     assert not isinstance(moment, Problem)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.events import Event
+from agentwatch.agents.cursor.agent import TRANSCRIPT as AGENT
 from agentwatch.session import Place, Session, apply_line
-from agentwatch.wire.cursor.agent import TRANSCRIPT as AGENT
+from agentwatch.session.events import Event
 
 Line = dict[str, Any]
 

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from agentwatch.events import Event, LineTime, Outcome
-from agentwatch.machine.digest import Digest, Tail, Turn
-from agentwatch.machine.digest.decoding import format_of
+from agentwatch.agents import Decoder
+from agentwatch.agents.found import Found, Reach
+from agentwatch.catalog.digest import Digest, Tail, Turn
+from agentwatch.catalog.digest.reading import format_of
 from agentwatch.session import Place, Session, apply_line, calls_by_outcome
-from agentwatch.wire import Decoder
-from agentwatch.wire.found import Found, Reach
+from agentwatch.session.events import Event, LineTime, Outcome
 
 
 def found(path: Path, agent: str = "claude", reach: Reach = Reach.LINES) -> Found:

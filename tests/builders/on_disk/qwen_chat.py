@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.events import Event
+from agentwatch.agents.fields import Fields
+from agentwatch.agents.qwen.chat import Decoder
 from agentwatch.session import Place, Session, apply_line, close_session
-from agentwatch.wire.fields import Fields
-from agentwatch.wire.qwen_chat.decoder import Decoder
+from agentwatch.session.events import Event
 
 AT = "2026-11-21T22:50:55.616Z"
 AT_MS = 1795301455616

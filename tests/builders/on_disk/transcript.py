@@ -6,10 +6,10 @@ from typing import Any
 
 import orjson
 
-from agentwatch.events import Event
+from agentwatch.agents.claude.transcript import Decoder
+from agentwatch.agents.fields import Fields
 from agentwatch.session import Place, Session, apply_line, close_session
-from agentwatch.wire.claude_transcript.decoder import Decoder
-from agentwatch.wire.fields import Fields
+from agentwatch.session.events import Event
 
 AT = "2026-11-21T22:50:55.616Z"
 AT_MS = 1795301455616

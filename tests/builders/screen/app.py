@@ -14,18 +14,17 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.moments import Asked
+from agentwatch.base.resources import stylesheets
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.resources import stylesheets
-from agentwatch.screen.app import AgentwatchApp
-from agentwatch.screen.calls.pane import CallTable
-from agentwatch.screen.lines.cursor_view import CursorView
-from agentwatch.screen.lines.line_view import LineView
-from agentwatch.screen.screen import WatchScreen
-from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.screen.transcript.pane import Transcript
-from agentwatch.wire.opening import saved_source
+from agentwatch.screen.panes.calls.pane import CallTable
+from agentwatch.screen.panes.transcript.pane import Transcript
+from agentwatch.screen.screens.session.app import AgentwatchApp
+from agentwatch.screen.screens.session.screen import WatchScreen
+from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.widgets.line_view import CursorView, LineView
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS
 

@@ -13,10 +13,10 @@ from textual.pilot import Pilot
 
 from agentwatch.analysis.verdict_history import CallVerdict
 from agentwatch.analysis.verdicts import verdict
-from agentwatch.events import Outcome
-from agentwatch.resources import stylesheets
-from agentwatch.screen.frame.time_bar import TimeBar
-from agentwatch.screen.lines.themes import ANSI_THEMES
+from agentwatch.base.resources import stylesheets
+from agentwatch.screen.panes.time_bar import TimeBar
+from agentwatch.screen.terminal.themes import ANSI_THEMES
+from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText
 from agentwatch.text.times import time_of_day
 from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded

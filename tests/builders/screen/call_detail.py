@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.screen.detail.pane import DetailView
+from agentwatch.screen.panes.detail.pane import DetailView
 from tests.builders.screen.app import PaneApp
 
 Detail = tuple[Feed, DetailView, Pilot[None]]

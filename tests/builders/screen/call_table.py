@@ -14,9 +14,9 @@ from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.screen.calls.filter_bar import FilterBar
-from agentwatch.screen.calls.pane import CallTable
-from agentwatch.screen.lines.pane_wanted import PaneWanted
+from agentwatch.screen.panes.calls.filter_bar import FilterBar
+from agentwatch.screen.panes.calls.pane import CallTable
+from agentwatch.screen.widgets.line_view import PaneWanted
 from tests.builders.screen.app import PaneApp, eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, started
 

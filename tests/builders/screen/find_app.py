@@ -12,13 +12,13 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from agentwatch.base.resources import stylesheets
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.resources import stylesheets
-from agentwatch.screen.calls.pane import CallTable
-from agentwatch.screen.lines.pane_wanted import PaneWanted
-from agentwatch.screen.overlays.find_bar import FindBar
-from agentwatch.screen.panes import Panes
+from agentwatch.screen.panes.calls.pane import CallTable
+from agentwatch.screen.screens.session.find_bar import FindBar
+from agentwatch.screen.screens.session.panes import Panes
+from agentwatch.screen.widgets.line_view import PaneWanted
 from tests.builders.screen.app import eventually, measure_all
 
 

@@ -11,10 +11,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from agentwatch.analysis.moments import End
-from agentwatch.resources import stylesheets
-from agentwatch.screen.overlays.goto.mark_list import MarkList
-from agentwatch.screen.overlays.goto.marks import Marks
-from agentwatch.screen.overlays.goto.screen import GotoScreen
+from agentwatch.base.resources import stylesheets
+from agentwatch.screen.screens.session.goto import GotoScreen, MarkList, Marks
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, init, shell, started
 from tests.builders.screen.marked import marks_of

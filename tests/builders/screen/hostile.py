@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.widgets.line_view import LineView
 from tests.builders.screen.app import Stage, lines_of
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Call, Place
+from agentwatch.session.events import Outcome, ToolKind
 
 PLACE = Place(0, 1, None)
 _numbers = count(1)

@@ -9,7 +9,7 @@ from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.recording import SessionFiles, open_saved
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
-from agentwatch.screen.overlays.goto.marks import Marks
+from agentwatch.screen.screens.session.goto import Marks
 from tests.builders.screen.lines import BEGAN_MS
 
 

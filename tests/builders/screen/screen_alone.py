@@ -9,12 +9,12 @@ from typing import Any, Generic, TypeVar
 from textual.app import App
 from textual.pilot import Pilot
 
+from agentwatch.base.resources import stylesheets
 from agentwatch.feed import Feed
-from agentwatch.resources import stylesheets
-from agentwatch.screen.overlays.digest.screen import DigestScreen
-from agentwatch.screen.overlays.files import FilesScreen
-from agentwatch.screen.overlays.time import TimeScreen
-from agentwatch.screen.overlays.verdicts import VerdictsScreen
+from agentwatch.screen.screens.session.breakdown import TimeScreen
+from agentwatch.screen.screens.session.digest import DigestScreen
+from agentwatch.screen.screens.session.file_list import FilesScreen
+from agentwatch.screen.screens.session.verdicts import VerdictsScreen
 from tests.builders.screen.app import eventually
 
 Opened = TypeVar("Opened", DigestScreen, FilesScreen, TimeScreen, VerdictsScreen)

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.screen.transcript.pane import Transcript
+from agentwatch.screen.panes.transcript.pane import Transcript
 from tests.builders.screen.app import PaneApp, lines_of, measure_all
 from tests.builders.screen.lines import answer, init, prompt, result, shell
 

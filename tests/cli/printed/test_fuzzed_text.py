@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.actions import action, brief_action, outcome_note
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.status.line import status
+from agentwatch.analysis.status import status
 from agentwatch.cli.messages import json_without_commands, without_commands
-from agentwatch.outputs.action_log import ActionLog
-from agentwatch.outputs.summary import summary
-from agentwatch.outputs.unknown_fields import report
+from agentwatch.output.drift import report
+from agentwatch.output.log import ActionLog
+from agentwatch.output.summary import summary
 from agentwatch.recording import open_saved
+from agentwatch.session.actions import action, brief_action, outcome_note
 from agentwatch.text.safe import safe_line, safe_text
 from tests.builders.lines import completed, event, init, result, session, started, user
 from tests.builders.packed import mark, marks_of

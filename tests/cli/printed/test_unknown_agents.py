@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.wire.agents import known_agents
+from agentwatch.agents.registry import known_agents
 from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
 from tests.builders.lines import event, init, result
 from tests.conftest import Saver, case

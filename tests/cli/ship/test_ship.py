@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.engine.names import new_session
-from agentwatch.engine.opening import open_sink
 from agentwatch.recording import SessionFiles, create_file, hold, new_session_files, release
-from agentwatch.shipping.sidecar import Shipped, ShipState, Sidecar, read_shipped
-from agentwatch.shipping.unsent import remember, unsent
+from agentwatch.remote.engine import new_session, open_sink
+from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, read_shipped, remember, unsent
 from tests.harness.engine.server import Server
 from tests.harness.on_a_pty import in_terminal
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, PLAIN, environment, ran
-from tests.shipping.conftest import cards, login_of, server, stored
+from tests.remote.publish.conftest import cards, login_of, server, stored
 
 __all__ = ["server"]
 

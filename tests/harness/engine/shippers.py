@@ -12,7 +12,7 @@ import pytest
 
 from tests.harness.processes import is_alive, until
 
-_MODULE = b"agentwatch.shipping.process"
+_MODULE = b"agentwatch.remote.publish.process"
 _LEAVING_SECONDS = 10.0
 """How long a shipper may take to end by itself: the engine has everything, and it writes the last card."""
 

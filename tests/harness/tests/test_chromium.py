@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import case
-from tests.exports.html.browser.inert import check_inert
 from tests.harness.browser import chromium
 from tests.harness.browser.chromium import ProtocolError, started
 from tests.harness.browser.page import Page, opened
+from tests.output.export.html.browser.inert import check_inert
 
 POLICY = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
 COMPLAINTS = {

@@ -6,13 +6,11 @@ import os
 import signal
 from pathlib import Path
 
-from agentwatch.engine.address import parse_engine
-from agentwatch.engine.names import SessionName
-from agentwatch.engine.opening import Login
 from agentwatch.recording import SessionFiles
-from agentwatch.shipping.sidecar import Shipped, ShipState, read_shipped
-from agentwatch.shipping.starting import is_running, start_shipping
-from agentwatch.shipping.target import Target
+from agentwatch.remote.address import parse_engine
+from agentwatch.remote.engine import Login, SessionName
+from agentwatch.remote.publish.publication import Target, is_running, start_shipping
+from agentwatch.remote.publish.sidecar import Shipped, ShipState, read_shipped
 from tests.harness.processes import until
 
 PUBLISHER = "bench"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from agentwatch.engine.address import parse_engine
-from agentwatch.engine.engine import EngineError
-from agentwatch.engine.nats.connection import Connection
-from agentwatch.engine.nats.setup import StreamLimits, make_streams
-from agentwatch.engine.opening import Login
+from agentwatch.remote.address import parse_engine
+from agentwatch.remote.engine import EngineError, Login
+from agentwatch.remote.nats.administration import StreamLimits, make_streams
+from agentwatch.remote.nats.connection import Connection
 from tests.harness.engine.server import Server
 from tests.harness.processes import until
 

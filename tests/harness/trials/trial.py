@@ -9,10 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from agentwatch.config import Machines
-from agentwatch.faults import Fault
-from agentwatch.remote.copying import Copying
-from agentwatch.remote.opening import open_copy
+from agentwatch.base.config import Machines
+from agentwatch.base.faults import Fault
+from agentwatch.remote.copying import Copying, open_copy
 from tests.harness.processes import until
 from tests.harness.trials.growing import GrowingRecording
 from tests.harness.trials.shipped import end, is_done, session_of, ship, shipped

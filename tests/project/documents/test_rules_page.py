@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.catalog.row_filter import ROWS
 from agentwatch.feed import Feed
-from agentwatch.machine.listing.row_filter import ROWS
 from agentwatch.recording import open_saved
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALLS, LIVE

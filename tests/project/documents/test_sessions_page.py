@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from agentwatch.machine import schedule
-from agentwatch.machine.standing import Group
-from agentwatch.screen.home import words
-from agentwatch.screen.home.keys import HOME_KEYS, LIST_KEYS
-from agentwatch.wire.agents import programs
+from agentwatch.agents.registry import programs
+from agentwatch.catalog import catalog
+from agentwatch.catalog.row import Group
+from agentwatch.screen.screens.sessions import words
+from agentwatch.screen.screens.sessions.keys import HOME_KEYS, LIST_KEYS
 from tests.conftest import ROOT, case
 from tests.project.documents.doc_claims import _TICKED, NAMED_KEYS, page
 
@@ -65,6 +65,6 @@ def test_the_times_are_those_of_the_program() -> None:
     ):
         with case(part):
             [often] = [row[1] for row in rows("what") if row[0].startswith(beginning)]
-            assert often.startswith(f"every {schedule._SECONDS[part]:g} s")
+            assert often.startswith(f"every {catalog._SECONDS[part]:g} s")
             if part in ("registries", "live"):
-                assert f"; every {schedule._SECONDS['in view']:g} s while" in often
+                assert f"; every {catalog._SECONDS['in view']:g} s while" in often

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from tests.builders.machine.made import Story, written
+from tests.catalog.said.claude_registry import Registry
+from tests.catalog.started_agents import started
 from tests.harness.on_a_pty import in_terminal
 from tests.harness.terminal import Terminal
-from tests.machine.said.claude_registry import Registry
-from tests.machine.started_agents import started
 
 IDS = ("0f4c2b7e-1111-4222-8333-444455556601", "0f4c2b7e-1111-4222-8333-444455556602")
 _STRINGS = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.builders.machine.fake import FakeMachine, fake_machine
+from tests.catalog.said.claude_registry import Registry
+from tests.catalog.started_agents import started
 from tests.harness.on_a_pty import in_terminal
-from tests.machine.said.claude_registry import Registry
-from tests.machine.started_agents import started
 
 SECRETS = (".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json")
 pytestmark = pytest.mark.system

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from agentwatch.api.check_agent import WRONG
 from agentwatch.recording.bookmarks import Bookmarks
-from agentwatch.testing.variants import WRONG
 from tests.conftest import case
 
 NAME = "s.bookmarks.json"

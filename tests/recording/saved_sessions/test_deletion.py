@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import hold, sessions_folder
-from agentwatch.recording.saved_sessions import stems
-from agentwatch.recording.saved_sessions.deletion import delete_session
+from agentwatch.recording import hold, saved_sessions, sessions_folder
+from agentwatch.recording.saved_sessions import delete_session
 from tests.builders.machine.saved import ENDINGS, names, save
 
 
@@ -43,7 +42,7 @@ def test_a_session_that_is_being_recorded_is_kept() -> None:
 
 def started_ms() -> int:
     """Return the start of this process, in milliseconds since the epoch."""
-    from agentwatch.recording.saved_process import _started_ms
+    from agentwatch.recording.write_lock import _started_ms
 
     started = _started_ms(os.getpid())
     assert started is not None
@@ -144,4 +143,4 @@ def test_without_a_folder_there_is_nothing_to_delete() -> None:
     sessions_folder().rmdir()
     with pytest.raises(FileNotFoundError):
         delete_session(path)
-    assert stems.saved_stems() == []
+    assert saved_sessions.saved_stems() == []

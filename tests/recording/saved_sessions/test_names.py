@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.recording import SessionFiles, create_file, read_process
-from agentwatch.recording.saved_sessions.description import replace_object
-from agentwatch.recording.saved_sessions.names import MOST_NAME, read_name, rename_session
+from agentwatch.recording.saved_sessions import MOST_NAME, read_name, rename_session, replace_object
 from tests.builders.machine.saved import names, save
 from tests.conftest import case
 

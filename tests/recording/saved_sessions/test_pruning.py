@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.recording import hold
-from agentwatch.recording.saved_sessions.pruning import Prunable, prunable
+from agentwatch.recording.saved_sessions import Prunable, prunable
 from tests.builders.machine.saved import DAY_SECONDS, MARKED, save
 
 

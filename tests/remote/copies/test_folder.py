@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.remote.copies.copy import LocalCopy, used_copy
-from agentwatch.remote.copies.folder import Copies, Limits
+from agentwatch.remote.copies import Copies, Limits, LocalCopy, used_copy
 from tests.conftest import case
 
 ADDRESS = "nats://team"

@@ -12,12 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.engine.chunk import Chunk, Ended
-from agentwatch.engine.limits import LARGEST_NUMBER, MESSAGE_BYTES
 from agentwatch.recording.times import SavedTimes
-from agentwatch.remote.copies.copy import LocalCopy
-from agentwatch.remote.copies.folder import Copies
-from agentwatch.remote.copies.rule import Rule, Step
+from agentwatch.remote.chunk import LARGEST_NUMBER, MESSAGE_BYTES, Chunk, Ended
+from agentwatch.remote.copies import Copies, LocalCopy, Rule, Step
 from tests.conftest import case
 
 LINES = b"".join(b'{"line":%d}\n' % number for number in range(40))

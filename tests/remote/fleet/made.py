@@ -7,12 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from agentwatch.engine.address import parse_engine
-from agentwatch.engine.card import Card, encode
-from agentwatch.engine.engine import EngineError, StoredCard, StreamPieces
-from agentwatch.engine.names import SessionName
-from agentwatch.engine.opening import Login
-from agentwatch.remote.fleet.engine import EngineFleet
+from agentwatch.remote.address import parse_engine
+from agentwatch.remote.card import Card, encode
+from agentwatch.remote.engine import EngineError, Login, SessionName, StoredCard, StreamPieces
+from agentwatch.remote.lists import EngineFleet
 from tests.harness.processes import until
 
 NOW_MS = 1_795_352_400_000

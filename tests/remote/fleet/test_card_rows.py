@@ -5,9 +5,9 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Ground, Group, State
-from agentwatch.remote.fleet.card_rows import CardRows
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import Ground, Group, Row
+from agentwatch.remote.card_rows import CardRows
 from tests.conftest import case
 from tests.remote.fleet.made import ADDRESS, NOW_MS, card, key, named
 

@@ -8,10 +8,10 @@ from datetime import datetime
 
 import pytest
 
-from agentwatch.engine.engine import EngineError, StoredCard, Trouble
-from agentwatch.faults import USAGE, Fault
-from agentwatch.remote.fleet import engine
-from agentwatch.remote.fleet.engine import EngineFleet
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.remote import lists
+from agentwatch.remote.engine import EngineError, StoredCard, Trouble
+from agentwatch.remote.lists import EngineFleet
 from tests.conftest import case
 from tests.harness.processes import until
 from tests.remote.fleet.made import (
@@ -29,8 +29,8 @@ from tests.remote.fleet.made import (
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again soon."""
-    monkeypatch.setattr(engine, "_LEAST_PAUSE", 0.01)
-    monkeypatch.setattr(engine, "_REFUSED_PAUSE", 0.01)
+    monkeypatch.setattr(lists, "_LEAST_PAUSE", 0.01)
+    monkeypatch.setattr(lists, "_REFUSED_PAUSE", 0.01)
 
 
 def test_cards_become_rows_and_vanish() -> None:
@@ -126,8 +126,8 @@ def test_credentials_that_are_gone_are_named() -> None:
 
 def test_an_engine_that_hangs_is_named_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any answer, each step returns at once, the list says so, and closing is short."""
-    monkeypatch.setattr(engine, "_SILENT_SECONDS", 0.05)
-    monkeypatch.setattr(engine, "_CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr(lists, "_SILENT_SECONDS", 0.05)
+    monkeypatch.setattr(lists, "_CLOSE_SECONDS", 0.05)
     archive = MadeArchive()
     archive.hangs = True
     fleet = fleet_of(archive)
@@ -177,7 +177,7 @@ def test_sessions_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_publisher_cannot_push_out_the_sessions_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a first list too, those of other publishers stay, however old; the one that floods is named."""
-    monkeypatch.setattr(engine, "CARDS", 100)
+    monkeypatch.setattr(lists, "CARDS", 100)
     archive = MadeArchive()
     archive.is_complete = False
     fleet = fleet_of(archive)
@@ -208,7 +208,7 @@ def test_a_burst_makes_few_mappings(monkeypatch: pytest.MonkeyPatch) -> None:
     until(lambda: len(fleet._waiting) >= 3000)
     before, published, clock = fleet.rows, fleet._published, [fleet._published]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(engine, "_STEP_SECONDS", 0.0)  # a step takes one card
+    monkeypatch.setattr(lists, "_STEP_SECONDS", 0.0)  # a step takes one card
     for after, is_new in ((0.0, False), (0.49, False), (0.51, True), (0.9, False), (1.02, True)):
         clock[0] = published + after
         assert fleet.step(time.time_ns() // 10**6)
@@ -231,7 +231,7 @@ class Pauses(threading.Event):
 
 def test_cards_wait_in_the_engine_while_the_list_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not more cards are read than the list has room for: a fleet cannot fill the memory."""
-    monkeypatch.setattr(engine, "_MOST_WAITING", 100)
+    monkeypatch.setattr(lists, "_MOST_WAITING", 100)
     archive = MadeArchive()
     fleet = fleet_of(archive)
     fleet._closed = pauses = Pauses()
@@ -257,7 +257,7 @@ def test_a_defect_in_the_thread_is_not_lost() -> None:
 
 def test_of_a_long_first_list_only_the_newest_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest of too many cards are counted without reading them; a later card of one brings it back."""
-    monkeypatch.setattr(engine, "CARDS", 100)
+    monkeypatch.setattr(lists, "CARDS", 100)
     archive = MadeArchive()
     archive.is_complete = False
     fleet = fleet_of(archive)

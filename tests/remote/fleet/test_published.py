@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from agentwatch.remote.fleet.published import Published
+from agentwatch.remote.lists import Published
 from tests.conftest import case
 from tests.remote.fleet.made import NOW_MS, named
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.engine.engine import EngineError, StoredCard
-from agentwatch.machine.machine import Machine
-from agentwatch.machine.row import Row
-from agentwatch.machine.watched import Watched
+from agentwatch.agents.found import Key
+from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.watched import Watched
 from agentwatch.recording import now_ms
-from agentwatch.remote.fleet import engine
-from agentwatch.remote.fleet.several import Several
+from agentwatch.remote import lists
+from agentwatch.remote.engine import EngineError, StoredCard
+from agentwatch.remote.lists import Several
 from agentwatch.text.safe import SafeText
-from agentwatch.wire.found import Key
 from tests.builders.machine.fake import fake_machine
 from tests.remote.fleet.made import MadeArchive, card, fleet_of, key, named, step_until
 
@@ -53,9 +53,9 @@ def by_number(*lists: Watched) -> dict[str, Watched]:
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again soon, and do not wait for threads that hang."""
-    monkeypatch.setattr(engine, "_LEAST_PAUSE", 0.01)
-    monkeypatch.setattr(engine, "_SILENT_SECONDS", 0.1)
-    monkeypatch.setattr(engine, "_CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr(lists, "_LEAST_PAUSE", 0.01)
+    monkeypatch.setattr(lists, "_SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(lists, "_CLOSE_SECONDS", 0.05)
 
 
 def local(tmp_path: Path, count: int = 3) -> Machine:

@@ -11,13 +11,13 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.engine.address import parse_engine
-from agentwatch.engine.nats.connection import Connection
-from agentwatch.engine.nats.setup import make_streams
-from agentwatch.engine.nats.sink import NatsSink
-from agentwatch.engine.opening import Login
-from agentwatch.remote.fleet import engine
-from agentwatch.remote.fleet.engine import EngineFleet
+from agentwatch.remote import lists
+from agentwatch.remote.address import parse_engine
+from agentwatch.remote.engine import Login
+from agentwatch.remote.lists import EngineFleet
+from agentwatch.remote.nats.administration import make_streams
+from agentwatch.remote.nats.connection import Connection
+from agentwatch.remote.nats.link import NatsSink
 from tests.conftest import ROOT
 from tests.harness.engine.server import Server, nats_server
 from tests.remote.fleet.made import card, named, step_until
@@ -68,8 +68,8 @@ def test_a_server_that_was_killed_is_named_and_found_again(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rows stay while the server is away; new cards come once it is back."""
-    monkeypatch.setattr(engine, "_LEAST_PAUSE", 0.05)
-    monkeypatch.setattr(engine, "_MOST_PAUSE", 0.2)
+    monkeypatch.setattr(lists, "_LEAST_PAUSE", 0.05)
+    monkeypatch.setattr(lists, "_MOST_PAUSE", 0.2)
     fleet = EngineFleet("team", login_of(server))
     sink = NatsSink(login_of(server), "ci")
     sink.put_card(named(1), card(title="One"))

@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from agentwatch.engine.chunk import Chunk
+from agentwatch.remote.chunk import Chunk
+from agentwatch.remote.ssh.lists import SshHost
 from agentwatch.remote.ssh.pieces import SshPieces
-from agentwatch.remote.ssh.rows import SshHost
 from tests.conftest import RECORDINGS
 from tests.harness import processes
 from tests.remote.ssh.sshd import Sshd

@@ -1,4 +1,4 @@
-"""Tests of `agentwatch.remote.ssh.address`: every part of an address is one word, and no option."""
+"""Tests of `agentwatch.remote.ssh.connection`: every part of an address is one word, and no option."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import shlex
 
 import pytest
 
-from agentwatch.faults import Fault
-from agentwatch.remote.ssh.address import SshAddress, is_session, parse_ssh
-from agentwatch.remote.ssh.script import command
+from agentwatch.base.faults import Fault
+from agentwatch.remote.ssh.connection import SshAddress, command, is_session, parse_ssh
 from tests.conftest import case
 
 

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.engine.engine import EngineError, Trouble
-from agentwatch.remote.ssh.address import parse_ssh
-from agentwatch.remote.ssh.connection import close_all, connect, connection
+from agentwatch.remote.engine import EngineError, Trouble
+from agentwatch.remote.ssh.connection import close_all, connect, connection_to, parse_ssh
 from tests.conftest import ROOT
 from tests.harness.terminal import Terminal
 from tests.remote.ssh.sessions import ID, LINE, reading, save, until, watching, whole
@@ -47,7 +46,7 @@ def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def log_in(words: str) -> None:
     """Connect without questions."""
-    connection(parse_ssh(words)[0]).log_in(asks=False)
+    connection_to(parse_ssh(words)[0]).log_in(asks=False)
 
 
 def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(called: Path) -> None:
@@ -113,7 +112,7 @@ def test_a_question_about_a_host_key_is_answered_on_the_terminal(host: Sshd) -> 
     program = (
         "import sys\n"
         "from agentwatch.remote.ssh.connection import connect, connection\n"
-        "from agentwatch.remote.ssh.address import parse_ssh\n"
+        "from agentwatch.remote.ssh.connection import parse_ssh\n"
         "connect(sys.argv[1:], asks=True)\n"
         "connection(parse_ssh(sys.argv[1])[0]).log_in(asks=False)\n"
         "print('connected')\n"
@@ -139,7 +138,7 @@ def test_a_list_and_sessions_share_one_connection(host: Sshd) -> None:
 
 def test_a_closed_connection_is_not_opened_again(host: Sshd) -> None:
     """A thread that still runs when the process ends makes no new connection."""
-    shared = connection(parse_ssh(host.address)[0])
+    shared = connection_to(parse_ssh(host.address)[0])
     shared.log_in(asks=False)
     close_all()
     with pytest.raises(EngineError, match="closed"):
@@ -151,7 +150,7 @@ def test_leaving_ends_a_login_that_hangs(host: Sshd) -> None:
     """A host that accepts the connection and says nothing does not hold the program."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host.write_config("user", silent.getsockname()[1])
-        shared = connection(parse_ssh(host.address)[0])
+        shared = connection_to(parse_ssh(host.address)[0])
         failed: list[EngineError] = []
 
         def log_in() -> None:

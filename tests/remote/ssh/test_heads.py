@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from agentwatch.remote.ssh.address import SshAddress
-from agentwatch.remote.ssh.channel import Channel
-from agentwatch.remote.ssh.file_rows import row_of_file
-from agentwatch.remote.ssh.heads import Heads
-from agentwatch.remote.ssh.lines import ChannelLines
+from agentwatch.remote.ssh.connection import Channel, ChannelLines, SshAddress
+from agentwatch.remote.ssh.lists import Heads, row_of_file
 from tests.remote.ssh.sessions import ID, LINE
 
 

@@ -1,14 +1,11 @@
-"""Tests of `agentwatch.remote.ssh.rows` with a host that is hostile, or that is not what it should be."""
+"""Tests of `agentwatch.remote.ssh.lists` with a host that is hostile, or that is not what it should be."""
 
 from __future__ import annotations
 
 import pytest
 
-from agentwatch.machine.standing import State
-from agentwatch.remote.ssh.address import parse_ssh
-from agentwatch.remote.ssh.connection import connection
-from agentwatch.remote.ssh.lines import ChannelLines, begun
-from agentwatch.remote.ssh.script import END, LIST, command
+from agentwatch.agents.reported import State
+from agentwatch.remote.ssh.connection import END, LIST, ChannelLines, begun, command, connection_to, parse_ssh
 from tests.remote.ssh.sessions import ID, KEY, SECONDS, greeting, save, until, watching
 from tests.remote.ssh.sshd import Sshd
 
@@ -29,7 +26,7 @@ def test_files_with_hostile_names_are_not_listed(host: Sshd) -> None:
         save(host, name)
     save(host, "inside.jsonl", folder="$(touch x)\n`touch x`")
     save(host)
-    channel = connection(parse_ssh(host.address)[0]).open(command("rows"))
+    channel = connection_to(parse_ssh(host.address)[0]).open(command("rows"))
     lines = ChannelLines(channel)
     assert begun(lines, SECONDS) == "tail"
     channel.write(LIST)

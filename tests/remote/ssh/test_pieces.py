@@ -12,10 +12,10 @@ from contextlib import suppress
 
 import pytest
 
-from agentwatch.engine.chunk import Chunk, Ended
-from agentwatch.engine.engine import EngineError, Trouble
-from agentwatch.faults import Fault
+from agentwatch.base.faults import Fault
 from agentwatch.remote.channel import ReplacedError
+from agentwatch.remote.chunk import Chunk, Ended
+from agentwatch.remote.engine import EngineError, Trouble
 from agentwatch.remote.ssh.pieces import SshPieces
 from tests.conftest import case
 from tests.harness.processes import until

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from agentwatch.machine.digest import LastTests
-from agentwatch.remote.ssh.address import SshAddress
+from agentwatch.catalog.digest import LastTests
+from agentwatch.remote.ssh.connection import SshAddress
 from agentwatch.remote.ssh.row_json import decode, encode
 from tests.builders.home.home_app import row
 from tests.conftest import case

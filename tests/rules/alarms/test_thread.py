@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.feed import Feed
-from agentwatch.outputs.action_log import ActionLog, follow_log
+from agentwatch.output.log import ActionLog, follow_log
 from agentwatch.recording import create_file
 from agentwatch.recording.alarms import read_alarms
 from agentwatch.rules.alarms import thread as module

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.agent_facts import AgentFacts
 from agentwatch.rules.alarms.tripwire import tripwire
+from agentwatch.session.agent_process import AgentFacts
 from tests.builders.lines import completed, init, result, started, user
 from tests.rules.alarms.growing import Watched, calls_of
 

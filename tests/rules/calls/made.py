@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from agentwatch.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import LIVE
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.language import parse
+from agentwatch.session.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from tests.builders.made_agent import MadeSession
 
 CWD = "/home/me/project"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.events import Outcome
 from agentwatch.rules.calls.filter import call_filter, filter_offers, usable_filter
 from agentwatch.rules.language import RuleError
 from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.events import Outcome
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.stories.call_facts import facts_of
@@ -118,7 +118,7 @@ async def test_the_filter_bar_offers_agents_and_the_table_marks_their_calls(
         rows = [line for line in lines_of(stage.pane("calls")) if "└" in line]
         assert [row.split("└ ")[1].split("  ")[0] for row in rows] == [
             "nearest.py",
-            "pytest -q tests/wire",
+            "pytest -q tests/agents",
             "nearest(",
         ]
         await stage.press("f", *"agent:")

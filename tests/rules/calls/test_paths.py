@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.events import ToolKind
 from agentwatch.rules.calls.paths import is_outside, paths_of
 from agentwatch.session import Call
+from agentwatch.session.events import ToolKind
 from tests.conftest import case
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Channel, Event, Prompt, Text, TextEnded, ToolEnded, ToolKind, ToolStarted
 from agentwatch.rules.calls.silences import Silences
 from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    Prompt,
+    Text,
+    TextEnded,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+)
 from tests.rules.calls.made import ends, run, starts
 
 

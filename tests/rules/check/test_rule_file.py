@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.faults import USAGE, Fault
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.rules.check.kinds import Amount, Fact, Forbid, Limit, Require, Severity
 from agentwatch.rules.check.rule_file import read_rules
 from tests.builders.lines import PROPERTY

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.command import CommandPalette
 
-from agentwatch.screen.overlays.help import Help
-from agentwatch.screen.overlays.integrity import IntegrityScreen
+from agentwatch.screen.screens.session.help import Help
+from agentwatch.screen.screens.session.integrity import IntegrityScreen
 from tests.builders.screen.app import lines_of, opened, viewport
 from tests.builders.screen.lines import CWD, ended, init, result, session, shell, started
 from tests.conftest import Saver

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 from textual import events
 
-from agentwatch.screen.app import Leave
-from agentwatch.screen.lines.line_view import LineView
-from agentwatch.screen.overlays.help import Help
+from agentwatch.screen.screens.session.app import Leave
+from agentwatch.screen.screens.session.help import Help
+from agentwatch.screen.widgets.line_view import LineView
 from tests.builders.screen.app import PANES, bundled, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, append, init, prompt, result, session, shell
 from tests.conftest import Saver

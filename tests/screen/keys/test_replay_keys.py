@@ -8,7 +8,7 @@ from textual.events import AppBlur
 from agentwatch.analysis.moments import Asked
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording.bookmarks import Bookmarks
-from agentwatch.screen.moment.keys import MomentKeys
+from agentwatch.screen.screens.session.moment_keys import MomentKeys
 from tests.builders.moment.timed import ManualClock, parsed, timed, timed_evenly
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_table import rows_of

@@ -6,7 +6,7 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
-from agentwatch.screen.overlays.help import Help
+from agentwatch.screen.screens.session.help import Help
 from tests.builders.screen.app import Stage, lines_of, opened, viewport
 from tests.builders.screen.lines import init, result, session, started
 from tests.conftest import Saver

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentwatch.config import Config
+from agentwatch.agents.opening import saved_source
+from agentwatch.base.config import Config
 from agentwatch.feed import Feed
 from agentwatch.screen.terminal.attention import Attention, note_format
 from agentwatch.text.safe import SafeText, columns
-from agentwatch.wire.opening import saved_source
 from tests.builders.lines import completed, delta, init, result, started
 from tests.conftest import case
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.config import Config
-from agentwatch.events import Event, Outcome, Permission, Prompt, RunStarted, TurnEnded, TurnStarted
+from agentwatch.agents.opening import saved_source
+from agentwatch.base.config import Config
 from agentwatch.feed import Feed
 from agentwatch.screen.terminal.attention import Attention
+from agentwatch.session.events import Event, Outcome, Permission, Prompt, RunStarted, TurnEnded, TurnStarted
 from agentwatch.text.safe import SafeText
-from agentwatch.wire.opening import saved_source
 from tests.builders.made_agent import MadeSession
 
 BELL = "\x07"

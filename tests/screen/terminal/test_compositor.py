@@ -18,10 +18,10 @@ from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widgets import Static
 
-from agentwatch.screen.app import AgentwatchApp
+from agentwatch.agents.opening import saved_source
+from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.terminal.compositor import ChangedPieces, Drawn
-from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.wire.opening import saved_source
+from agentwatch.screen.terminal.driver import HeldSignals
 from tests.builders.screen.app import CountedFeed, Stage
 from tests.builders.screen.lines import answer, init, prompt, result, shell, thinking
 from tests.harness.pyte_screen import Screen, Stream

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from agentwatch.cli.terminal import claimed_terminal
-from agentwatch.screen.terminal.first_frame import component_style, eager_classes
+from agentwatch.screen.terminal.frames import component_style, eager_classes
 from tests.builders.screen.app import opened
 from tests.builders.screen.lines import init, prompt
 

@@ -6,7 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from agentwatch.screen.terminal.guard import Guard
+from agentwatch.screen.terminal.base_app import Guard
 from tests.conftest import case
 
 

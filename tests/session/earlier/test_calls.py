@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.events import Outcome
 from agentwatch.session import Call, call_store
 from agentwatch.session.call_store import Calls
-from agentwatch.session.earlier.calls import EarlierCalls
+from agentwatch.session.earlier import EarlierCalls
+from agentwatch.session.events import Outcome
 
 
 def called(number: int, outcome: Outcome = Outcome.SUCCEEDED) -> Call:

@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from agentwatch.session.storage import call_ids
-from agentwatch.session.storage.call_ids import CallIds
+from agentwatch.session import storage
+from agentwatch.session.storage import CallIds
 from tests.builders.lines import DONE, completed, init, session, started
 
 
@@ -24,7 +24,7 @@ def test_each_call_is_found_by_its_ids() -> None:
 
 def test_calls_whose_hashes_are_equal_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls stay apart and paired even if all of their ids have the same hash."""
-    monkeypatch.setattr(call_ids, "hash", lambda _ids: 63, raising=False)
+    monkeypatch.setattr(storage, "hash", lambda _ids: 63, raising=False)
     lines = [line for number in range(100) for line in (started("read", f"c{number}", path=f"{number}"),)]
     ends = [completed("read", f"c{number}", DONE) for number in reversed(range(100))]
     read = session(init(), *lines, *ends)

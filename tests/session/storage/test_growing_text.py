@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.session.storage.growing_text import GrowingText, TextPrefix, is_joined
-from agentwatch.session.storage.spill import Spill
+from agentwatch.session.storage import GrowingText, Spill, TextPrefix, is_joined
 from tests.builders.lines import PROPERTY
 
 PIECES = st.lists(

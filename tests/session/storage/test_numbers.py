@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.session.storage import numbers as module
-from agentwatch.session.storage import spill as spill_module
-from agentwatch.session.storage.numbers import Numbers
-from agentwatch.session.storage.spill import Spill
+from agentwatch.session import storage as module
+from agentwatch.session import storage as spill_module
+from agentwatch.session.storage import Numbers, Spill
 from tests.builders.lines import PROPERTY
 
 KINDS = st.sampled_from(["append", "append", "append", "set", "pop"])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.session.storage.spill import Spill
+from agentwatch.session.storage import Spill
 from tests.builders.lines import PROPERTY
 
 MEGABYTE = 1 << 20

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.events import (
+from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.events import (
     Compaction,
     Event,
     Notice,
@@ -12,7 +13,6 @@ from agentwatch.events import (
     TurnEnded,
     TurnStarted,
 )
-from agentwatch.session import Place, Session, apply_line
 from tests.builders.subagents import says
 
 START: list[Event] = [RunStarted("x", "s"), Prompt("One.")]

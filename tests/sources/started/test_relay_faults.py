@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.faults import Fault
 from agentwatch.cli.printing import print_session
-from agentwatch.faults import Fault
 from agentwatch.feed import Feed
 from agentwatch.sources.open import KeepOptions, agent_source
-from agentwatch.sources.started.procfs import pids, stat_of
+from agentwatch.sources.survivors import pids, stat_of
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command

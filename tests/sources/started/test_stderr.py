@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.sources.started.stderr import StderrFile
+from agentwatch.sources.process import StderrFile
 
 
 @pytest.fixture

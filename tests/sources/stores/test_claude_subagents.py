@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
+from agentwatch.agents.claude import subagent_files
+from agentwatch.agents.claude.subagent_files import ClaudeSubagents, open_claude_subagents
+from agentwatch.agents.opening import saved_source, store_for
 from agentwatch.feed import Feed
 from agentwatch.session import Session
-from agentwatch.wire.claude import subagent_files
-from agentwatch.wire.claude.subagent_files import ClaudeSubagents, open_claude_subagents
-from agentwatch.wire.opening import saved_source
-from agentwatch.wire.stores import store_for
 from tests.builders.captures import Captures
 from tests.builders.on_disk.transcript import call, returned, said, user
 from tests.conftest import case

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from agentwatch.outputs.summary import summary
+from agentwatch.agents.gemini.json_chat import GeminiJson, open_gemini_json
+from agentwatch.agents.opening import store_for
+from agentwatch.output.summary import summary
 from agentwatch.session import Session
-from agentwatch.wire.gemini.json_chat import GeminiJson, open_gemini_json
-from agentwatch.wire.stores import store_for
 from tests.builders.captures import Captures
 from tests.builders.lines import session
 from tests.conftest import case

@@ -9,9 +9,8 @@ import threading
 import pytest
 
 from agentwatch.recording import nameless_file
-from agentwatch.sources.stores import intake as intake_module
-from agentwatch.sources.stores.intake import StoreIntake
-from agentwatch.sources.stores.source import StoreSource
+from agentwatch.sources.stores import store as intake_module
+from agentwatch.sources.stores.store import StoreIntake, StoreSource
 from tests.harness.processes import until
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.wire.stores import store_for
+from agentwatch.agents.opening import store_for
 
 
 def test_a_plain_file_is_no_store(tmp_path: Path) -> None:

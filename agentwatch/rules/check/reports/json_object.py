@@ -8,8 +8,8 @@ import orjson
 
 from agentwatch.rules.check.judgement import Checked, Judgement, blind
 from agentwatch.rules.check.kinds import Forbid, Limit, Require
-from agentwatch.safe_json import safe_json
 from agentwatch.text.safe import safe_text
+from agentwatch.text.safe_json import safe_json
 
 _KINDS = {Forbid: "forbid", Require: "require", Limit: "limit"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.wire.opencode import store
+from agentwatch.agents.opencode import store
 from tests.sources.stores.opencode.written_database import OpencodeDatabase
 
 

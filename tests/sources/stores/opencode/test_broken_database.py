@@ -12,11 +12,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from agentwatch.agents.opencode import store
+from agentwatch.agents.opencode.store import Database, Rows
+from agentwatch.agents.opening import saved_source
 from agentwatch.feed import Feed
-from agentwatch.wire.opencode import store
-from agentwatch.wire.opencode.database import Database
-from agentwatch.wire.opencode.rows import Rows
-from agentwatch.wire.opening import saved_source
 from tests.conftest import case
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, printed
 

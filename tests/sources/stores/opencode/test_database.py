@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
+from agentwatch.agents.opencode import store as store_module
+from agentwatch.agents.opening import saved_source, store_for
 from agentwatch.feed import Feed
-from agentwatch.wire.opencode import store as store_module
-from agentwatch.wire.opening import saved_source
-from agentwatch.wire.stores import store_for
 from tests.conftest import case
 from tests.harness.processes import until
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, opened, printed

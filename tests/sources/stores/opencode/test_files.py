@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from agentwatch.agents.opening import store_for
 from agentwatch.sources.stores.store import Store
-from agentwatch.wire.stores import store_for
 from tests.conftest import case
 from tests.sources.stores.opencode.written_database import opened, printed
 

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from agentwatch.agents.opening import store_for
 from agentwatch.sources.stores.store import Store
-from agentwatch.wire.stores import store_for
 
 SESSION = "ses_main"
 BEGAN = 1_790_000_000_000

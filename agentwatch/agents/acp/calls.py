@@ -1,0 +1,677 @@
+"""Keeps the tool calls of a log: an update of a call contains only the fields that have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from agentwatch.agents.acp.messages import count_of, short, texts_in
+from agentwatch.agents.changes import line_count
+from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
+from agentwatch.agents.tool import Phrase, first_line, listed_entries, other_tool
+from agentwatch.session.events import Event, Outcome, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
+from agentwatch.text.amounts import plural
+from agentwatch.text.paths import relative_to
+
+# Counts the lines that differ between two texts.
+
+_MOST_DIFFERENCES = 200
+"""More differing lines are not counted: the comparison takes time proportional to their square."""
+_MOST_COMPARED = 200_000
+"""The number of pairs of lines that are compared at most: 20 ms."""
+
+
+def changed_lines(old: str, new: str) -> tuple[int, int] | None:
+    """Return the numbers of added and removed lines; None if they differ too much to be compared.
+
+    The length of the shortest edit script is found as Myers describes it (An O(ND) Difference Algorithm,
+    1986), after the equal lines at both ends are left out.
+
+    Example:
+        >>> changed_lines("a\\nb\\nc\\n", "a\\nB\\nc\\nd\\n")
+        (2, 1)
+    """
+    before, after = _lines(old), _lines(new)
+    least = min(len(before), len(after))
+    start = next((at for at in range(least) if before[at] != after[at]), least)
+    rest = least - start
+    end = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
+    before, after = before[start : len(before) - end], after[start : len(after) - end]
+    if not before or not after:
+        return len(after), len(before)
+    steps = _edit_steps(before, after)
+    growth = len(after) - len(before)
+    return None if steps is None else ((steps + growth) // 2, (steps - growth) // 2)
+
+
+def _edit_steps(before: list[str], after: list[str]) -> int | None:
+    """Return the number of additions and removals that turn one list into the other."""
+    goal = len(before) - len(after)
+    furthest = {1: 0}
+    compared = 0
+    for steps in range(min(_MOST_DIFFERENCES, len(before) + len(after)) + 1):
+        for diagonal in range(-steps, steps + 1, 2):
+            down, right = furthest.get(diagonal + 1, -1), furthest.get(diagonal - 1, -1) + 1
+            first = at = max(down, right)
+            while at < len(before) and at - diagonal < len(after) and before[at] == after[at - diagonal]:
+                at += 1
+            furthest[diagonal] = at
+            compared += at - first + 1
+        if furthest.get(goal, -1) >= len(before):
+            return steps
+        if compared > _MOST_COMPARED:
+            break
+    return None
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+# Reads the result of a tool call: exit code, error, and what changed in a file.
+
+_MOST_CHARACTERS = 10_000
+_EXIT_CODES = ("exitCode", "exit_code", "exit")
+_NO_COMMANDS = (ToolKind.MCP, ToolKind.FETCH, ToolKind.PLAN, ToolKind.DELEGATE, ToolKind.THINK)
+_SAID = "Exit code "
+"""How Claude Code begins the output of a command that failed. The exit code beside it is always 1."""
+
+
+class Change(NamedTuple):
+    """What a call did to files; None means unknown."""
+
+    added: int | None = None
+    removed: int | None = None
+    is_new: bool = False
+
+
+def object_in(value: object) -> Fields:
+    """Return a JSON object. A text is no object, even if it contains one: a program may have printed it."""
+    return value if isinstance(value, dict) else NO_FIELDS
+
+
+def exit_code_in(fields: Fields, kind: ToolKind) -> int | None:
+    """Return the exit code in an update of a call; None if it contains none.
+
+    opencode writes it to `rawOutput.metadata.exit`, Cursor to `rawOutput.exitCode`, Codex to
+    `rawOutput.exit_code`, and Claude Code to `_meta.terminal_exit.exit_code`.
+    """
+    if kind in _NO_COMMANDS:
+        return None
+    output = object_in(fields.get("rawOutput"))
+    meta = mapping(fields.get("_meta"))
+    for place in (output, object_in(output.get("metadata")), object_in(meta.get("terminal_exit"))):
+        found = (number(place, key) for key in _EXIT_CODES)
+        code = next((each for each in found if each is not None), None)
+        if code is not None:
+            return code
+    return None
+
+
+def said_exit_code(output: str) -> int | None:
+    """Return the exit code with which an output begins: `Exit code 42`."""
+    digits = output.removeprefix(_SAID).partition("\n")[0].strip() if output.startswith(_SAID) else ""
+    return int(digits) if digits.isdecimal() and len(digits) < 6 else None
+
+
+def terminal_output(fields: Fields) -> str | None:
+    """Return what the terminal of a call has printed since the last line; None if the line has no output."""
+    meta = mapping(fields.get("_meta"))
+    for key in ("terminal_output_delta", "terminal_output"):
+        data = object_in(meta.get(key)).get("data")
+        if isinstance(data, str) and data:
+            return data
+    return None
+
+
+def error_in(fields: Fields) -> str | None:
+    """Return why a call failed, in the agent's words; None if the line has no words."""
+    output = fields.get("rawOutput")
+    body = object_in(output)
+    error = body.get("error")
+    found = error if isinstance(error, str) else text(object_in(error), "message")
+    found = found or text(body, "message") or next(texts_in(fields.get("content")), None)
+    found = found or (output if isinstance(output, str) else None)
+    return _unfenced(found)[:_MOST_CHARACTERS] if found else None
+
+
+def is_refused_by_rule(fields: Fields) -> bool:
+    """Return whether a rule of Claude Code refused the call."""
+    response = object_in(object_in(mapping(fields.get("_meta")).get("claudeCode")).get("toolResponse"))
+    return isinstance(response.get("decisionReasonType"), str)
+
+
+def change_in(fields: Fields) -> Change | None:
+    """Return what the diffs in an update change together; None if it contains none.
+
+    opencode also writes the counts to `rawOutput.metadata`, and whether the file existed before.
+    """
+    metadata = object_in(object_in(fields.get("rawOutput")).get("metadata"))
+    counts = object_in(metadata.get("filediff"))
+    counted = count_of(counts, "additions"), count_of(counts, "deletions")
+    blocks = (mapping(block) for block in items(fields.get("content")))
+    changes = [_change(block) for block in blocks if block.get("type") == "diff"]
+    is_new = metadata.get("exists") is False or any(change.is_new for change in changes)
+    if counted != (None, None):
+        return Change(*counted, is_new=is_new)
+    if not changes:
+        return Change(is_new=True) if is_new else None
+    added = [change.added for change in changes if change.added is not None]
+    removed = [change.removed for change in changes if change.removed is not None]
+    if len(added) < len(changes):
+        return Change(is_new=is_new)
+    return Change(sum(added), sum(removed), is_new and metadata.get("exists") is not True)
+
+
+def _change(block: Fields) -> Change:
+    old, new = text(block, "oldText") or "", text(block, "newText") or ""
+    kind = mapping(block.get("_meta")).get("kind")
+    is_new = kind == "add" if isinstance(kind, str) else not old and bool(new)
+    counts = changed_lines(old, new)
+    return Change(None, None, is_new) if counts is None else Change(*counts, is_new)
+
+
+def _unfenced(words: str) -> str:
+    """Return a text without the fence of a code block around it."""
+    inner = words.strip()
+    if not (inner.startswith("```") and inner.endswith("```") and len(inner) > 6):
+        return words
+    return inner[3:-3].partition("\n")[2].strip() or words
+
+
+# Keeps the terminals that an agent asks its client for: their commands and exit codes.
+
+_MOST_TERMINALS = 256
+_MOST_WORDS = 100
+_TERMINALS_MOST_CHARACTERS = 4096
+
+
+class Terminals:
+    """The last 256 terminals, by their ids."""
+
+    def __init__(self) -> None:
+        self._commands: dict[str, str] = {}
+        self._exit_codes: dict[str, int] = {}
+
+    def created(self, terminal: str | None, command: str | None) -> None:
+        """Keep the command of a new terminal."""
+        if short(terminal) and terminal is not None and command is not None:
+            self._commands[terminal] = command
+            _bound(self._commands)
+
+    def exited(self, terminal: str | None, status: Fields) -> None:
+        """Keep the exit code of a terminal, if the status contains one."""
+        code = number(status, "exitCode")
+        if short(terminal) and terminal is not None and code is not None:
+            self._exit_codes[terminal] = code
+            _bound(self._exit_codes)
+
+    def command(self, terminals: tuple[str, ...]) -> str | None:
+        """Return the command of the first of these terminals that is known."""
+        return next((self._commands[each] for each in terminals if each in self._commands), None)
+
+    def exit_code(self, terminals: tuple[str, ...]) -> int | None:
+        """Return the exit code of the last of these terminals that has ended."""
+        codes = [self._exit_codes[each] for each in terminals if each in self._exit_codes]
+        return codes[-1] if codes else None
+
+    def update(self, update: Fields) -> None:
+        """Read a `terminal_update` of version 2 of the protocol."""
+        terminal = text(update, "terminalId")
+        self.created(terminal, command_line(update))
+        self.exited(terminal, mapping(update.get("exitStatus")))
+
+
+def command_line(params: Fields) -> str | None:
+    """Return the command of a new terminal with its arguments."""
+    command = text(params, "command")
+    if command is None:
+        return None
+    words = (word for word in islice(items(params.get("args")), _MOST_WORDS) if isinstance(word, str))
+    return " ".join((command, *words))[:_TERMINALS_MOST_CHARACTERS]
+
+
+def _bound(found: dict[str, str] | dict[str, int]) -> None:
+    if len(found) > _MOST_TERMINALS:
+        del found[next(iter(found))]
+
+
+# Describes tool calls: the name of the tool, what it does, and what it acts on.
+# The protocol has kinds of tools, and a title for people. The name of a tool is an unstable field. It is
+# also taken from where captures of agents have it.
+
+_TOOLS_MOST_CHARACTERS = 4096
+_MOST_PATHS = 100
+_KINDS = {
+    kind: ToolKind(kind) for kind in ("read", "edit", "delete", "move", "search", "execute", "fetch", "think")
+}
+_PHRASES = {
+    ToolKind.READ: Phrase.READ,
+    ToolKind.EDIT: Phrase.EDITED,
+    ToolKind.DELETE: Phrase.DELETED,
+    ToolKind.SEARCH: Phrase.SEARCHED,
+    ToolKind.EXECUTE: Phrase.RAN,
+    ToolKind.FETCH: Phrase.FETCHED,
+    ToolKind.PLAN: Phrase.TODOS,
+    ToolKind.DELEGATE: Phrase.RAN_SUBAGENT,
+    ToolKind.MCP: Phrase.CALLED_MCP,
+}
+_NAMELESS = other_tool("")
+"""Returns the most informative argument of any tool."""
+_FINDS = frozenset({"glob", "find", "file_search", "find_files"})
+_LISTS = frozenset({"ls", "list", "list_dir", "list_directory", "list_files"})
+_PATHS = ("path", "file_path", "filePath", "filepath", "absolute_path", "notebook_path", "abs_path", "file")
+_MCP = "mcp__"
+_GEMINI_FOLDER = " [current working directory "
+"""What older versions of gemini-cli append to the command in a title."""
+
+
+class Arguments(NamedTuple):
+    """What is kept of `rawInput`; a text that it does not contain is None."""
+
+    command: str | None = None
+    url: str | None = None
+    query: str | None = None
+    pattern: str | None = None
+    paths: tuple[str, ...] = ()
+    description: str | None = None
+    main: str = ""
+    """The most informative argument."""
+    has_todos: bool = False
+    is_task: bool = False
+    """It starts a subagent."""
+    content_lines: int | None = None
+    """The number of lines of the content that the call writes."""
+
+
+NO_ARGUMENTS = Arguments()
+
+
+@dataclass(slots=True)
+class Described:
+    """The fields of a call so far. An update replaces those that it contains."""
+
+    name: str | None = None
+    kind: str | None = None
+    title: str | None = None
+    arguments: Arguments = NO_ARGUMENTS
+    locations: tuple[str, ...] = ()
+    changed_paths: tuple[str, ...] = ()
+    """The files in the diffs of the content."""
+    is_mcp: bool = False
+    terminals: tuple[str, ...] = field(default=())
+
+    def update(self, fields: Fields, *, is_first: bool) -> bool:
+        """Replace the fields that a line contains. Return whether the line contains arguments or a change."""
+        meta = mapping(fields.get("_meta"))
+        raw = mapping(fields.get("rawInput"))
+        has_input = not {*raw} <= {"cwd"}
+        title, self.kind = text(fields, "title"), text(fields, "kind") or self.kind
+        title = title and title[:_TOOLS_MOST_CHARACTERS]
+        given = (
+            text(fields, "name")
+            or text(mapping(meta.get("claudeCode")), "toolName")
+            or text(meta, "toolName")
+        )
+        self.name = given[:_TOOLS_MOST_CHARACTERS] if given else self.name
+        self.is_mcp = self.is_mcp or meta.get("is_mcp_tool_call") is True
+        if is_first and self.name is None and _is_word(title):
+            # opencode announces a call with the tool's name as its title; kimi gives no kind
+            is_announced = fields.get("status") == "pending" and "rawInput" in fields and not has_input
+            self.name = title if is_announced or self.kind is None else None
+        self.title = title or self.title
+        if has_input:
+            self.arguments = _arguments(raw)
+        if isinstance(fields.get("locations"), list):
+            self.locations = _paths(map(mapping, fields["locations"])) or self.locations
+        content = [mapping(block) for block in items(fields.get("content"))]
+        changed = _paths(block for block in content if block.get("type") == "diff")
+        self.changed_paths = changed or self.changed_paths
+        terminals = (text(block, "terminalId") for block in content)
+        self.terminals = tuple(islice((each for each in terminals if each), _MOST_PATHS)) or self.terminals
+        return has_input or bool(changed)
+
+    def described(self, cwd: str, command: str | None = None) -> Description:
+        """Return the description of the call.
+
+        Args:
+            cwd: The working directory of the session, without a separator at its end.
+            command: The command of the call's terminal.
+        """
+        kind = self._kind()
+        name = self.name or self.kind or ToolKind.OTHER.value
+        phrase = _PHRASES.get(kind, Phrase.USED)
+        arguments = self.arguments
+        title = None if self.title == self.name else self.title
+        match kind:
+            case ToolKind.EXECUTE:
+                target = arguments.command or command or _command_in(title)
+                return Description(name, kind, phrase, first_line(target))
+            case ToolKind.READ | ToolKind.EDIT | ToolKind.DELETE | ToolKind.MOVE:
+                return self._on_files(name, kind, phrase, cwd, title)
+            case ToolKind.SEARCH:
+                return self._search(name, kind, title, cwd)
+            case ToolKind.FETCH:
+                phrase = Phrase.SEARCHED_WEB if arguments.query and not arguments.url else Phrase.FETCHED
+                return Description(name, kind, phrase, arguments.url or arguments.query or title)
+            case ToolKind.PLAN:
+                return Description(name, kind, phrase, "")
+            case ToolKind.DELEGATE:
+                return Description(name, kind, phrase, arguments.description or title)
+            case ToolKind.MCP:
+                return Description(name, kind, phrase, " ".join(name.removeprefix(_MCP).split("__", 1)))
+        return Description(name, kind, phrase, " ".join(filter(None, (name, arguments.main or title))))
+
+    def _kind(self) -> ToolKind:
+        if self.is_mcp or (self.name or "").startswith(_MCP):
+            return ToolKind.MCP
+        if self.arguments.has_todos:
+            return ToolKind.PLAN
+        if self.arguments.is_task:
+            return ToolKind.DELEGATE
+        return _KINDS.get(self.kind or "", ToolKind.OTHER)
+
+    def _on_files(self, name: str, kind: ToolKind, phrase: str, cwd: str, title: str | None) -> Description:
+        paths = self.changed_paths or self.locations or self.arguments.paths
+        shown = ", ".join(relative_to(path, cwd) or path for path in paths) or title
+        if phrase == Phrase.USED:
+            shown = " ".join(filter(None, (name, shown)))
+        return Description(name, kind, phrase, shown, paths[0] if paths else None, paths[1:])
+
+    def _search(self, name: str, kind: ToolKind, title: str | None, cwd: str) -> Description:
+        arguments, lower = self.arguments, name.lower()
+        if lower in _LISTS:
+            folder = next(iter(arguments.paths or self.locations), None)
+            shown = title if folder is None else relative_to(folder, cwd) or folder
+            return Description(name, kind, Phrase.LISTED, shown, folder)
+        phrase = Phrase.FOUND if lower in _FINDS else Phrase.SEARCHED
+        return Description(name, kind, phrase, arguments.pattern or arguments.query or title)
+
+
+class Description(NamedTuple):
+    """A call in words."""
+
+    tool: str
+    kind: ToolKind
+    phrase: str
+    target: str | None
+    path: str | None = None
+    more_paths: tuple[str, ...] = ()
+
+
+def _arguments(raw: Fields) -> Arguments:
+    command = raw.get("command", raw.get("cmd"))
+    if isinstance(command, list):
+        command = " ".join(word for word in islice(command, _MOST_PATHS) if isinstance(word, str))
+    content = raw.get("content")
+    return Arguments(
+        command=_cut(command),
+        url=_cut(raw.get("url")),
+        query=_cut(raw.get("query")),
+        pattern=_cut(raw.get("pattern")),
+        paths=tuple(path[:_TOOLS_MOST_CHARACTERS] for key in _PATHS if (path := text(raw, key)))[:1],
+        description=_cut(raw.get("description")),
+        main=(_NAMELESS.target(raw) or "").strip()[:_TOOLS_MOST_CHARACTERS],
+        has_todos=isinstance(raw.get("todos"), list),
+        is_task=isinstance(raw.get("prompt"), str) and isinstance(raw.get("subagent_type"), str),
+        content_lines=line_count(content) if isinstance(content, str) else None,
+    )
+
+
+def _cut(value: object) -> str | None:
+    return value[:_TOOLS_MOST_CHARACTERS] if isinstance(value, str) and value else None
+
+
+def _paths(blocks: Iterable[Fields]) -> tuple[str, ...]:
+    """Return the different paths in objects, at most 100."""
+    found: dict[str, None] = {}
+    for block in islice(blocks, _MOST_PATHS):
+        if path := text(block, "path"):
+            found[path[:_TOOLS_MOST_CHARACTERS]] = None
+    return tuple(found)
+
+
+def _is_word(title: str | None) -> bool:
+    return title is not None and title.isascii() and title.replace("_", "").replace("-", "").isalnum()
+
+
+def _command_in(title: str | None) -> str | None:
+    """Return the command in a title, which may be in backticks."""
+    if title is None:
+        return None
+    command = title.partition(_GEMINI_FOLDER)[0].strip()
+    is_quoted = len(command) > 2 and command[0] == command[-1] == "`"
+    return command[1:-1] if is_quoted else command
+
+
+_MOST_OPEN = 1024
+_MOST_ENDED = 4096
+_MOST_OUTPUT = 1 << 16
+_ENDS = {
+    "completed": Outcome.SUCCEEDED,
+    "failed": Outcome.FAILED,
+    "cancelled": Outcome.CANCELLED,
+    "canceled": Outcome.CANCELLED,
+    "rejected": Outcome.REJECTED,
+}
+"""The states that end a call. The schema has the first two; unstable versions of agents write the others."""
+
+
+@dataclass(slots=True)
+class Owner:
+    """Whose call it is."""
+
+    session: str | None
+    """The session that the line names."""
+    agent: str | None
+    """The call whose subagent made the call, or another session; None for the main agent."""
+    scope: str | None
+    """The session whose ids the call's id must not be confused with; None for the main one."""
+    cwd: str
+
+
+@dataclass(slots=True)
+class _Call:
+    call_id: str
+    owner: Owner
+    described: Described = field(default_factory=Described)
+    shown: Description | None = None
+    """How the call was last described; None if it has not started."""
+    is_explained: bool = False
+    """Whether a line with arguments has been seen."""
+    refusal: Outcome | None = None
+    """The outcome if the call fails: a person refused it or cancelled the turn."""
+    after_cancel: bool = False
+    exit_code: int | None = None
+    has_said: bool = False
+    """Whether the output began with the exit code."""
+    change: Change | None = None
+
+
+class Calls:
+    """The open calls of a log, at most 1,024, and the ids of the last 4,096 that have ended."""
+
+    def __init__(self, terminals: Terminals) -> None:
+        self._terminals = terminals
+        self._open: dict[int, _Call] = {}
+        self._ended: dict[int, None] = {}
+
+    def clear(self) -> None:
+        """Forget all calls: another run may use their ids again."""
+        self._open.clear()
+        self._ended.clear()
+
+    def update(self, fields: Fields, owner: Owner, *, announces: bool) -> list[Event]:
+        """Return the events of a line about a call.
+
+        Args:
+            fields: The update, or the call in a request for permission.
+            owner: Whose call it is.
+            announces: Whether the line also starts the call if it ends it: only the update does not.
+        """
+        call_id = text(fields, "toolCallId") or ""
+        key = _key(owner.session, call_id)
+        if key in self._ended:
+            return []
+        status = fields.get("status")
+        outcome = _ENDS.get(status) if isinstance(status, str) else None
+        call = self._open.get(key)
+        is_first = call is None
+        if call is None:
+            call = self._open[key] = _Call(call_id, owner)
+            if len(self._open) > _MOST_OPEN:
+                del self._open[next(iter(self._open))]
+        explains = call.described.update(fields, is_first=is_first)
+        self._read(call, fields)
+        if outcome is None:
+            return [*self._described(call, explains=explains), *_progress(call, fields)]
+        events = self._described(call, explains=True) if announces and call.shown is None else []
+        return [*events, self._end(key, call, fields, outcome, has_arguments=explains)]
+
+    def asked(self, session: str | None, call_id: str) -> tuple[str, str | None]:
+        """Return the tool and the target of a call that permission is asked for."""
+        call = self._open.get(_key(session, call_id))
+        if call is None or call.shown is None:
+            return "", None
+        return call.shown.tool, call.shown.target
+
+    def refuse(self, session: str | None, call_id: str | None, outcome: Outcome) -> None:
+        """Note that a person refused a call, or cancelled it. Its end says whether that stopped it."""
+        call = self._open.get(_key(session, call_id or ""))
+        if call is not None:
+            call.refusal = outcome
+
+    def cancel(self, session: str | None) -> None:
+        """Note that the client cancelled the turn of a session."""
+        for call in self._open.values():
+            if call.owner.session == session:
+                call.refusal = call.refusal or Outcome.CANCELLED
+                call.after_cancel = True
+
+    def end_refused(self, session: str | None) -> list[Event]:
+        """Return the ends of the calls that a person refused and that have no line of their own for it."""
+        refused = [
+            (key, call)
+            for key, call in self._open.items()
+            if call.refusal is Outcome.REJECTED and call.owner.session == session
+        ]
+        return [
+            self._end(key, call, {}, Outcome.REJECTED, has_arguments=False)._replace(has_result=False)
+            for key, call in refused
+        ]
+
+    def _read(self, call: _Call, fields: Fields) -> None:
+        """Keep what a line says about the result of a call."""
+        kind = call.described.described("").kind
+        said = said_exit_code(terminal_output(fields) or next(texts_in(fields.get("content")), ""))
+        call.has_said = call.has_said or (said is not None and kind is ToolKind.EXECUTE)
+        found = said if said is not None and call.has_said else exit_code_in(fields, kind)
+        if found is not None and (said is not None or not call.has_said):
+            call.exit_code = found
+        call.change = change_in(fields) or call.change
+
+    def _described(self, call: _Call, *, explains: bool) -> list[Event]:
+        """Return the start of a call, or its new description."""
+        shown = call.described.described(call.owner.cwd, self._terminals.command(call.described.terminals))
+        is_news = shown != call.shown and (explains or not call.is_explained)
+        if call.shown is not None and not is_news and not (explains and not call.is_explained):
+            return []
+        started = ToolStarted(
+            call_id=call.call_id,
+            session_id=call.owner.scope,
+            tool=shown.tool,
+            kind=shown.kind,
+            phrase=shown.phrase,
+            target=shown.target,
+            path=shown.path,
+            agent=call.owner.agent,
+            more_paths=shown.more_paths,
+            is_update=call.shown is not None,
+        )
+        call.shown = shown
+        call.is_explained = call.is_explained or explains
+        return [started]
+
+    def _end(
+        self, key: int, call: _Call, fields: Fields, outcome: Outcome, *, has_arguments: bool
+    ) -> ToolEnded:
+        self._open.pop(key, None)
+        self._ended[key] = None
+        if len(self._ended) > _MOST_ENDED:
+            del self._ended[next(iter(self._ended))]
+        described = call.described
+        shown = described.described(call.owner.cwd, self._terminals.command(described.terminals))
+        if call.shown is not None and call.is_explained and not has_arguments:
+            shown = call.shown  # opencode ends a call with another title
+        code = self._terminals.exit_code(described.terminals) if call.exit_code is None else call.exit_code
+        outcome, error = _judged(call, fields, outcome, code)
+        change = call.change if outcome is Outcome.SUCCEEDED and shown.kind is ToolKind.EDIT else None
+        change = change or Change()
+        added = described.arguments.content_lines if change.is_new and change.added is None else change.added
+        return ToolEnded(
+            call_id=call.call_id,
+            session_id=call.owner.scope,
+            tool=shown.tool,
+            kind=shown.kind,
+            outcome=outcome,
+            phrase=Phrase.CREATED if change.is_new else shown.phrase,
+            has_arguments=shown.target is not None,
+            target=shown.target,
+            path=shown.path,
+            error=error,
+            note=_note(call, change, added, outcome),
+            exit_code=code,
+            is_new_file=change.is_new,
+            lines_added=added,
+            lines_removed=change.removed,
+            agent=call.owner.agent,
+            more_paths=shown.more_paths,
+        )
+
+
+def _judged(call: _Call, fields: Fields, outcome: Outcome, code: int | None) -> tuple[Outcome, str | None]:
+    """Return the outcome of a call and why it failed."""
+    if outcome is Outcome.SUCCEEDED:
+        if code:
+            return Outcome.FAILED, f"exit {code}"
+        if object_in(fields.get("rawOutput")).get("isError") is True:
+            return Outcome.FAILED, error_in(fields) or "the tool says so"
+        return outcome, None
+    if outcome is Outcome.FAILED:
+        if is_refused_by_rule(fields):
+            return Outcome.REJECTED, error_in(fields)
+        if call.refusal is not None:
+            return call.refusal, error_in(fields)
+        return outcome, f"exit {code}" if code else error_in(fields)
+    return outcome, error_in(fields)
+
+
+def _note(call: _Call, change: Change, added: int | None, outcome: Outcome) -> str | None:
+    if outcome is not Outcome.SUCCEEDED:
+        return None
+    if call.after_cancel:
+        return "after the cancel"
+    return plural(added, "line") if change.is_new and added is not None else None
+
+
+def _progress(call: _Call, fields: Fields) -> list[Event]:
+    """Return what an open call has printed."""
+    output, is_whole = terminal_output(fields), False
+    if output is None and fields.get("status") == "in_progress":
+        output, is_whole = "\n".join(texts_in(fields.get("content"))), True
+    if not output:
+        return []
+    return [ToolProgress(call.call_id, call.owner.scope, output[-_MOST_OUTPUT:], is_whole)]
+
+
+def plan_in(entries: object) -> Plan:
+    """Return a plan: entries of a `plan` update, or the to-do list in the arguments of a call."""
+    return Plan(listed_entries(entries, "content"))
+
+
+def _key(session: str | None, call_id: str) -> int:
+    """Return a number for a call: ids may be long, and 4,096 of them are kept."""
+    return hash((session, call_id))

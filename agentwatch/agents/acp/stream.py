@@ -1,0 +1,759 @@
+"""Decodes the JSON-RPC lines of the protocol, in both directions or only the agent's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+
+from agentwatch.agents.acp.calls import Calls, Owner, Terminals, command_line, plan_in
+from agentwatch.agents.acp.messages import (
+    INITIALIZE,
+    NEW_SESSION,
+    PERMISSION,
+    PROMPT,
+    Answers,
+    HeldTexts,
+    Request,
+    Requests,
+    attachment,
+    chunk_text,
+    count_of,
+    prompt_text,
+    short,
+    with_halves,
+)
+from agentwatch.agents.delta_frames import Burst
+from agentwatch.agents.fields import Fields, in_words, items, mapping, text
+from agentwatch.agents.json_line import whole_text
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    Notice,
+    Outcome,
+    Permission,
+    Prompt,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    Tokens,
+    TurnEnded,
+    TurnStarted,
+    Unknown,
+    Usage,
+    UsageScope,
+)
+
+# Reads the facts about an agent and a session: names, versions, modes and models.
+
+_CHOSEN = {"session/set_mode": "modeId", "session/set_model": "modelId"}
+
+
+def agent_facts(result: Fields) -> RunInfo:
+    """Return the name and the version of the agent, from its response to `initialize`."""
+    info = mapping(result.get("agentInfo")) or mapping(result.get("info"))
+    return RunInfo(
+        agent_name=text(info, "name") or text(info, "title"),
+        agent_version=text(info, "version"),
+    )
+
+
+def session_facts(result: Fields) -> RunInfo:
+    """Return the mode and the model of a session, from the response that creates or loads it."""
+    options = option_facts(result)
+    mode = text(mapping(result.get("modes")), "currentModeId")
+    model = text(mapping(result.get("models")), "currentModelId")
+    return options._replace(model=model or options.model, permission_mode=mode or options.permission_mode)
+
+
+def option_facts(fields: Fields) -> RunInfo:
+    """Return the mode and the model among configuration options."""
+    found = RunInfo()
+    for option in map(mapping, items(fields.get("configOptions"))):
+        value = text(option, "currentValue")
+        match text(option, "category") or text(option, "id") or text(option, "configId"):
+            case "model":
+                found = found._replace(model=value)
+            case "mode":
+                found = found._replace(permission_mode=value)
+    return found
+
+
+def chosen(method: str, params: Fields) -> str | None:
+    """Return the mode or the model that a request of the client sets."""
+    return text(params, _CHOSEN[method]) if method in _CHOSEN else None
+
+
+def chosen_facts(method: str, value: str | None) -> RunInfo:
+    """Return the mode or the model of a request that the agent has confirmed."""
+    match method:
+        case "session/set_mode":
+            return RunInfo(permission_mode=value)
+        case "session/set_model":
+            return RunInfo(model=value)
+    return RunInfo()
+
+
+# Reads the agent's requests for permission, and the answers to them.
+
+_MOST_OPTIONS = 64
+_ANSWERS = {
+    "allow_once": "allowed",
+    "allow_always": "always allowed",
+    "reject_once": "rejected",
+    "reject_always": "always rejected",
+}
+
+
+def asked_call(params: Fields) -> Fields:
+    """Return the call that a request is about. It may be the only line that describes the call."""
+    return mapping(params.get("toolCall")) or mapping(mapping(params.get("subject")).get("toolCall"))
+
+
+def request_of(params: Fields, call: Fields, session: str | None, tool: str) -> Request:
+    """Return what is kept of a request until it is answered.
+
+    Args:
+        params: The parameters of the request.
+        call: The call that it is about.
+        session: The session of the call.
+        tool: The name of the tool.
+    """
+    options: dict[str, str] = {}
+    for option in map(mapping, islice(items(params.get("options")), _MOST_OPTIONS)):
+        name, kind = short(text(option, "optionId")), short(text(option, "kind"))
+        if name is not None and kind is not None:
+            options[name] = kind
+    subject = tool or text(call, "title") or text(params, "title") or "permission"
+    return Request(PERMISSION, session, 0, text(call, "toolCallId"), subject[:4096], options)
+
+
+def answer_of(request: Request, result: Fields) -> tuple[str, Outcome | None]:
+    """Return an answer in words, and the outcome of the call if it is refused; None if it is allowed."""
+    outcome = mapping(result.get("outcome"))
+    chosen = text(outcome, "optionId")
+    kind = request.options.get(chosen or "", "")
+    if outcome.get("outcome") == "cancelled":
+        return "cancelled", Outcome.CANCELLED
+    refusal = Outcome.REJECTED if kind.startswith("reject") else None
+    return _ANSWERS.get(kind) or short(chosen) or "answered", refusal
+
+
+# Keeps the sessions of a log apart: the main one, the subagents' sessions, and others at the same time.
+
+_MOST_SESSIONS = 256
+FORMAT = "acp"
+
+
+class Sessions:
+    """The sessions of a log, at most 256. Ids of more than 500 characters are not distinguished."""
+
+    def __init__(self) -> None:
+        self.main: str | None = None
+        """The session of the current run."""
+        self.has_run = False
+        """Whether a run has started."""
+        self.is_used = False
+        """Whether the current run has a prompt or content."""
+        self.agent = RunInfo()
+        """The name and the version of the agent."""
+        self._facts: dict[str, RunInfo] = {}
+        self._seen: dict[str, None] = {}
+        """The sessions whose content is in the log."""
+        self._children: dict[str, str] = {}
+        """The agents of the sessions that belong to subagents."""
+        self._sides: dict[str, None] = {}
+        """Other sessions that have begun while the turn of the main one was open."""
+
+    def describe(self, session: str | None, facts: RunInfo) -> list[Event]:
+        """Keep facts about a session. Return them if it is the main one."""
+        if (session := short(session)) is None:
+            return []
+        self._facts[session] = _merged(self._facts.get(session, RunInfo()), facts)
+        _bound(self._facts)
+        return [facts] if session == self.main and self.has_run and any(facts) else []
+
+    def begin(self, session: str | None, *, is_turn_open: bool) -> list[Event]:
+        """Make a session the main one, unless the turn of another one is open."""
+        session = short(session)
+        if session is None or (session == self.main and self.has_run) or is_turn_open:
+            return []
+        facts = self._facts.get(session, RunInfo())._replace(session_id=session)
+        if self.has_run and not self.is_used:
+            self.main = session
+            return [facts]
+        self.main, self.has_run, self.is_used = session, True, False
+        self._sides.pop(session, None)
+        started = RunStarted(
+            format=FORMAT,
+            session_id=session,
+            model=facts.model,
+            cwd=facts.cwd,
+            permission_mode=facts.permission_mode,
+            agent_version=self.agent.agent_version,
+        )
+        named = RunInfo(agent_name=self.agent.agent_name)
+        return [started, named] if named.agent_name else [started]
+
+    def restart(self) -> None:
+        """Forget what belongs to an agent process: another one has started."""
+        self.is_used = self.is_used or self.main is not None
+        self.main = None
+        self._children.clear()
+        self._sides.clear()
+
+    def cwd(self, session: str | None) -> str:
+        """Return the working directory of a session, without a separator at its end; empty if unknown."""
+        facts = self._facts.get(session or "") or self._facts.get(self.main or "")
+        return ((facts and facts.cwd) or "").rstrip("/\\")
+
+    def is_seen(self, session: str | None) -> bool:
+        """Return whether content of a session is in the log."""
+        return session in self._seen
+
+    def see(self, session: str | None) -> None:
+        """Note that content of a session is in the log."""
+        if (session := short(session)) is not None and session not in self._seen:
+            self._seen[session] = None
+            _bound(self._seen)
+
+    def add_child(self, update: Fields) -> str | None:
+        """Keep the session of a subagent. Return its title if the session is new."""
+        child = short(text(update, "subagentSessionId") or text(update, "sessionId"))
+        if child is None or child in self._children or child == self.main:
+            return None
+        self._children[child] = text(update, "toolCallId") or child
+        _bound(self._children)
+        return text(update, "title") or text(update, "name") or text(update, "task") or "a subagent"
+
+    def agent_of(self, session: str | None, update: Fields) -> str | None:
+        """Return the agent that a line belongs to: a call, or a session; None for the main agent."""
+        claude = mapping(mapping(update.get("_meta")).get("claudeCode"))
+        if parent := text(claude, "parentToolUseId"):
+            return parent
+        if session is None or session == self.main:
+            return None
+        return self._children.get(session) or session
+
+    def is_other(self, session: str | None) -> bool:
+        """Return whether a session is neither the main one nor a subagent's."""
+        return session is not None and session != self.main and session not in self._children
+
+    def is_side(self, session: str | None) -> bool:
+        """Return whether a session is another one that runs at the same time as the main one."""
+        return session in self._sides
+
+    def add_side(self, session: str) -> None:
+        """Note that another session runs at the same time as the main one."""
+        if short(session) is not None:
+            self._sides[session] = None
+            _bound(self._sides)
+
+    def end_side(self, session: str | None) -> None:
+        """Note that the turn of another session has ended."""
+        self._sides.pop(session or "", None)
+
+
+def _merged(first: RunInfo, second: RunInfo) -> RunInfo:
+    return first._replace(**{name: value for name, value in second._asdict().items() if value is not None})
+
+
+def _bound(found: dict[str, RunInfo] | dict[str, str] | dict[str, None]) -> None:
+    if len(found) > _MOST_SESSIONS:
+        del found[next(iter(found))]
+
+
+# Reads token counts, costs and the size of the context.
+
+_MOST_DOLLARS = 1e12
+
+
+def context_usage(update: Fields) -> list[Event]:
+    """Return the context and the cost of a session. The cost is that of the whole session, by the schema."""
+    tokens = Tokens(
+        cost_usd=_dollars(mapping(update.get("cost"))),
+        context_used=count_of(update, "used"),
+        context_size=count_of(update, "size"),
+    )
+    return [] if tokens == Tokens() else [Usage(tokens, UsageScope.RUN)]
+
+
+def prompt_usage(result: Fields) -> list[Event]:
+    """Return the tokens in the response to a prompt.
+
+    By the schema, `usage` counts all turns of the session. gemini-cli has the tokens of the turn in `_meta`;
+    its input includes what was read from the cache.
+    """
+    usage = mapping(result.get("usage"))
+    tokens = _tokens(usage)
+    if tokens != Tokens():
+        return [Usage(tokens, UsageScope.RUN)]
+    counts = mapping(mapping(mapping(result.get("_meta")).get("quota")).get("token_count"))
+    tokens = Tokens(count_of(counts, "input_tokens"), None, count_of(counts, "output_tokens"))
+    return [] if tokens == Tokens() else [Usage(tokens, UsageScope.REQUEST)]
+
+
+def _tokens(usage: Fields) -> Tokens:
+    """Return the counts of a session. `inputTokens` excludes the cache, unless the total shows otherwise."""
+    given, written = count_of(usage, "inputTokens"), count_of(usage, "outputTokens")
+    cached, thought = count_of(usage, "cachedReadTokens"), count_of(usage, "thoughtTokens") or 0
+    total = count_of(usage, "totalTokens")
+    cache = (cached or 0) + (count_of(usage, "cachedWriteTokens") or 0)
+    if cache and total == (given or 0) + (written or 0):
+        cache = thought = 0
+    return Tokens(
+        input=None if given is None else given + cache,
+        cached=cached,
+        output=None if written is None else written + thought,
+    )
+
+
+def _dollars(cost: Fields) -> float | None:
+    amount = cost.get("amount")
+    if not isinstance(amount, int | float) or isinstance(amount, bool) or not 0 <= amount < _MOST_DOLLARS:
+        return None
+    return float(amount) if text(cost, "currency") == "USD" else None
+
+
+# Decodes the updates of sessions: texts, calls, plans, modes and notices.
+
+_CHUNKS = {"agent_message_chunk": Channel.ANSWER, "agent_thought_chunk": Channel.REASONING}
+_MESSAGES = {"agent_message": Channel.ANSWER, "agent_thought": Channel.REASONING}
+"""Whole messages, in version 2 of the protocol."""
+_USERS = frozenset({"user_message_chunk", "user_message"})
+_MOST_PROMPT = 1 << 20
+"""The length of a prompt that is gathered or compared, in characters."""
+_QUIET = frozenset(
+    (
+        *("available_commands_update", "session_info_update", "plan_removed", "state_update"),
+        *("compaction_summary_chunk", "session_message", "session_message_chunk", "tool_call_content_chunk"),
+        *("subagent_state_update", "async_task_spawned", "async_task_progress", "async_task_state_update"),
+    )
+)
+"""Updates of the schema, and of published agents, that report nothing that is shown."""
+_ERRORS = frozenset({"error", "critical"})
+
+
+class Updates:
+    """Decodes updates, and keeps the turn and the texts that they belong to."""
+
+    def __init__(self, sessions: Sessions, calls: Calls, terminals: Terminals) -> None:
+        self._sessions = sessions
+        self._calls = calls
+        self._terminals = terminals
+        self._answers = Answers()
+        self._held = HeldTexts()
+        self._user: tuple[str | None, str | None, list[str]] | None = None
+        """The agent, the message id and the pieces of a user's message that has not ended."""
+        self._user_size = 0
+        self._echo = ""
+        """The rest of the prompt that the agent may repeat."""
+        self._is_open = False
+        self._has_prompts = False
+        self.streaming: Channel | None = None
+        """The channel of the main agent's text, if the last line was a delta of it."""
+
+    @property
+    def is_implied(self) -> bool:
+        """Whether a turn is open whose prompt is not in the log."""
+        return self._is_open and not self._has_prompts
+
+    def enter(self, session: str | None) -> list[Event]:
+        """Make a session the main one if no turn is open."""
+        events = self._sessions.begin(session, is_turn_open=self._is_open)
+        if events:
+            self._calls.clear()
+        return events
+
+    def prompted(self, session: str | None, words: str) -> list[Event]:
+        """Return the events of a prompt that the client sent."""
+        self._has_prompts = True
+        self._sessions.see(session)
+        if session is not None and session != self._sessions.main and self._is_open:
+            self._sessions.add_side(session)
+            return [Prompt(words, agent=session)]
+        self._is_open = self._sessions.is_used = True
+        self._echo = words if len(words) <= _MOST_PROMPT else ""
+        return [Prompt(words)]
+
+    def turn_ended(self) -> None:
+        """Note that the turn of the main session has ended."""
+        self._is_open = False
+        self._echo = ""
+
+    def end_texts(self) -> list[Event]:
+        """Return the texts that are held back."""
+        self.streaming = None
+        return [*self._answers.end(), *self._held.end_all()]
+
+    def end_prompt(self) -> list[Event]:
+        """Return the user's message that was gathered from chunks, unless it repeats the prompt."""
+        if self._user is None:
+            return []
+        agent, _, pieces = self._user
+        words, self._user, self._user_size = whole_text("".join(pieces)), None, 0
+        if not words:
+            return []
+        if agent is not None:
+            return [Prompt(words, agent=agent)]
+        if self._echo and self._echo.startswith(words):
+            self._echo = self._echo[len(words) :]
+            return []
+        self._is_open = self._sessions.is_used = True
+        return [Prompt(words)]
+
+    def burst(self, burst: Burst) -> list[Event] | None:
+        """Return the text of consecutive deltas of the text that the line before continued."""
+        if self.streaming is not burst.channel or not self._answers.is_whole(burst.channel):
+            return None
+        return [Text(burst.channel, "".join(burst.texts))]
+
+    def call(self, session: str | None, call: Fields, *, announces: bool) -> list[Event]:
+        """Return the events of a tool call or of its update."""
+        agent, lead = self._place(session, call)
+        if not text(call, "toolCallId"):
+            return [*lead, Unknown("tool call without an id")]
+        scope = session if self._sessions.is_other(session) else None
+        owner = Owner(session, agent, scope, self._sessions.cwd(session))
+        events = self._calls.update(call, owner, announces=announces)
+        if events and agent is None:
+            lead += [*self._implied(), *self._answers.end()]
+        elif events and agent is not None:
+            lead += self._held.end(agent)
+        todos = mapping(call.get("rawInput")).get("todos")
+        plan: list[Event] = [plan_in(todos)] if isinstance(todos, list) and agent is None and events else []
+        return [*lead, *events, *plan]
+
+    def decode(self, session: str | None, update: Fields, fields: Fields) -> list[Event]:
+        """Return the events of one update.
+
+        Args:
+            session: The session that it is about.
+            update: The update.
+            fields: The whole line.
+        """
+        kind = text(update, "sessionUpdate") or ""
+        self.streaming = None
+        if kind in _USERS:
+            return self._add_user(session, with_halves(fields, update))
+        lead = self.end_prompt()
+        if channel := _CHUNKS.get(kind):
+            return [*lead, *self._add_chunk(session, channel, update, fields)]
+        if kind in ("tool_call", "tool_call_update"):
+            self._sessions.see(session)
+            return [*lead, *self.call(session, update, announces=kind == "tool_call")]
+        return [*lead, *self._other(kind, session, update, fields)]
+
+    def _other(self, kind: str, session: str | None, update: Fields, fields: Fields) -> list[Event]:
+        is_main = not self._sessions.is_other(session) and self._sessions.agent_of(session, update) is None
+        match kind:
+            case "plan":
+                return [plan_in(update.get("entries"))] if is_main else []
+            case "plan_update":
+                return _plan_update(mapping(update.get("plan"))) if is_main else []
+            case "usage_update":
+                return context_usage(update) if is_main else []
+            case "current_mode_update":
+                mode = text(update, "currentModeId") or text(update, "modeId")
+                return self._sessions.describe(session, RunInfo(permission_mode=mode))
+            case "config_option_update":
+                return self._sessions.describe(session, option_facts(update))
+            case "subagent_update" | "subagent_spawned":
+                title = self._sessions.add_child(update)
+                return [] if title is None else [Notice(f"subagent started: {title}")]
+            case "notice":
+                return _notice(update)
+            case "compaction_update":
+                return _compaction(update)
+            case "terminal_update":
+                self._terminals.update(update)
+                return []
+            case "agent_message" | "agent_thought":
+                return self._add_message(session, _MESSAGES[kind], update, fields)
+        is_known = kind in _QUIET or kind.startswith("_")
+        return [] if is_known else [Unknown(f"session update {in_words(update.get('sessionUpdate'))}")]
+
+    def _place(self, session: str | None, update: Fields) -> tuple[str | None, list[Event]]:
+        """Return the agent that content belongs to, and the start of its run if it begins one."""
+        lead: list[Event] = []
+        if self._sessions.is_other(session) and session is not None and not self._sessions.is_side(session):
+            if self._is_open and self._sessions.main is not None:
+                self._sessions.add_side(session)
+            else:
+                lead = self.enter(session)
+        return self._sessions.agent_of(session, update), lead
+
+    def _implied(self) -> list[Event]:
+        """Return the start of a turn whose prompt is not in the log."""
+        self._sessions.is_used = True
+        if self._is_open or self._has_prompts:
+            return []
+        self._is_open = True
+        return [TurnStarted()]
+
+    def _add_user(self, session: str | None, update: Fields) -> list[Event]:
+        agent, lead = self._place(session, update)
+        self._sessions.see(session)
+        message = text(update, "messageId")
+        if self._user is not None and self._user[:2] != (agent, message):
+            lead = [*self.end_prompt(), *lead]
+        if self._user is None:
+            self._user = agent, message, []
+        words = prompt_text(update.get("content"))[: max(_MOST_PROMPT - self._user_size, 0)]
+        self._user_size += len(words)
+        self._user[2].append(words)
+        return lead
+
+    def _add_chunk(
+        self, session: str | None, channel: Channel, update: Fields, fields: Fields
+    ) -> list[Event]:
+        agent, lead = self._place(session, update)
+        self._sessions.see(session)
+        if chunk_text(update) is None:
+            return [*lead, attachment(update)]
+        if agent is not None:
+            return [*lead, *self._held.add(agent, channel, with_halves(fields, update))]
+        lead += self._implied()
+        self._echo = ""
+        self.streaming = channel
+        return [*lead, *self._answers.add(channel, fields, update)]
+
+    def _add_message(
+        self, session: str | None, channel: Channel, update: Fields, fields: Fields
+    ) -> list[Event]:
+        """Return the events of a whole message. One whose chunks were received is only ended by it."""
+        if self._sessions.agent_of(session, update) is None and self._answers.has_message(channel, update):
+            return [TextEnded(channel)]
+        events: list[Event] = []
+        for block in items(update.get("content")):
+            events += self._add_chunk(session, channel, {**update, "content": block}, fields)
+        return events
+
+
+def _plan_update(plan: Fields) -> list[Event]:
+    return [plan_in(plan.get("entries"))] if isinstance(plan.get("entries"), list) else []
+
+
+def _notice(update: Fields) -> list[Event]:
+    words = ": ".join(
+        filter(None, (text(update, "title") or text(update, "message"), text(update, "description")))
+    )
+    return [Notice(words or "notice", is_error=text(update, "severity") in _ERRORS)]
+
+
+def _compaction(update: Fields) -> list[Event]:
+    """Return the events of a compaction. The token counts are an extension of Claude Code's adapter."""
+    meta: Mapping[str, object] = mapping(mapping(mapping(update.get("_meta")).get("jetbrains")).get("air"))
+    counts = mapping(meta.get("contextCompaction"))
+    status = text(update, "status")
+    if status == "failed":
+        return [Notice(f"compaction failed: {text(update, 'error') or 'no reason given'}")]
+    return [
+        Compaction(
+            is_over=status != "in_progress",
+            trigger=text(counts, "trigger"),
+            tokens_before=count_of(counts, "preTokens"),
+            tokens_after=count_of(counts, "postTokens"),
+        )
+    ]
+
+
+_OPENS = frozenset({NEW_SESSION, "session/load", "session/resume", "session/fork"})
+_KNOWN = ("session/", "fs/", "terminal/", "elicitation/", "mcp/", "authenticate", "logout", "$/", "_", "nes/")
+"""The beginnings of the other methods of the schema. An underscore begins those that an agent adds."""
+_STOPS = {
+    "end_turn": Outcome.SUCCEEDED,
+    "max_tokens": Outcome.FAILED,
+    "max_turn_requests": Outcome.FAILED,
+    "refusal": Outcome.FAILED,
+    "cancelled": Outcome.CANCELLED,
+}
+_CANCELLED = -32800
+"""The code of the error that answers a cancelled request."""
+
+
+class Decoder:
+    """Decodes the lines of a log, and keeps the state that later lines depend on."""
+
+    def __init__(self) -> None:
+        self._requests = Requests()
+        self._sessions = Sessions()
+        self._terminals = Terminals()
+        self._calls = Calls(self._terminals)
+        self._updates = Updates(self._sessions, self._calls, self._terminals)
+        self._loading: str | None = None
+        """The session whose history is being replayed although the log contains it."""
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        method = fields.get("method")
+        if method == "session/update":
+            return self._update(fields, mapping(fields.get("params")))
+        lead = self._updates.end_prompt()
+        self._updates.streaming = None
+        if isinstance(method, str):
+            return [*lead, *self._called(method, mapping(fields.get("params")), fields)]
+        if "result" in fields or "error" in fields:
+            return [*lead, *self._answered(fields)]
+        what = "message without a method" if "jsonrpc" in fields else f"type {in_words(fields.get('type'))}"
+        return [*lead, Unknown(what)]
+
+    def streams(self, fields: Fields) -> bool:
+        """Return whether a line is a delta of the main agent's text, and the next one may be read with it."""
+        return fields.get("method") == "session/update" and self._updates.streaming is not None
+
+    def burst(self, burst: Burst) -> list[Event] | None:
+        """Return the events of consecutive deltas, or None if they must be decoded one by one."""
+        return self._updates.burst(burst)
+
+    def end(self) -> list[Event]:
+        """Return the events that follow from the end of the stream."""
+        return [*self._updates.end_prompt(), *self._updates.end_texts()]
+
+    def _update(self, fields: Fields, params: Fields) -> list[Event]:
+        session, update = text(params, "sessionId"), mapping(params.get("update"))
+        if self._loading is not None and session == self._loading:
+            return []
+        if update.get("sessionUpdate") == "state_update" and update.get("state") == "idle":
+            lead = self._updates.end_prompt()
+            return [*lead, *self._turn_ended(session, update)] if "stopReason" in update else lead
+        return self._updates.decode(session, update, fields)
+
+    def _called(self, method: str, params: Fields, fields: Fields) -> list[Event]:
+        session = short(text(params, "sessionId"))
+        if method == PERMISSION:
+            return self._asked(session, params, fields)
+        value = (
+            text(params, "cwd")
+            or chosen(method, params)
+            or text(params, "terminalId")
+            or command_line(params)
+        )
+        if method == INITIALIZE:
+            self._requests.clear()
+            self._sessions.restart()
+        self._requests.add(fields, Request(method, session, value=value and value[:4096]))
+        if method == INITIALIZE:
+            self._updates.turn_ended()
+            return []
+        if method == PROMPT:
+            words = prompt_text(params.get("prompt"))
+            return [*self._updates.enter(session), *self._updates.prompted(session, words)]
+        if method == "session/load" and session is not None:
+            return self._load(session, params)
+        if method == "session/cancel":
+            self._calls.cancel(session)
+            return [Notice("the client cancels the turn")]
+        return [] if method.startswith(_KNOWN) else [Unknown(f"method {in_words(method)}")]
+
+    def _load(self, session: str, params: Fields) -> list[Event]:
+        """Read a request to load a session. Its history follows as updates, before the response."""
+        facts = self._sessions.describe(session, RunInfo(session_id=session, cwd=text(params, "cwd")))
+        if self._sessions.is_seen(session):
+            self._loading = session
+            return facts
+        return facts + self._updates.enter(session)
+
+    def _asked(self, session: str | None, params: Fields, fields: Fields) -> list[Event]:
+        call = asked_call(params)
+        events = self._updates.call(session, call, announces=True)
+        tool, target = self._calls.asked(session, text(call, "toolCallId") or "")
+        request = request_of(params, call, session, tool)
+        self._requests.add(fields, request)
+        key = f"permission {in_words(fields.get('id'))}"
+        question = Permission(request.subject, None, key=key, call_id=request.call_id, target=target)
+        return [*events, question]
+
+    def _answered(self, fields: Fields) -> list[Event]:
+        request = self._requests.answered(fields)
+        result, error = mapping(fields.get("result")), fields.get("error")
+        if request is None:
+            return self._failed_unasked(error) if error is not None else []
+        session = request.session
+        if request.method == PERMISSION:
+            answer, refusal = answer_of(request, result)
+            if refusal is not None:
+                self._calls.refuse(session, request.call_id, refusal)
+            key = f"permission {in_words(fields.get('id'))}"
+            return [Permission(request.subject or "permission", answer, key=key, call_id=request.call_id)]
+        if request.method == PROMPT:
+            if error is None and "stopReason" not in result:
+                return []  # version 2 of the protocol: an update ends the turn
+            return self._turn_ended(session, result, error, has_next=self._requests.has_prompt(request))
+        if error is not None:
+            self._loading = None if request.method == "session/load" else self._loading
+            return [Notice(f"{request.method}: {_words(error)}", is_error=request.method in _OPENS)]
+        return self._confirmed(request, result)
+
+    def _confirmed(self, request: Request, result: Fields) -> list[Event]:
+        """Return the events of a result that is no turn's and no permission's."""
+        session = request.session
+        match request.method:
+            case "initialize":
+                self._sessions.agent = agent_facts(result)
+            case method if method in _OPENS:
+                given = short(text(result, "sessionId"))
+                session = given or (None if method == NEW_SESSION else session)
+                facts = session_facts(result)._replace(session_id=session, cwd=request.value)
+                known = self._sessions.describe(session, facts)
+                self._loading = None
+                if method == "session/load":
+                    self._updates.turn_ended()
+                return known + self._updates.enter(session)
+            case "terminal/create":
+                self._terminals.created(text(result, "terminalId"), request.value)
+            case "terminal/wait_for_exit":
+                self._terminals.exited(request.value, result)
+            case "terminal/output":
+                self._terminals.exited(request.value, mapping(result.get("exitStatus")))
+            case "session/set_config_option":
+                return self._sessions.describe(session, option_facts(result))
+            case method:
+                return self._sessions.describe(session, chosen_facts(method, request.value))
+        return []
+
+    def _turn_ended(
+        self, session: str | None, result: Fields, error: object = None, *, has_next: bool = False
+    ) -> list[Event]:
+        """Return the events of a response to a prompt; `has_next` means that another prompt is waiting."""
+        events = self._updates.end_texts()
+        if self._sessions.is_side(session):
+            self._sessions.end_side(session)
+            return events
+        events += self._calls.end_refused(session or self._sessions.main)
+        events += prompt_usage(result)
+        if has_next:
+            return events
+        self._updates.turn_ended()
+        reason = text(result, "stopReason")
+        outcome = _STOPS.get(reason or "", Outcome.FAILED) if error is None else _outcome(error)
+        why = _words(error) if error is not None else reason
+        ended = TurnEnded(
+            outcome=outcome,
+            result=why if outcome is Outcome.FAILED else None,
+            session_id=session,
+            usage=mapping(result.get("usage")) or None,
+        )
+        is_known = error is not None or reason in _STOPS
+        return [*events, ended] if is_known else [*events, ended, Unknown(f"stop reason {in_words(reason)}")]
+
+    def _failed_unasked(self, error: object) -> list[Event]:
+        """Return the events of an error whose request is not in the log: only the agent's lines are."""
+        notice = Notice(_words(error), is_error=True)
+        return [notice] if not self._updates.is_implied else [notice, *self._turn_ended(None, {}, error)]
+
+
+def _outcome(error: object) -> Outcome:
+    return Outcome.CANCELLED if mapping(error).get("code") == _CANCELLED else Outcome.FAILED
+
+
+def _words(error: object) -> str:
+    """Return the message of a JSON-RPC error, and the details that agents add to it."""
+    body = mapping(error)
+    data = body.get("data")
+    details = (
+        data if isinstance(data, str) else text(mapping(data), "details") or text(mapping(data), "message")
+    )
+    message = text(body, "message") or "error"
+    return f"{message}: {details}" if details and details != message else message

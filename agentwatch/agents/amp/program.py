@@ -1,0 +1,11 @@
+"""What is known about Amp, beside its formats."""
+
+from __future__ import annotations
+
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program
+
+PROGRAM = Program(
+    name="amp",
+    command=Command(names=("amp",), packages=("@sourcegraph/amp",)),
+    knowledge=Knowledge(NO_CALLS, has_calls=False, has_ends=False),
+)

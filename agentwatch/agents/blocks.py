@@ -1,0 +1,35 @@
+"""Makes the blocks that all formats have: the fields of a call, its long texts, and binary data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from agentwatch.agents.fields import Fields, decoded_size
+from agentwatch.session.blocks import BinaryBlock, Block, ContentBlock, FieldsBlock, TextBlock
+
+EMPTY: tuple[object, ...] = ("", None, [], {})
+"""The values of fields that are not shown."""
+
+
+def fields_block(name: str, fields: Fields) -> Iterator[Block]:
+    """Yield the fields that are not empty in one block; no block if all are."""
+    if present := {key: value for key, value in fields.items() if value not in EMPTY}:
+        yield FieldsBlock(name, present)
+
+
+def short_and_long(arguments: Fields, contents: Collection[str] = ()) -> Iterator[Block]:
+    """Yield the short arguments in one block, then each text of several lines in a block of its own.
+
+    Args:
+        arguments: The arguments.
+        contents: The names of those that are the content of a file.
+    """
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str) and "\n" in value}
+    yield from fields_block("arguments", {key: arguments[key] for key in arguments if key not in texts})
+    for name, value in texts.items():
+        yield ContentBlock(value) if name in contents else TextBlock(name, value)
+
+
+def binary_block(media_type: str | None, data: str | None) -> BinaryBlock:
+    """Return the type and the size of data in base64; None if the agent does not give them."""
+    return BinaryBlock(media_type or "binary", None if data is None else decoded_size(data))

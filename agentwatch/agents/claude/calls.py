@@ -1,0 +1,687 @@
+"""The tool calls of a stream: the blocks that start them, and the results that end them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from agentwatch.agents.changes import line_count, patch_lines, replaced_lines
+from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
+from agentwatch.agents.tool import (
+    NO_FACTS,
+    Facts,
+    Phrase,
+    Tool,
+    command_in,
+    counted,
+    entry_in,
+    listed_entries,
+    named,
+    other_tool,
+    path_in,
+    plan_entry,
+)
+from agentwatch.session.events import Event, Outcome, Plan, PlanEntry, ToolEnded, ToolKind, ToolStarted
+from agentwatch.text.amounts import plural
+from agentwatch.text.paths import relative_to
+
+# The to-do list that Claude's tools report: `TodoWrite` writes all of it, `TaskUpdate` changes one entry.
+
+_MAX_ENTRIES = 1_000
+_TEXTS = ("content", "subject")
+_WRITES_ALL = frozenset(("TodoWrite", "todo_write"))
+_DELETED = "deleted"
+_NUMBER_START = "Task #"
+
+
+class Plans:
+    """The entries that `TaskCreate` made, by their ids; at most 1,000."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, PlanEntry] = {}
+
+    def after(self, tool: str, arguments: Fields, structured: Fields, words: str) -> Plan | None:
+        """Return the to-do list after a call that succeeded; None if the tool does not change it.
+
+        Args:
+            tool: The tool's name.
+            arguments: The arguments of the call.
+            structured: The structured result; empty if the line has no such field.
+            words: The text of the result.
+        """
+        if tool in _WRITES_ALL:
+            return Plan(plan_entries(structured.get("newTodos") or arguments.get("todos")))
+        match tool:
+            case "TaskCreate":
+                self._create(arguments, mapping(structured.get("task")), words)
+            case "TaskUpdate":
+                self._update(arguments)
+            case "TaskList" if "tasks" in structured:
+                tasks = map(mapping, islice(items(structured["tasks"]), _MAX_ENTRIES))
+                self._tasks = {text(task, "id") or "": entry_in(task, *_TEXTS) for task in tasks}
+            case _:
+                return None
+        return Plan(tuple(self._tasks.values()))
+
+    def _create(self, arguments: Fields, task: Fields, words: str) -> None:
+        number = words.removeprefix(_NUMBER_START)[:20].partition(" ")[0]
+        key = text(task, "id") or (number if words.startswith(_NUMBER_START) else f"task {len(self._tasks)}")
+        if len(self._tasks) < _MAX_ENTRIES:
+            self._tasks[key[:100]] = entry_in({**task, **arguments}, *_TEXTS)
+
+    def _update(self, arguments: Fields) -> None:
+        key = (text(arguments, "taskId") or "")[:100]
+        before = self._tasks.get(key)
+        if before is None:
+            return
+        status = text(arguments, "status")
+        if status == _DELETED:
+            del self._tasks[key]
+            return
+        words = text(arguments, "subject") or before.text
+        self._tasks[key] = plan_entry(words, status, before.status)
+
+
+def plan_entries(value: object) -> tuple[PlanEntry, ...]:
+    """Return the entries of a `todos` field, at most 1,000."""
+    return listed_entries(items(value)[:_MAX_ENTRIES], *_TEXTS)
+
+
+# Reads the outcome of a call from its `tool_result` block and the structured result beside it.
+# A result says that it failed with `is_error`, and why in its text. Whether a person or a rule refused the
+# call is only in that text, and in lines of their own (`permission_denied`, and `permission_denials` of a
+# result). The texts are those of captures of Claude Code 1.0 to 2.1, Qwen Code 0.15 and Amp.
+
+IN_BACKGROUND = "in the background"
+_READ_CHARACTERS = 1000
+"""The beginning of a result's text in which the reason of a failure is searched."""
+_MOST_ERROR = 10_000
+"""In characters. The session keeps fewer."""
+_MOST_DIGITS = 10
+EXIT = "Exit code "
+_TAG, _END_TAG = "<tool_use_error>", "</tool_use_error>"
+_BARE_REFUSAL = "The user doesn't want to proceed with this tool use"
+_FEEDBACK = "the user said"
+_REFUSALS = (
+    _BARE_REFUSAL,
+    "Claude requested permissions to ",
+    "Permission to use ",
+    "Permission for this ",
+    "PreToolUse:",
+    "Hook PreToolUse:",
+    "Execution stopped by PreToolUse hook",
+    "Execute skill:",
+    "Execute slash command:",
+    "Answer questions?",
+    "Exit plan mode?",
+    "User rejected",
+    "The user rejected",
+    "User declined",
+    "User denied",
+    "The agent proposed a plan that was rejected",
+)
+"""Beginnings of the text of a call that a person or a rule refused. Without a terminal, Claude Code refuses
+what it would have to ask for, and the text is its question."""
+_UNSAFE_COMMANDS = ("Command contains ", "Contains ", "Unhandled node type")
+"""Beginnings of the text of a command that Claude Code would not run without asking."""
+_DECLINED = "User did not allow tool call"
+"""What Qwen Code says of a call that the user refused. It calls the call cancelled."""
+_REFUSING_WORDS = (
+    "requires permission",
+    "that permission was declined",
+    "denied by your permission settings",
+    "was blocked. For security",
+    "rejected by user",
+    "rejected by the user",
+    _DECLINED,
+)
+"""Words in the first line of the text of such a call."""
+_INTERRUPTIONS = (
+    "[Request interrupted by user",
+    "The user doesn't want to take this action right now",
+    "[Operation Cancelled]",
+    "Cancelled: parallel tool call",
+    "Sibling tool call errored",
+    "Command was aborted",
+)
+"""Beginnings of the text of a call that was interrupted."""
+_BACKGROUND_TEXTS = ("Command running in background", "Async agent launched")
+_MOVED = "was moved to the background"
+"""Words in the first line of a command that took longer than its limit, and continues."""
+_BACKGROUND_STATES = (
+    *("async_launched", "remote_launched", "queued_to_running"),
+    *("backgrounded", "teammate_spawned"),
+)
+
+
+class Result(NamedTuple):
+    """The outcome of a call, and the facts in its result."""
+
+    outcome: Outcome
+    error: str | None = None
+    exit_code: int | None = None
+    facts: Facts = NO_FACTS
+
+
+def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: bool = False) -> Result:
+    """Read the result of a call.
+
+    Args:
+        tool: The tool of the call.
+        block: The `tool_result` block.
+        structured: The value of `tool_use_result`; on disk, of `toolUseResult`. None without it.
+        is_denied: Whether another field or line says that the call was refused.
+    """
+    details = mapping(structured)
+    if block.get("is_error") is True:
+        return _failure(tool, block, details, is_denied=is_denied)
+    if is_denied:
+        return Result(Outcome.REJECTED, reason_of(block))
+    if details.get("interrupted") is True or (tool.kind is ToolKind.DELEGATE and _is_stopped(block)):
+        return Result(Outcome.CANCELLED)
+    exit_code = _stated_exit_code(details)
+    if exit_code or details.get("is_error") is True or details.get("success") is False:
+        error = f"exit {exit_code}" if exit_code else text(details, "error") or reason_of(block)
+        return Result(Outcome.FAILED, error, exit_code)
+    if _is_in_background(tool, block, details):
+        return Result(Outcome.RETURNED, facts=Facts(note=IN_BACKGROUND))
+    return Result(Outcome.SUCCEEDED, None, exit_code, tool.facts(details))
+
+
+def result_texts(block: Fields) -> Iterator[str]:
+    """Yield the texts in the content of a `tool_result` block."""
+    content = block.get("content")
+    if isinstance(content, str):
+        yield content
+    for piece in items(content):
+        if found := text(mapping(piece), "text"):
+            yield found
+
+
+def _failure(tool: Tool, block: Fields, details: Fields, *, is_denied: bool) -> Result:
+    reason = reason_of(block)
+    if reason.startswith(_INTERRUPTIONS) and _DECLINED not in reason[:_READ_CHARACTERS]:
+        return Result(Outcome.CANCELLED, reason)
+    if is_denied or _is_refusal(tool, reason):
+        return Result(Outcome.REJECTED, reason or None)
+    if details.get("interrupted") is True:
+        return Result(Outcome.CANCELLED, reason)
+    exit_code = _stated_exit_code(details)
+    if exit_code is None and tool.kind is ToolKind.EXECUTE:
+        exit_code = _exit_code_in(reason)
+    error = f"exit {exit_code}" if exit_code else reason or text(details, "stderr") or "the tool says so"
+    return Result(Outcome.FAILED, error, exit_code)
+
+
+def reason_of(block: Fields) -> str:
+    """Return the text of a failed call without the tags around it."""
+    found = next(result_texts(block), "")[:_MOST_ERROR].strip()
+    return found.removeprefix(_TAG).removesuffix(_END_TAG).strip()
+
+
+def _is_stopped(block: Fields) -> bool:
+    """Return whether a subagent was stopped alone: the turn continues, and the result is no error."""
+    return next(result_texts(block), "").startswith("[Request interrupted by user")
+
+
+def is_bare_refusal(reason: str | None) -> bool:
+    """Return whether a text is that of a refusal without the user's words.
+
+    A call that was running when the user interrupted it has the same text.
+    """
+    return reason is not None and reason.startswith(_BARE_REFUSAL) and _FEEDBACK not in reason
+
+
+def _is_refusal(tool: Tool, reason: str) -> bool:
+    if reason.startswith(EXIT):
+        return False
+    first = reason[:_READ_CHARACTERS].partition("\n")[0]
+    is_unsafe = tool.kind is ToolKind.EXECUTE and reason.startswith(_UNSAFE_COMMANDS)
+    awaits_approval = "approval" in first and ("require" in first or "need" in first)
+    is_said = reason.startswith(_REFUSALS) or any(words in first for words in _REFUSING_WORDS)
+    return is_unsafe or awaits_approval or is_said
+
+
+def _exit_code_in(reason: str) -> int | None:
+    """Return the exit code in the first line of a failed command's text, `Exit code 1`; None without one."""
+    if not reason.startswith(EXIT):
+        return None
+    digits = reason[len(EXIT) : len(EXIT) + _MOST_DIGITS].partition("\n")[0].strip()
+    is_number = digits.isascii() and digits.removeprefix("-").isdecimal()
+    return int(digits) if is_number else None
+
+
+def _stated_exit_code(details: Fields) -> int | None:
+    for key in ("exit_code", "exitCode"):
+        if (found := number(details, key)) is not None:
+            return found
+    return None
+
+
+def _is_in_background(tool: Tool, block: Fields, details: Fields) -> bool:
+    if text(details, "backgroundTaskId") or details.get("isAsync") is True:
+        return True
+    if tool.kind not in (ToolKind.EXECUTE, ToolKind.DELEGATE):
+        return False
+    if details:
+        return details.get("status") in _BACKGROUND_STATES
+    words = next(result_texts(block), "")
+    return words.startswith(_BACKGROUND_TEXTS) or _MOVED in words[:_READ_CHARACTERS].partition("\n")[0]
+
+
+# Claude Code's tools: the kind, phrase and target of each, and the facts in its results.
+# Adding a tool is one entry in `TOOLS`. The names and fields come from captures of Claude Code 1.0 to 2.1,
+# and from the vendor's published types of the tools' arguments and results. The arguments are the `input`
+# of a `tool_use` block; the result is the object under `tool_use_result` (`toolUseResult` on disk).
+
+MCP_PREFIX = "mcp__"
+_MCP_SEPARATOR = "__"
+
+
+def _read_facts(result: Fields) -> Facts:
+    file = mapping(result.get("file"))
+    count, total = number(file, "numLines"), number(file, "totalLines")
+    first = number(file, "startLine") or 1
+    if count is None:
+        return NO_FACTS
+    if total is None or (first <= 1 and count >= total - 1):
+        return Facts(note=plural(count if total is None else total, "line"))
+    return Facts(note=f"lines {first}-{first + count - 1} of {total}")
+
+
+def _edit_facts(result: Fields) -> Facts:
+    """Return the changed lines of an edit. One that replaces the empty text creates its file."""
+    counts = patch_lines(result.get("structuredPatch"))
+    is_new = "originalFile" in result and not result["originalFile"] and result.get("oldString") == ""
+    if not is_new:
+        return Facts(lines_added=counts.added, lines_removed=counts.removed)
+    return created(result.get("newString"))
+
+
+def _write_facts(result: Fields) -> Facts:
+    """Return the facts of a written file: `type` says whether it is new, or replaces an earlier content."""
+    if result.get("type") == "update" or text(result, "originalFile"):
+        counts = patch_lines(result.get("structuredPatch"))
+        return Facts(phrase=Phrase.EDITED, lines_added=counts.added, lines_removed=counts.removed)
+    return created(result.get("content"))
+
+
+def created(content: object) -> Facts:
+    """Return the facts of a new file with this content."""
+    if not isinstance(content, str):
+        return Facts(phrase=Phrase.CREATED, is_new_file=True)
+    count = line_count(content)
+    return Facts(plural(count, "line"), Phrase.CREATED, is_new_file=True, lines_added=count, lines_removed=0)
+
+
+def argument_facts(tool: Tool, arguments: Fields) -> Facts:
+    """Return what the arguments of a call say about the file that it changes, for a result that does not."""
+    if tool.kind is not ToolKind.EDIT:
+        return NO_FACTS
+    content = arguments.get("content")
+    return created(content) if isinstance(content, str) else replaced_lines(arguments)
+
+
+def _grep_facts(result: Fields) -> Facts:
+    mode = result.get("mode")
+    if mode == "files_with_matches":
+        return counted("numFiles", "file")(result)
+    if mode == "count":
+        return counted("numMatches", "match")(result)
+    return counted("numLines", "line")(result)
+
+
+def _web_search_facts(result: Fields) -> Facts:
+    found = [each for part in items(result.get("results")) for each in items(mapping(part).get("content"))]
+    return Facts(note=plural(len(found), "result")) if "results" in result else NO_FACTS
+
+
+def _todo_facts(result: Fields) -> Facts:
+    todos = items(result.get("newTodos"))
+    done = sum(mapping(todo).get("status") == "completed" for todo in todos)
+    return Facts(note=f"{done} of {len(todos)} done") if todos else NO_FACTS
+
+
+def _subagent_facts(result: Fields) -> Facts:
+    return counted("totalToolUseCount", "call")(result)
+
+
+def _question(arguments: Fields) -> str | None:
+    asked = next((mapping(each) for each in items(arguments.get("questions"))), {})
+    words = text(asked, "question")
+    return f"AskUserQuestion {words}" if words else "AskUserQuestion"
+
+
+def questions_in(arguments: Fields) -> str | None:
+    """Return the questions to the user in the arguments of a call; of a plan, its first line."""
+    asked = [text(mapping(each), "question") for each in items(arguments.get("questions"))]
+    plan = (text(arguments, "plan") or "").strip().partition("\n")[0]
+    return " ".join(filter(None, asked)) or plan or None
+
+
+_SUBAGENT = Tool(
+    ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt"), facts=_subagent_facts
+)
+_SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
+_PLAN = Tool(ToolKind.PLAN, Phrase.TODOS)
+
+TOOLS = {
+    "Bash": _SHELL,
+    "PowerShell": _SHELL,
+    "Read": Tool(ToolKind.READ, Phrase.READ, paths=path_in("file_path"), facts=_read_facts),
+    "Edit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("file_path"), facts=_edit_facts),
+    "MultiEdit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("file_path"), facts=_edit_facts),
+    "Write": Tool(ToolKind.EDIT, Phrase.CREATED, paths=path_in("file_path"), facts=_write_facts),
+    "NotebookEdit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("notebook_path")),
+    "NotebookRead": Tool(ToolKind.READ, Phrase.READ, paths=path_in("notebook_path")),
+    "Glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("pattern"), facts=counted("numFiles", "file")),
+    "Grep": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern"), facts=_grep_facts),
+    "LS": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("path")),
+    "Task": _SUBAGENT,
+    "Agent": _SUBAGENT,
+    "TodoWrite": Tool(ToolKind.PLAN, Phrase.TODOS, facts=_todo_facts),
+    "TaskCreate": Tool(ToolKind.PLAN, Phrase.TODOS, named("subject", "description")),
+    "TaskUpdate": Tool(ToolKind.PLAN, Phrase.TODOS, named("subject", "taskId")),
+    "TaskList": _PLAN,
+    "TaskGet": Tool(
+        ToolKind.PLAN, Phrase.USED, lambda arguments: _with("TaskGet", text(arguments, "taskId"))
+    ),
+    "WebSearch": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query"), facts=_web_search_facts),
+    "WebFetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
+    "AskUserQuestion": Tool(ToolKind.OTHER, Phrase.USED, _question),
+    "ListMcpResourcesTool": Tool(ToolKind.MCP, Phrase.CALLED_MCP, named("server")),
+    "ReadMcpResourceTool": Tool(
+        ToolKind.MCP,
+        Phrase.CALLED_MCP,
+        lambda arguments: " ".join(filter(None, (text(arguments, "server"), text(arguments, "uri")))),
+    ),
+}
+"""The tools by the name in a `tool_use` block. A tool that is not listed shows its name and one argument."""
+
+
+def _with(name: str, argument: str | None) -> str:
+    return f"{name} {argument}" if argument else name
+
+
+def tool_named(name: str) -> Tool:
+    """Return the description of a Claude tool: a known one, one of an MCP server, or another."""
+    return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
+
+
+def mcp_tool(name: str) -> Tool | None:
+    """Return the description of an MCP tool, `mcp__server__tool`; None if the name has another form.
+
+    Example:
+        >>> mcp_tool("mcp__github__create_issue").target({})
+        'github create_issue'
+    """
+    if not name.startswith(MCP_PREFIX):
+        return None
+    server, separator, tool = name.removeprefix(MCP_PREFIX).partition(_MCP_SEPARATOR)
+    target = f"{server} {tool}" if separator else server
+    return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: target)
+
+
+# What differs between the agents that write Claude's grammar.
+
+
+def no_details(_tool: Tool, _words: str) -> Fields:
+    """Return no fields: the text of a result is only a text."""
+    return NO_FIELDS
+
+
+class Dialect(NamedTuple):
+    """An agent's variant of the grammar."""
+
+    format: str
+    """The name of the format."""
+    tool_named: Callable[[str], Tool] = tool_named
+    """Returns the description of a tool by its name."""
+    input_includes_cache: bool = False
+    """Whether `input_tokens` contains the tokens that were read from the cache and written to it."""
+    echoes_prompts: bool = False
+    """Whether each prompt of the user is a line. If not, a user's text within a turn is the agent's own."""
+    error_start: str | None = None
+    """The beginning of a result that is an error, although the line says success."""
+    has_whole_usage: bool = False
+    """Whether the line of a message has its final output tokens. If not, they are a value of its middle."""
+    details_in: Callable[[Tool, str], Fields] = no_details
+    """Returns the structured result in the text of a result."""
+
+
+CLAUDE_CODE = Dialect("claude-code")
+
+
+_MOST_OPEN = 1024
+_MOST_DENIED = 1024
+_MOST_ID = 1000
+"""In characters. The ids in captures have at most 40."""
+_NO_NAME = "unknown"
+_NO_TOOL = other_tool(_NO_NAME)._replace(target=lambda _arguments: None)
+ASKING = ("AskUserQuestion", "ExitPlanMode")
+"""Tools whose calls wait until the user has answered, and do not run before."""
+_INTERRUPTED = ("interrupted", "cancelled")
+"""The reasons not to run a call that no person and no rule gave."""
+_BY_USER = "user-rejected"
+"""The reason of a call that the user refused, and of a call that was running when the user interrupted it."""
+_REJECTED = "User rejected tool use"
+"""The structured result of such calls, whatever their text is."""
+_MOST_UNCLEAR = 64
+_OVERWRITTEN = ("has been updated", "overwrote")
+_PLAN_ARGUMENTS = ("todos", "taskId", "status", "subject", "content")
+
+
+class _Open(NamedTuple):
+    name: str
+    tool: Tool
+    agent: str | None
+    facts: Facts
+    """The facts in the arguments: the changed lines of an edit."""
+    plan: Fields
+    """The arguments of a tool that updates the to-do list; empty for others."""
+
+
+class Calls:
+    """The open calls of a stream; at most 1,024."""
+
+    def __init__(
+        self,
+        tool_named: Callable[[str], Tool],
+        details_in: Callable[[Tool, str], Fields] = no_details,
+    ) -> None:
+        """Create an empty list of calls.
+
+        Args:
+            tool_named: Returns the description of a tool by its name.
+            details_in: Returns the structured result in the text of a result.
+        """
+        self._details_in = details_in
+        self.cwd = ""
+        """The working directory without a trailing separator; empty if unknown."""
+        self.tool_named = tool_named
+        self._open: dict[str, _Open] = {}
+        self._denied: dict[str, None] = {}
+        self._unclear: list[ToolEnded] = []
+        """The ends of calls that were either refused or interrupted: a later line says which; at most 64."""
+        self._plans = Plans()
+
+    def begin_run(self) -> None:
+        """Forget all calls: another run may use their ids again."""
+        self._open.clear()
+        self._denied.clear()
+        self._plans = Plans()
+
+    def is_open(self, call_id: str | None) -> bool:
+        """Return whether a call has started and not ended."""
+        return call_id in self._open
+
+    def deny(self, call_id: str | None) -> None:
+        """Note that a call was refused: its result reports an error."""
+        if call_id is not None and len(call_id) <= _MOST_ID:
+            self._denied[call_id] = None
+            if len(self._denied) > _MOST_DENIED:
+                del self._denied[next(iter(self._denied))]
+
+    def described(self, name: str, arguments: Fields) -> tuple[str | None, list[str]]:
+        """Return the target of a call as it is shown, and the files that it acts on."""
+        return self._described(self.tool_named(name), arguments)
+
+    def start(
+        self, block: Fields, *, agent: str | None = None, group: str | None = None, at_ms: int | None = None
+    ) -> ToolStarted:
+        """Read a `tool_use` block.
+
+        Args:
+            block: The block.
+            agent: The call of the subagent that makes the call; None for the main agent.
+            group: The id of the message.
+            at_ms: The time of the line, in milliseconds since the epoch.
+        """
+        call_id, name = text(block, "id") or "", text(block, "name") or _NO_NAME
+        arguments, tool = mapping(block.get("input")), self.tool_named(name)
+        self._keep(
+            call_id, _Open(name, tool, agent, argument_facts(tool, arguments), _plan_in(tool, arguments))
+        )
+        target, paths = self._described(tool, arguments)
+        return ToolStarted(
+            call_id=call_id,
+            session_id=None,
+            tool=name,
+            kind=tool.kind,
+            phrase=tool.phrase,
+            target=target,
+            path=paths[0] if paths else None,
+            group=group,
+            limit_ms=number(arguments, "timeout"),
+            at_ms=at_ms,
+            agent=agent,
+            more_paths=tuple(paths[1:]),
+        )
+
+    def end(
+        self,
+        block: Fields,
+        structured: object,
+        *,
+        agent: str | None = None,
+        at_ms: int | None = None,
+        is_whole: bool = True,
+        denial: str | None = None,
+    ) -> list[Event]:
+        """Read a `tool_result` block.
+
+        Args:
+            block: The block.
+            structured: The value of `tool_use_result`, on disk of `toolUseResult`; None without it.
+            agent: The call of the subagent that made the call; None for the main agent.
+            at_ms: The time of the line, in milliseconds since the epoch.
+            is_whole: Whether all of the line was read. The part that was not may contain the error.
+            denial: Why the call did not run, or did not end, if the line says it: `user-rejected`,
+                `permission-rule`, `automode-blocked`, `interrupted`, `cancelled`.
+
+        Returns:
+            The end of the call; nothing if only a later line says whether it was refused or interrupted.
+        """
+        call_id = text(block, "tool_use_id") or ""
+        known = self._open.pop(call_id, None)
+        name, tool, agent, argued, plan = known or (_NO_NAME, _NO_TOOL, agent, NO_FACTS, NO_FIELDS)
+        is_denied = call_id in self._denied
+        self._denied.pop(call_id, None)
+        words = next(result_texts(block), "")
+        details = mapping(structured) or self._details_in(tool, words)
+        did_not_run = is_denied or denial is not None or structured == _REJECTED
+        result = read_result(tool, block, details or structured, is_denied=did_not_run)
+        if denial in _INTERRUPTED:
+            result = result._replace(outcome=Outcome.CANCELLED)
+        if result.outcome is Outcome.SUCCEEDED and not details:
+            result = result._replace(facts=_facts_without_details(argued, words))
+        if result.outcome is Outcome.SUCCEEDED and not is_whole:
+            result = Result(Outcome.RETURNED, "its line is too large to be read")
+        ended = ToolEnded(
+            call_id=call_id,
+            session_id=None,
+            tool=name,
+            kind=tool.kind,
+            outcome=result.outcome,
+            phrase=result.facts.phrase or tool.phrase,
+            has_arguments=True,
+            error=result.error,
+            note=result.facts.note,
+            exit_code=result.exit_code,
+            is_new_file=result.facts.is_new_file,
+            lines_added=result.facts.lines_added,
+            lines_removed=result.facts.lines_removed,
+            at_ms=at_ms,
+            agent=agent,
+            duration_ms=_measured_ms(tool, details),
+        )
+        is_clear = is_denied or denial not in (None, _BY_USER) or name in ASKING
+        if result.outcome is Outcome.REJECTED and not is_clear and is_bare_refusal(result.error):
+            self._unclear.append(ended)
+            return [self._unclear.pop(0)] if len(self._unclear) > _MOST_UNCLEAR else []
+        if result.outcome is not Outcome.SUCCEEDED or tool.kind is not ToolKind.PLAN or agent is not None:
+            return [ended]
+        planned = self._plans.after(name, plan, details, words)
+        return [ended] if planned is None else [ended, planned]
+
+    def released(self, *, is_interrupted: bool = False, denied: Container[str] = ()) -> list[Event]:
+        """Return the ends of the calls that were refused or interrupted.
+
+        Args:
+            is_interrupted: Whether the user has interrupted the agent while it ran the calls.
+            denied: The ids of calls that were refused all the same.
+        """
+        unclear, self._unclear = [each._replace(has_result=False) for each in self._unclear], []
+        return [
+            ended._replace(outcome=Outcome.CANCELLED, error="interrupted by the user")
+            if is_interrupted and ended.call_id not in denied
+            else ended
+            for ended in unclear
+        ]
+
+    def turn_ended(self, denials: object, *, is_interrupted: bool) -> list[Event]:
+        """Read the `permission_denials` of a result, and return the ends of the calls that they decide.
+
+        A call that was running when the user interrupted the turn is not among them.
+        """
+        found = [text(denial, "tool_use_id") for denial in map(mapping, items(denials))]
+        ids = {call_id for call_id in found if call_id is not None}
+        events = self.released(is_interrupted=is_interrupted, denied=ids)
+        return events + [event for call_id in ids if call_id in self._open for event in self.refuse(call_id)]
+
+    def refuse(self, call_id: str, reason: str | None = None) -> list[Event]:
+        """End an open call as refused: the agent says so, and its result cannot follow."""
+        block = {"tool_use_id": call_id, "is_error": True, "content": reason or ""}
+        self.deny(call_id)
+        return self.end(block, None) if call_id in self._open else []
+
+    def _keep(self, call_id: str, opened: _Open) -> None:
+        if len(call_id) <= _MOST_ID and len(opened.name) <= _MOST_ID:
+            self._open[call_id] = opened
+            if len(self._open) > _MOST_OPEN:
+                del self._open[next(iter(self._open))]
+
+    def _described(self, tool: Tool, arguments: Fields) -> tuple[str | None, list[str]]:
+        paths = tool.paths(arguments)
+        if paths:
+            return ", ".join(relative_to(path, self.cwd) or path for path in paths), paths
+        return tool.target(arguments), []
+
+
+def _facts_without_details(argued: Facts, words: str) -> Facts:
+    """Return the facts of a call whose result is only a text."""
+    if argued.is_new_file and any(marker in words[:500] for marker in _OVERWRITTEN):
+        return Facts(phrase=Phrase.EDITED)
+    return argued
+
+
+def _plan_in(tool: Tool, arguments: Fields) -> Fields:
+    if tool.kind is not ToolKind.PLAN:
+        return NO_FIELDS
+    return {key: arguments[key] for key in _PLAN_ARGUMENTS if key in arguments}
+
+
+def _measured_ms(tool: Tool, details: Fields) -> int | None:
+    """Return the duration that a subagent's result reports, in milliseconds."""
+    return number(details, "totalDurationMs") if tool.kind is ToolKind.DELEGATE else None

@@ -1,0 +1,818 @@
+"""Decodes Claude Code's `--output-format stream-json`, and the same grammar of other agents.
+
+The format is taken from captures of Claude Code 2.0 to 2.1, Qwen Code 0.15 and Amp, and from the vendor's
+published types. The documentation omits these facts: an init line starts each turn; lines of hooks come
+before it; a message comes as one line per block; a full block repeats its deltas; a turn that failed may say
+`success`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from agentwatch.agents.agent import Agent
+from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect
+from agentwatch.agents.decoder import Salvaged, SegmentText
+from agentwatch.agents.fields import NO_FIELDS, Fields, cost, in_words, items, mapping, number, scalars, text
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    FormatDetected,
+    Notice,
+    Outcome,
+    Permission,
+    Prompt,
+    Retry,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    TextRetracted,
+    Tokens,
+    TurnEnded,
+    TurnStarted,
+    Unknown,
+    Usage,
+    UsageScope,
+)
+
+# Reads the lines about incidents: hooks, background tasks, rate limits, retries and compactions.
+
+_INCIDENTS_QUIET = frozenset(
+    (
+        *("thinking_tokens", "hook_started", "hook_progress", "task_progress", "session_state_changed"),
+        *("background_tasks_changed", "commands_changed", "files_persisted", "elicitation_complete"),
+        *("plugin_install", "mirror_error", "memory_recall", "bridge_state", "post_turn_summary"),
+        *("turn_duration", "microcompact_boundary", "local_command", "stop_hook_summary"),
+        *("away_summary", "files_changed", "requesting", "worker_shutting_down"),
+    )
+)
+"""Subtypes that report nothing that a user needs to know."""
+_ENDS = frozenset(("completed", "failed", "stopped", "killed", "cancelled"))
+_BAD_ENDS = frozenset(("failed", "killed"))
+_MOST_TASKS = 256
+_MOST_WORDS = 300
+_MOST_DELAY = 1e12
+
+
+class _Task(NamedTuple):
+    words: str
+    call_id: str | None
+
+
+class Incidents:
+    """Reads `system` lines other than init, and keeps the background tasks that are open; at most 256."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._tasks: dict[str, _Task] = {}
+
+    def system(self, fields: Fields) -> list[Event]:
+        """Return the events of a `system` line."""
+        subtype = text(fields, "subtype")
+        if subtype in _INCIDENTS_QUIET:
+            return []
+        match subtype:
+            case "hook_response":
+                return _hook(fields)
+            case "task_started":
+                return self._task_started(fields)
+            case "task_updated":
+                return self._task_ended(fields, mapping(fields.get("patch")))
+            case "task_notification":
+                return self._task_ended(fields, fields)
+            case "status":
+                return _status(fields)
+            case "compact_boundary":
+                return _compacted(mapping(fields.get("compact_metadata")))
+            case "api_retry":
+                return [_retry(fields)]
+            case "informational" | "notification" | "local_command_output" | "model_refusal_fallback":
+                return _said(fields)
+        return [Unknown(f"type system/{in_words(subtype)}")]
+
+    def _task_started(self, fields: Fields) -> list[Event]:
+        key = _key(fields)
+        self._tasks[key] = _Task(_words(fields, "description"), text(fields, "tool_use_id"))
+        if len(self._tasks) > _MOST_TASKS:
+            del self._tasks[next(iter(self._tasks))]
+        return []
+
+    def _task_ended(self, fields: Fields, state: Fields) -> list[Event]:
+        """Return a notice if a task ends after its call: the call's own end says nothing about it."""
+        status = text(state, "status")
+        if status not in _ENDS or (task := self._tasks.pop(_key(fields), None)) is None:
+            return []
+        if self._calls.is_open(task.call_id):
+            return []
+        words = f"background task {status}: {task.words or _words(fields, 'summary')}"
+        return [Notice(words, is_error=status in _BAD_ENDS)]
+
+
+def _key(fields: Fields) -> str:
+    return (text(fields, "task_id") or "")[:_MOST_WORDS]
+
+
+def _words(fields: Fields, key: str) -> str:
+    return (text(fields, key) or "")[:_MOST_WORDS]
+
+
+def _hook(fields: Fields) -> list[Event]:
+    """Return a notice about a hook that failed."""
+    exit_code, outcome = number(fields, "exit_code"), text(fields, "outcome")
+    if not exit_code and outcome in (None, "success"):
+        return []
+    said = _words(fields, "stderr").strip() or _words(fields, "output").strip()
+    how = f"exit {exit_code}" if exit_code else outcome
+    return [Notice(f"hook {_words(fields, 'hook_name')} failed: {how}{': ' if said else ''}{said}")]
+
+
+def _status(fields: Fields) -> list[Event]:
+    """Read a change of the agent's own status. The end of a compaction has a line of its own."""
+    if fields.get("status") == "compacting":
+        return [Compaction(is_over=False)]
+    result = text(fields, "compact_result")
+    if result in (None, "success"):
+        return []
+    reason = text(fields, "compact_error") or result
+    return [Notice(f"compaction failed: {reason}")]
+
+
+def _compacted(metadata: Fields) -> list[Event]:
+    after = number(metadata, "post_tokens")
+    ended = Compaction(True, text(metadata, "trigger"), number(metadata, "pre_tokens"), after)
+    return [ended] if after is None else [ended, Usage(Tokens(context_used=after), UsageScope.REQUEST)]
+
+
+def _retry(fields: Fields) -> Retry:
+    """Read a retry. Its delay is a float."""
+    delay = fields.get("retry_delay_ms")
+    error, status = fields.get("error"), number(fields, "error_status")
+    words = text(mapping(error), "message") or (error if isinstance(error, str) else "")
+    shown = " ".join(filter(None, (words, "" if status is None else f"({status})")))
+    return Retry(
+        shown,
+        number(fields, "attempt"),
+        number(fields, "max_retries"),
+        round(delay) if isinstance(delay, int | float) and 0 <= delay < _MOST_DELAY else None,
+    )
+
+
+def _said(fields: Fields) -> list[Event]:
+    words = text(fields, "content") or text(fields, "message") or text(fields, "text")
+    return [Notice(words)] if words else []
+
+
+def rate_limit(fields: Fields) -> list[Event]:
+    """Read a `rate_limit_event`. While all is allowed, it reports nothing."""
+    info = mapping(fields.get("rate_limit_info")) or NO_FIELDS
+    status = text(info, "status")
+    if status == "allowed":
+        return []
+    kind = (text(info, "rateLimitType") or "").replace("_", " ")
+    used = info.get("utilization")
+    is_number = isinstance(used, float | int) and not isinstance(used, bool) and 0 <= used <= 1
+    share = f"{used:.0%} used" if is_number else ""
+    words = ("rate limit", kind, (status or "").replace("_", " "), share)
+    return [Notice(" ".join(filter(None, words)), is_error=status == "rejected")]
+
+
+def authentication(fields: Fields) -> list[Event]:
+    """Read an `auth_status` line. Only one that failed is reported."""
+    error = text(fields, "error")
+    return [Notice(f"authentication failed: {error}", is_error=True)] if error else []
+
+
+# Reads the questions for permission that a stream with the control protocol contains, and their answers.
+
+_MAX_OPEN = 64
+_MOST_ID = 1000
+_MOST_TARGET = 10_000
+"""In characters. A target is shown in at most 200 columns."""
+_ANSWERS = {"allow": "allowed", "deny": "denied"}
+
+
+class _Asked(NamedTuple):
+    subject: str
+    call_id: str | None
+
+
+class Permissions:
+    """The open questions, by the id of their request; at most 64."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, _Asked] = {}
+
+    def ask(self, fields: Fields, calls: Calls) -> list[Permission]:
+        """Read a `control_request`. Other requests than `can_use_tool` are the program's own."""
+        request, key = mapping(fields.get("request")), text(fields, "request_id")
+        if request.get("subtype") != "can_use_tool" or key is None or len(key) > _MOST_ID:
+            return []
+        subject = (text(request, "tool_name") or "tool")[:_MOST_ID]
+        target, _ = calls.described(subject, mapping(request.get("input")))
+        call_id = text(request, "tool_use_id")
+        self._asked[key] = _Asked(subject, call_id and call_id[:_MOST_ID])
+        if len(self._asked) > _MAX_OPEN:
+            del self._asked[next(iter(self._asked))]
+        reason = text(request, "decision_reason")
+        shown = target and target[:_MOST_TARGET]
+        return [Permission(subject, None, reason, key=key, call_id=call_id, target=shown)]
+
+    def answer(self, fields: Fields, calls: Calls) -> list[Permission]:
+        """Read a `control_response` or a `control_cancel_request`."""
+        response = mapping(fields.get("response"))
+        key = text(response, "request_id") or text(fields, "request_id") or ""
+        asked = self._asked.pop(key, None)
+        if asked is None:
+            return []
+        if fields.get("type") == "control_cancel_request":
+            return [Permission(asked.subject, "withdrawn", key=key, call_id=asked.call_id)]
+        body = mapping(response.get("response"))
+        behavior = text(body, "behavior")
+        if behavior == "deny":
+            calls.deny(asked.call_id)
+        answer = _ANSWERS.get(behavior or "", "answered")
+        return [Permission(asked.subject, answer, text(body, "message"), key=key, call_id=asked.call_id)]
+
+    def clear(self) -> None:
+        """Forget all questions: the turn has ended."""
+        self._asked.clear()
+
+
+def denials_in(fields: Fields) -> dict[str | None, str | None]:
+    """Return why calls did not run, or did not end, by their ids. Versions from 2.1.216 say it."""
+    metas = map(mapping, items(fields.get("tool_result_meta")))
+    return {text(meta, "id"): text(meta, "non_execution_kind") for meta in metas}
+
+
+def denied(fields: Fields) -> Permission:
+    """Read a `permission_denied` line, or one of the `permission_denials` of a result."""
+    reason = text(fields, "message") or text(fields, "decision_reason")
+    subject = text(fields, "tool_name") or "tool"
+    return Permission(subject, "denied", reason, call_id=text(fields, "tool_use_id"), is_automatic=True)
+
+
+# The text and the reasoning of the main agent: deltas, and the full blocks that repeat them.
+# With `--include-partial-messages` each block comes as deltas, and then as a full block. Claude Code writes
+# the full block before the `content_block_stop` of its deltas, Qwen Code after it and with another message
+# id. The deltas of a subagent are not decoded: several subagents may write at once, and the full block
+# follows.
+
+_KEYS = (("text", Channel.ANSWER), ("thinking", Channel.REASONING))
+_MOST_TIME = 40
+"""In characters. A time in ISO form has 24."""
+_FIRST_YEAR = 1970
+_MOST_LINES = 256
+"""The number of messages of a turn that can be retracted; a refusal retracts the last ones."""
+
+
+class MainText:
+    """Distinguishes new text from text that repeats deltas."""
+
+    def __init__(self) -> None:
+        self._segments = {channel: SegmentText() for channel in Channel}
+        self._lengths = dict.fromkeys(Channel, 0)
+        """The characters of the deltas that no full block has repeated yet."""
+        self._written: dict[str, int] = {}
+        """The length of the answer in each line of the turn, by the line's uuid; at most 256."""
+
+    def add(self, channel: Channel, new: str) -> list[Event]:
+        """Return new text that came as one or more deltas."""
+        self._segments[channel].add(new)
+        self._lengths[channel] += len(new)
+        return [Text(channel, new)]
+
+    def block(self, channel: Channel, full: str, at_ms: int | None, uuid: str | None) -> list[Event]:
+        """Return the events of a full block: its text if no deltas came, otherwise the end of their text.
+
+        An answer that differs from its deltas replaces them. Reasoning does not: its full block may be empty.
+        """
+        if channel is Channel.ANSWER:
+            self._write(uuid, len(full))
+        length = self._lengths[channel]
+        if not length:
+            return [Text(channel, full, at_ms), TextEnded(channel, at_ms)] if full else []
+        is_same = channel is Channel.REASONING or self._segments[channel].is_repeated_by(full)
+        self._forget(channel)
+        if is_same:
+            return [TextEnded(channel, at_ms)]
+        lead = TextRetracted(length)
+        return [lead, Text(channel, full, at_ms), TextEnded(channel, at_ms)] if full else [lead]
+
+    def message_started(self) -> list[Event]:
+        """Begin a message. The answer of one that was broken off is retracted: the agent repeats it."""
+        length = self._lengths[Channel.ANSWER]
+        for channel in Channel:
+            self._forget(channel)
+        return [TextRetracted(length)] if length else []
+
+    def retract(self, uuids: object) -> list[Event]:
+        """Return the retraction of the lines with these uuids, and of those after them."""
+        named = {uuid for uuid in items(uuids) if isinstance(uuid, str)}
+        lines = list(self._written)
+        first = next((index for index, uuid in enumerate(lines) if uuid in named), len(lines))
+        length = sum(self._written.pop(uuid) for uuid in lines[first:])
+        return [TextRetracted(length)] if length else []
+
+    def turn_ended(self) -> None:
+        """Forget the texts of the turn: what follows does not repeat them."""
+        self._written.clear()
+        for channel in Channel:
+            self._forget(channel)
+
+    def _write(self, uuid: str | None, length: int) -> None:
+        key = uuid or f"line {len(self._written)}"
+        self._written[key[:100]] = self._written.get(key[:100], 0) + length
+        if len(self._written) > _MOST_LINES:
+            del self._written[next(iter(self._written))]
+
+    def _forget(self, channel: Channel) -> None:
+        self._segments[channel].clear()
+        self._lengths[channel] = 0
+
+
+def delta_text(delta: object) -> tuple[Channel, str] | None:
+    """Return the channel and the new text of a delta; None for one of arguments or of a signature."""
+    if type(delta) is not dict:
+        return None
+    for key, channel in _KEYS:
+        found = delta.get(key)
+        if type(found) is str and found:
+            return channel, found
+    return None
+
+
+def texts_of(lines: list[Fields]) -> tuple[list[tuple[Channel, str]], int]:
+    """Return the texts of the main agent in consecutive deltas, those of a channel joined.
+
+    Returns:
+        The texts, and the number of lines before the first that is no delta and no count of thinking tokens.
+    """
+    pieces: list[tuple[Channel, list[str]]] = []
+    for count, fields in enumerate(lines):
+        kind = fields.get("type")
+        if kind == "stream_event":
+            event = fields.get("event")
+            if type(event) is not dict or event.get("type") != "content_block_delta":
+                return _joined(pieces), count
+            found = delta_text(event.get("delta"))
+            if found is not None and fields.get("parent_tool_use_id") is None:
+                channel, words = found
+                if not pieces or pieces[-1][0] is not channel:
+                    pieces.append((channel, []))
+                pieces[-1][1].append(words)
+        elif kind != "system" or fields.get("subtype") != "thinking_tokens":
+            return _joined(pieces), count
+    return _joined(pieces), len(lines)
+
+
+def _joined(pieces: list[tuple[Channel, list[str]]]) -> list[tuple[Channel, str]]:
+    return [(channel, "".join(found)) for channel, found in pieces]
+
+
+def blocks_of(message: Fields) -> Iterator[Fields]:
+    """Yield the blocks of a message; a message that is one string is one block of text."""
+    content = message.get("content")
+    if isinstance(content, str):
+        yield {"type": "text", "text": content}
+    else:
+        yield from map(mapping, items(content))
+
+
+def words_in(blocks: list[Fields]) -> str:
+    """Return the texts of a user's line, without the results of calls."""
+    return "\n".join(
+        found for block in blocks if (found := text(block, "text")) and not ends_with(block, "tool_result")
+    )
+
+
+def ends_with(block: Fields, ending: str) -> bool:
+    """Return whether the type of a block ends with a word: `server_tool_use` is a `tool_use` too."""
+    kind = block.get("type")
+    return isinstance(kind, str) and kind.endswith(ending)
+
+
+def model_in(fields: Fields) -> str | None:
+    """Return the model that wrote a message; None for `<synthetic>`: the agent wrote it itself."""
+    model = text(mapping(fields.get("message")), "model")
+    return None if model is None or model.startswith("<") else model
+
+
+def line_ms(fields: Fields) -> int | None:
+    """Return the time of a line, in milliseconds since the epoch; None without a `timestamp` in ISO form."""
+    written = text(fields, "timestamp")
+    if written is None or len(written) > _MOST_TIME:
+        return None
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    if moment.tzinfo is None or moment.year < _FIRST_YEAR:
+        return None
+    return round(moment.timestamp() * 1000)
+
+
+# Reads the lines that start and end a turn, and the token counts in them.
+
+_CACHED, _CACHE_WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
+_ABORTED = "aborted"
+INTERRUPTED = "[Request interrupted by user"
+_NOT_PROMPTS = (
+    *("<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<command-name>"),
+    *("<task-notification>", "<system-reminder>", "<bash-input>", "<bash-stdout>", "<bash-stderr>"),
+)
+"""Beginnings of a user's text that the agent wrote itself."""
+_REASONS = {
+    "error_max_turns": "reached the maximum number of turns",
+    "error_max_budget_usd": "reached the maximum budget",
+    "error_max_structured_output_retries": "reached the maximum number of retries for structured output",
+    "error_during_execution": "error during execution",
+}
+_DIAGNOSTIC = "[ede_diagnostic]"
+"""The beginning of an error that describes the agent's own state."""
+_MOST_REASONS = 20
+
+
+def run_started(fields: Fields, dialect: Dialect) -> RunStarted:
+    """Read an init line that starts a run."""
+    return RunStarted(dialect.format, *_facts(fields))
+
+
+def run_info(fields: Fields) -> RunInfo:
+    """Read an init line that starts another turn of the same run."""
+    return RunInfo(*_facts(fields))
+
+
+def _facts(fields: Fields) -> tuple[str | None, str | None, str | None, str | None, str | None, str | None]:
+    """Return the facts in the order in which `RunStarted` and `RunInfo` have them."""
+    return (
+        text(fields, "session_id"),
+        text(fields, "model"),
+        text(fields, "cwd"),
+        text(fields, "permissionMode") or text(fields, "permission_mode"),
+        text(fields, "apiKeySource"),
+        text(fields, "claude_code_version") or text(fields, "qwen_code_version"),
+    )
+
+
+def is_agents_own(fields: Fields, words: str) -> bool:
+    """Return whether a text in a user's line is the agent's own: a summary, or the output of a command."""
+    return fields.get("isSynthetic") is True or words.startswith(_NOT_PROMPTS)
+
+
+def turn_ended(fields: Fields, dialect: Dialect, model: str | None, *, is_interrupted: bool) -> list[Event]:
+    """Read a result line.
+
+    Its `usage` covers the turn. Its cost, and the counts by model, cover all turns of the process.
+
+    Args:
+        fields: The line.
+        dialect: The agent's variant of the grammar.
+        model: The model of the main agent, whose context counts; None if unknown.
+        is_interrupted: Whether a line of the turn says that the user interrupted it.
+    """
+    outcome = _outcome(fields, dialect, is_interrupted=is_interrupted)
+    events: list[Event] = [
+        TurnEnded(
+            outcome=outcome,
+            result=_result(fields, outcome),
+            session_id=text(fields, "session_id"),
+            duration_ms=number(fields, "duration_ms"),
+            duration_api_ms=number(fields, "duration_api_ms"),
+            usage=scalars(fields.get("usage")),
+        )
+    ]
+    if usage := mapping(fields.get("usage")):
+        events.append(Usage(tokens_in(usage, dialect, with_output=True), UsageScope.TURN))
+    process = Tokens(cost_usd=cost(fields.get("total_cost_usd")), context_size=_context_size(fields, model))
+    return [*events, Usage(process, UsageScope.RUN)] if any(part is not None for part in process) else events
+
+
+def tokens_in(usage: Fields, dialect: Dialect, *, with_output: bool) -> Tokens:
+    """Return the tokens of a `usage` object.
+
+    Args:
+        usage: The object.
+        dialect: The agent's variant of the grammar.
+        with_output: Whether its output is complete. In the line of a message, it is a value of its middle.
+    """
+    given, cached = number(usage, "input_tokens"), number(usage, _CACHED)
+    written = number(usage, _CACHE_WRITTEN)
+    more = 0 if dialect.input_includes_cache else (cached or 0) + (written or 0)
+    return Tokens(
+        input=None if given is None else given + more,
+        cached=cached,
+        output=number(usage, "output_tokens") if with_output else None,
+    )
+
+
+def output_so_far(usage: object, before: int) -> int:
+    """Return the tokens that a message has written. Each of its `message_delta` lines counts all of them."""
+    return max(number(mapping(usage), "output_tokens") or 0, before)
+
+
+def more_output(tokens: int) -> list[Event]:
+    """Return the count of further tokens that a message has written."""
+    return [Usage(Tokens(output=tokens), UsageScope.REQUEST)] if tokens else []
+
+
+def is_aborted(fields: Fields) -> bool:
+    """Return whether a result line says that the user interrupted the turn."""
+    return (text(fields, "terminal_reason") or "").startswith(_ABORTED)
+
+
+def _outcome(fields: Fields, dialect: Dialect, *, is_interrupted: bool) -> Outcome:
+    """Return the outcome of a turn: its subtype may be `success` although `is_error` is true."""
+    subtype = text(fields, "subtype") or ""
+    if is_aborted(fields) or (is_interrupted and subtype != "success"):
+        return Outcome.CANCELLED
+    is_error = fields.get("is_error")
+    failed = is_error if isinstance(is_error, bool) else subtype != "success"
+    says_so = dialect.error_start is not None and (text(fields, "result") or "").startswith(
+        dialect.error_start
+    )
+    return Outcome.FAILED if failed or says_so or subtype.startswith("error") else Outcome.SUCCEEDED
+
+
+def _result(fields: Fields, outcome: Outcome) -> str | None:
+    """Return the text of the result; of a turn that failed, the best reason that the line gives."""
+    result = fields.get("result")
+    if outcome is Outcome.SUCCEEDED:
+        return result if isinstance(result, str) else None
+    if isinstance(result, str) and result:
+        return result
+    if error := text(fields, "error") or text(mapping(fields.get("error")), "message"):
+        return error  # Qwen Code writes an object
+    errors = items(fields.get("errors"))[:_MOST_REASONS]
+    reasons = [error for error in errors if isinstance(error, str) and not error.startswith(_DIAGNOSTIC)]
+    if not reasons and outcome is Outcome.CANCELLED:
+        return "interrupted"
+    return "\n".join(reasons) or _in_words(text(fields, "subtype"))
+
+
+def _in_words(subtype: str | None) -> str | None:
+    return None if subtype is None else _REASONS.get(subtype) or in_words(subtype).replace("_", " ")
+
+
+def _context_size(fields: Fields, model: str | None) -> int | None:
+    """Return the size of the main model's context; of the only model, if the main one is unknown."""
+    by_model = mapping(fields.get("modelUsage"))
+    names = [name for name in by_model if model is not None and name in (model, model.partition("[")[0])]
+    if not names and len(by_model) == 1:
+        names = list(by_model)
+    return number(mapping(by_model[names[0]]), "contextWindow") if names else None
+
+
+_QUIET = frozenset(
+    ("tool_progress", "tool_use_summary", "prompt_suggestion", "keep_alive", "conversation_reset")
+)
+_MOST_MODEL = 200
+
+
+class Decoder:
+    """Decodes the lines of one recording, and keeps the state that later lines depend on."""
+
+    def __init__(self, dialect: Dialect, detect: Callable[[Fields], Agent | None] | None = None) -> None:
+        """Create a decoder.
+
+        Args:
+            dialect: The agent's variant of the grammar.
+            detect: Returns the agent that wrote a line, if the variant is only known to be one of the family.
+        """
+        self.dialect = dialect
+        self._detect = detect
+        self._calls = Calls(dialect.tool_named, dialect.details_in)
+        self._text = MainText()
+        self._incidents = Incidents(self._calls)
+        self._permissions = Permissions()
+        self._session_id: str | None = None
+        self._has_run = False
+        self._has_turn = False
+        """Whether a turn has started and its result has not arrived."""
+        self._has_content = False
+        """Whether the agent has written anything in this turn."""
+        self._is_compacting = False
+        """Whether the conversation is being shortened: another init may come before it is."""
+        self._is_interrupted = False
+        self._model: str | None = None
+        self._output = 0
+        """The tokens that the main agent's newest message has written so far."""
+        self._message: str | None = None
+        """The id of the main agent's newest message."""
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        return self._events(fields) if self._detect is None else self._detecting(self._detect, fields)
+
+    def _detecting(self, detect: Callable[[Fields], Agent | None], fields: Fields) -> list[Event]:
+        """Return the events of a line of the family. The first line of a known agent decides its variant."""
+        agent = detect(fields)
+        decoder = None if agent is None else agent.decoder()
+        if agent is None or not isinstance(decoder, Decoder) or decoder.dialect is self.dialect:
+            return self._events(fields)
+        self._detect, self.dialect = None, decoder.dialect
+        self._calls.tool_named = decoder.dialect.tool_named
+        return [FormatDetected(agent.name, agent.traits, agent.agent), *self._events(fields)]
+
+    def _events(self, fields: Fields) -> list[Event]:
+        match fields.get("type"):
+            case "stream_event":
+                return self._stream_event(fields)
+            case "assistant":
+                return self._assistant(fields)
+            case "user":
+                return self._user(fields)
+            case "system":
+                return self._system(fields)
+            case "result":
+                return self._result(fields)
+            case "rate_limit_event":
+                return rate_limit(fields)
+            case "control_request":
+                return [*self._permissions.ask(fields, self._calls)]
+            case "control_response" | "control_cancel_request":
+                return [*self._permissions.answer(fields, self._calls)]
+            case "auth_status":
+                return authentication(fields)
+            case str(kind) if kind in _QUIET:
+                return []
+        return [Unknown(f"type {in_words(fields.get('type'))}")]
+
+    def may_batch(self, line: bytes) -> bool:
+        """Return whether a line may be a delta or a count of thinking tokens, and cannot start a turn."""
+        is_short = b'"content_block_delta"' in line or b'"thinking_tokens"' in line
+        return is_short and self._has_turn and self._detect is None
+
+    def batch(self, lines: list[Fields]) -> tuple[list[Event], int]:
+        """Return the texts of consecutive deltas, those of a channel joined, and the number of lines read."""
+        texts, count = texts_of(lines)
+        return [event for found in texts for event in self._text.add(*found)], count
+
+    def end(self) -> list[Event]:
+        """Return the ends of the calls that a later line would have decided."""
+        return self._calls.released(is_interrupted=self._is_interrupted)
+
+    def _system(self, fields: Fields) -> list[Event]:
+        match fields.get("subtype"):
+            case "thinking_tokens":
+                return []
+            case "init":
+                return self._init(fields)
+            case "permission_denied":
+                self._calls.deny(text(fields, "tool_use_id"))
+                return [denied(fields)]
+            case "model_refusal_fallback":
+                retracted = self._text.retract(fields.get("retracted_message_uuids"))
+                return [*retracted, *self._incidents.system(fields)]
+            case "status" | "compact_boundary" as subtype:
+                if subtype == "compact_boundary" or fields.get("status") == "compacting":
+                    self._is_compacting = subtype == "status"
+        return self._incidents.system(fields)
+
+    def _init(self, fields: Fields) -> list[Event]:
+        """Read an init line. It starts a turn, or a run if the process is another one.
+
+        A process that was killed leaves a turn without a result, and the next one may continue its session.
+        While the conversation is being shortened, the present turn may have another init.
+        """
+        session_id = text(fields, "session_id")
+        is_same = self._has_run and session_id is not None and session_id == self._session_id
+        continues = is_same and self._has_turn and self._is_compacting
+        is_new_run = not is_same or (self._has_turn and not continues)
+        self._session_id, self._is_compacting = session_id, False
+        self._model = (text(fields, "model") or "")[:_MOST_MODEL] or self._model
+        self._calls.cwd = (text(fields, "cwd") or "").rstrip("/\\")
+        if continues:
+            return [run_info(fields)]
+        ended = self._calls.released(is_interrupted=self._is_interrupted)
+        self._begin_turn()
+        if not is_new_run:
+            return [*ended, run_info(fields), TurnStarted()]
+        self._has_run = True
+        self._calls.begin_run()
+        return [*ended, run_started(fields, self.dialect), TurnStarted()]
+
+    def _begin_turn(self) -> None:
+        self._has_turn, self._has_content, self._is_interrupted = True, False, False
+        self._message = None
+        self._text.turn_ended()
+
+    def _content(self, fields: Fields) -> list[Event]:
+        """Return what the main agent's next line implies: a turn whose init is missing."""
+        self._is_compacting = False
+        if self._has_turn:
+            self._has_content = True
+            return self._calls.released()
+        events: list[Event] = [TurnStarted()]
+        if not self._has_run:
+            self._has_run, self._session_id = True, text(fields, "session_id")
+            events = [RunInfo(self._session_id, model_in(fields)), *events]
+        self._begin_turn()
+        self._has_content = True
+        return events
+
+    def _stream_event(self, fields: Fields) -> list[Event]:
+        if fields.get("parent_tool_use_id") is not None:
+            return []
+        event = mapping(fields.get("event"))
+        match event.get("type"):
+            case "content_block_delta":
+                found = delta_text(event.get("delta"))
+                lead = [] if self._has_turn else self._content(fields)
+                return lead if found is None else [*lead, *self._text.add(*found)]
+            case "message_start":
+                self._output = 0
+                return [*self._content(fields), *self._text.message_started()]
+            case "message_delta":
+                before, self._output = self._output, output_so_far(event.get("usage"), self._output)
+                return more_output(self._output - before)
+        return []
+
+    def _assistant(self, fields: Fields) -> list[Event]:
+        message, agent = mapping(fields.get("message")), text(fields, "parent_tool_use_id")
+        at_ms, uuid = line_ms(fields), text(fields, "uuid")
+        events: list[Event] = []
+        if agent is None:
+            events += self._content(fields)
+            events += self._text.retract(fields.get("supersedes")) if "supersedes" in fields else ()
+            events += self._request(message)
+        group = text(message, "id")
+        for block in blocks_of(message):
+            match block.get("type"):
+                case "text":
+                    events += self._written(Channel.ANSWER, text(block, "text"), agent, at_ms, uuid)
+                case "thinking":
+                    events += self._written(Channel.REASONING, text(block, "thinking"), agent, at_ms, uuid)
+                case _ if ends_with(block, "tool_use"):
+                    events.append(self._calls.start(block, agent=agent, group=group, at_ms=at_ms))
+                case _ if ends_with(block, "tool_result"):
+                    events += self._calls.end(block, None, agent=agent, at_ms=at_ms)
+        return events
+
+    def _written(
+        self, channel: Channel, words: str | None, agent: str | None, at_ms: int | None, uuid: str | None
+    ) -> list[Event]:
+        """Return a full block of text."""
+        if agent is None:
+            return self._text.block(channel, words or "", at_ms, uuid)
+        return [Text(channel, words, at_ms, agent=agent), TextEnded(channel, at_ms, agent)] if words else []
+
+    def _request(self, message: Fields) -> list[Event]:
+        """Return the tokens of a request to the model, once for all lines of its message."""
+        key = (text(message, "id") or "")[:_MOST_MODEL]
+        usage = mapping(message.get("usage"))
+        tokens = tokens_in(usage, self.dialect, with_output=self.dialect.has_whole_usage)
+        if not tokens.input or (key and key == self._message):
+            return []
+        self._message = key
+        self._model = self._model or (text(message, "model") or "")[:_MOST_MODEL]
+        return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST)]
+
+    def _user(self, fields: Fields) -> list[Event]:
+        message, agent = mapping(fields.get("message")), text(fields, "parent_tool_use_id")
+        at_ms, blocks = line_ms(fields), list(blocks_of(message))
+        results = [block for block in blocks if ends_with(block, "tool_result")]
+        structured = fields.get("tool_use_result") if len(results) == 1 else None
+        is_whole, denials, events = not isinstance(fields, Salvaged), denials_in(fields), list[Event]()
+        for block in results:
+            denial = denials.get(text(block, "tool_use_id"))
+            events += self._calls.end(
+                block, structured, agent=agent, at_ms=at_ms, is_whole=is_whole, denial=denial
+            )
+        return [*events, *self._prompt(fields, words, agent)] if (words := words_in(blocks)) else events
+
+    def _prompt(self, fields: Fields, words: str, agent: str | None) -> list[Event]:
+        """Return the prompt in a user's line, which may also be a text of the agent itself."""
+        if agent is not None:
+            return [Prompt(words, agent)]
+        if words.startswith(INTERRUPTED):
+            self._is_interrupted = True
+            return [Notice("interrupted by the user")]
+        is_echo = fields.get("isReplay") is True or self.dialect.echoes_prompts or not self._has_content
+        if is_agents_own(fields, words) or not is_echo:
+            return []
+        events = [] if self._has_turn else self._content(fields)
+        self._has_content = False
+        return [*events, Prompt(words)]
+
+    def _result(self, fields: Fields) -> list[Event]:
+        events: list[Event] = []
+        if self._has_run and not self._has_turn:
+            self._begin_turn()
+            events.append(TurnStarted())
+        is_interrupted = self._is_interrupted or is_aborted(fields)
+        events += self._calls.turn_ended(fields.get("permission_denials"), is_interrupted=is_interrupted)
+        ended = turn_ended(fields, self.dialect, self._model, is_interrupted=is_interrupted)
+        self._has_run, self._has_turn, self._is_compacting = True, False, False
+        self._session_id = self._session_id or text(fields, "session_id")
+        self._permissions.clear()
+        self._text.turn_ended()
+        return [*events, *ended]
+
+
+def decoder() -> Decoder:
+    """Return a decoder of Claude Code's own lines."""
+    return Decoder(CLAUDE_CODE)

@@ -1,0 +1,231 @@
+"""A session of Claude Code whose subagents have files of their own.
+
+Beside the transcript `ID.jsonl` is the folder `ID/subagents`. It has a file `agent-*.jsonl` for each
+subagent, and `agent-*.meta.json` with the id of the call that started it. The lines of all these files are
+merged by their times.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import orjson
+
+from agentwatch.agents.own_files import is_still_written
+from agentwatch.recording.store import within
+from agentwatch.sources.stores.json_values import as_line, parsed
+
+_PROJECTS, _FOLDER = "projects", "subagents"
+_START, _END, _META = "agent-", ".jsonl", ".meta.json"
+_CHUNK = 1 << 20
+_BATCH = 4 << 20
+"""The bytes that one call returns: the lines of a large transcript are not all kept in memory."""
+_MOST_LINE = 64 << 20
+"""Of a longer line only the beginning and the end are kept."""
+_MOST_META = 1 << 16
+_MOST_AGENTS = 1000
+_MOST_NEW_SESSION = 16 << 20
+"""A session that is being written may get subagents later. If its transcript is larger than this, it is
+read directly until it has them: a store is read completely before the screen opens."""
+_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+def open_claude_subagents(path: Path) -> ClaudeSubagents | None:
+    """Return the store of a session with subagents, or of one that may get them; None for another file.
+
+    Args:
+        path: A file of lines.
+
+    Raises:
+        OSError: The transcript cannot be opened.
+    """
+    folder = within(path.parent, path.stem, _FOLDER)
+    if folder is None or not (_subagents_in(folder) or _may_get_subagents(path)):
+        return None
+    return ClaudeSubagents(path, folder)
+
+
+def _may_get_subagents(path: Path) -> bool:
+    """Return whether a file is a small transcript that is still written."""
+    is_transcript = path.absolute().parent.parent.name == _PROJECTS
+    return is_transcript and path.stat().st_size <= _MOST_NEW_SESSION and is_still_written(path)
+
+
+class ClaudeSubagents:
+    """Reads a transcript and the files of its subagents."""
+
+    poll_seconds = 0.02
+    """Finding out that nothing has changed takes 6 us."""
+
+    def __init__(self, transcript: Path, folder: Path) -> None:
+        """Open the transcript.
+
+        Args:
+            transcript: The transcript.
+            folder: The folder with the files of its subagents, which need not exist yet.
+
+        Raises:
+            OSError: The transcript cannot be opened.
+        """
+        self._transcript, self._folder = transcript, folder
+        self._main = _Tail(os.open(transcript, _READ))
+        self._agents: dict[str, _Tail] = {}
+        self._merged: Iterator[bytes] = iter(())
+        self._seen_at = 0
+
+    def new_lines(self) -> list[bytes]:
+        """Return the lines that no earlier call has returned, in the order of their times."""
+        lines: list[bytes] = []
+        size = 0
+        for is_new in (False, True):
+            if is_new:
+                self._merged = self._read_on()
+            for line in self._merged:
+                lines.append(line)
+                size += len(line)
+                if size >= _BATCH:
+                    return lines
+        return lines
+
+    def close(self) -> None:
+        """Close all files."""
+        for tail in (self._main, *self._agents.values()):
+            os.close(tail.fd)
+        self._agents.clear()
+
+    def _read_on(self) -> Iterator[bytes]:
+        """Yield what has been written to the files since they were last read, merged by time."""
+        self._reopen()
+        metas = self._find_agents()
+        tails = [self._main, *self._agents.values()]
+        timed = [_timed(tail, number) for number, tail in enumerate(tails) if tail.has_grown()]
+        merged = (line for _, _, line in heapq.merge(*timed, key=lambda each: each[:2]))
+        for line in merged:
+            yield line
+            yield from metas  # the first line is the transcript's own
+            metas = []
+
+    def _reopen(self) -> None:
+        """Read the transcript from its beginning if it was replaced or truncated."""
+        opened = os.fstat(self._main.fd)
+        try:
+            named = os.stat(self._transcript)
+        except OSError:
+            named = opened  # renamed or removed: what is open is read to its end
+        if not os.path.samestat(named, opened):
+            fd = os.open(self._transcript, _READ)
+            os.close(self._main.fd)
+            self._main = _Tail(fd)
+        elif opened.st_size < self._main.offset:
+            self._main.offset = 0
+
+    def _find_agents(self) -> list[bytes]:
+        """Open the files of new subagents, and return a line about each."""
+        try:
+            changed_at = os.stat(self._folder, follow_symlinks=False).st_mtime_ns
+        except OSError:
+            return []
+        if changed_at == self._seen_at:
+            return []
+        self._seen_at, metas = changed_at, []
+        for name in _subagents_in(self._folder):
+            if name not in self._agents and len(self._agents) < _MOST_AGENTS:
+                fd = _open_own(self._folder, name)
+                if fd is not None:
+                    self._agents[name] = _Tail(fd)
+                    metas.append(_meta_line(self._folder, name.removesuffix(_END)))
+        return metas
+
+
+class _Tail:
+    """The lines that are appended to a file."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.offset = 0
+        """The position after the last whole line."""
+
+    def has_grown(self) -> bool:
+        """Return whether the file may have further lines."""
+        return os.fstat(self.fd).st_size > self.offset
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the whole lines after the last one, each with its line end."""
+        position, pieces, size = self.offset, list[bytes](), 0
+        while data := os.pread(self.fd, _CHUNK, position):
+            *ended, rest = data.split(b"\n")
+            for piece in ended:
+                yield b"".join((*pieces, piece, b"\n"))
+                position += len(piece) + 1
+                self.offset, size = position, 0
+                pieces.clear()
+            position += len(rest)
+            size += len(rest)
+            if size <= _MOST_LINE:
+                pieces.append(rest)
+
+
+def _timed(tail: _Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
+    """Yield the lines of a file with their times; a line without a time has that of the line before it."""
+    at = ""
+    for line in tail.lines():
+        try:
+            fields = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            fields = None
+        found = fields.get("timestamp") if isinstance(fields, dict) else None
+        if isinstance(found, str) and len(found) <= 40:
+            at = max(at, found)
+        yield at, number, line
+
+
+def _subagents_in(folder: Path) -> list[str]:
+    """Return the names of the files of subagents, oldest name first; none if the folder is a link."""
+    try:
+        if not stat.S_ISDIR(os.stat(folder, follow_symlinks=False).st_mode):
+            return []
+        return sorted(name for name in os.listdir(folder) if name.startswith(_START) and name.endswith(_END))
+    except OSError:
+        return []
+
+
+def _open_own(folder: Path, name: str) -> int | None:
+    """Open a regular file of this user for reading, never through a link; None if it is no such file."""
+    try:
+        folder_fd = os.open(folder, _READ | _NO_LINK | getattr(os, "O_DIRECTORY", 0))
+    except OSError:
+        return None
+    try:
+        fd = os.open(name, _READ | _NO_LINK, dir_fd=folder_fd)
+    except OSError:
+        return None
+    finally:
+        os.close(folder_fd)
+    status = os.fstat(fd)
+    if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+        return fd
+    os.close(fd)
+    return None
+
+
+def _meta_line(folder: Path, agent: str) -> bytes:
+    """Return a line that names the call which started a subagent, from the file beside the subagent's own."""
+    fd = _open_own(folder, agent + _META)
+    described = None
+    if fd is not None:
+        with suppress(OSError), open(fd, "rb") as file:
+            described = parsed(file.read(_MOST_META))
+    call_id = described.get("toolUseId") if isinstance(described, dict) else None
+    line: dict[str, object] = {
+        "type": "subagent-meta",
+        "sessionId": "",
+        "agentId": agent.removeprefix(_START),
+        "toolUseId": call_id if isinstance(call_id, str) else None,
+    }
+    return as_line(line) or b"\n"

@@ -1,0 +1,45 @@
+"""The files of Codex: sessions/YYYY/MM/DD/rollout-TIME-UUID.jsonl, older ones compressed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agentwatch.agents.codex.program import id_in_stem
+from agentwatch.agents.found import Found, Metadata, Reach
+from agentwatch.agents.places import HOUR_S, Kind, Spot, one_file
+
+_DAY_S = 24 * HOUR_S
+
+
+def sessions() -> Kind:
+    """Return the kind of the folder `sessions`.
+
+    A day has up to 50 hours somewhere on the earth: its folder gets no session after two days.
+    """
+    day = Kind("codex", _owner, _rollout(False), cools_after_s=2 * _DAY_S)
+    month = Kind("codex", below=_numbers(day))
+    return Kind("codex", below=_numbers(Kind("codex", below=_numbers(month))))
+
+
+def archive() -> Kind:
+    """Return the kind of the folder `archived_sessions`."""
+    return Kind("codex", _owner, _rollout(True))
+
+
+def _owner(name: str) -> str | None:
+    return name if name.startswith("rollout-") and name.endswith((".jsonl", ".jsonl.zst")) else None
+
+
+def _rollout(is_archived: bool) -> Callable[[Spot], list[Found]]:
+    metadata = Metadata(is_archived=is_archived)
+
+    def read(spot: Spot) -> list[Found]:
+        stem = spot.name.removesuffix(".zst").removesuffix(".jsonl")
+        reach = Reach.STORE if spot.name.endswith(".zst") else Reach.LINES
+        return one_file(spot, id_in_stem(stem), metadata=metadata, reach=reach)
+
+    return read
+
+
+def _numbers(kind: Kind) -> Callable[[str], Kind | None]:
+    return lambda name: kind if name.isdecimal() else None

@@ -1,0 +1,1367 @@
+"""Decodes Codex's rollouts.
+
+The format is taken from rollouts of versions 0.104 to 0.169, and from `codex-rs/protocol` and
+`codex-rs/rollout`. A line is `{"timestamp": …, "type": …, "payload": …}`. A `response_item` is what the model
+wrote or got, an `event_msg` is what Codex reported to its screen.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
+from typing import NamedTuple, TypeVar
+
+from agentwatch.agents.changes import patch_in_command, patched_files, summed
+from agentwatch.agents.codex.rollout_recognition import time_of
+from agentwatch.agents.codex.stream import (
+    MCP_REFUSALS,
+    End,
+    Use,
+    agent_use,
+    change_end,
+    change_use,
+    command_end,
+    command_use,
+    ended,
+    error_event,
+    failed_end,
+    mapped_changes,
+    mcp_use,
+    message_in,
+    plan_of,
+    results_of_mcp,
+    script_in,
+    search_query,
+    search_use,
+    started,
+    status_end,
+    tokens_of,
+)
+from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.agents.json_line import whole_text
+from agentwatch.agents.tool import Phrase, first_line, other_tool
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    Notice,
+    Outcome,
+    Permission,
+    Plan,
+    Prompt,
+    Rewound,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    Tokens,
+    ToolEnded,
+    ToolKind,
+    ToolProgress,
+    TurnEnded,
+    TurnStarted,
+    Unknown,
+    Usage,
+    UsageScope,
+)
+
+# Reads the events of Codex that belong to no turn.
+
+_QUIET = frozenset(
+    {
+        *("thread_goal_updated", "sub_agent_activity", "session_configured"),
+        *("agent_reasoning_raw_content", "agent_reasoning_section_break", "dynamic_tool_call_request"),
+        *("collab_agent_interaction_end", "collab_waiting_end", "collab_close_end", "collab_resume_end"),
+        *("collab_agent_spawn_begin", "collab_agent_interaction_begin", "collab_waiting_begin"),
+        *("collab_close_begin", "collab_resume_begin", "exec_command_begin", "exec_command_output_delta"),
+        *("terminal_interaction", "patch_apply_begin", "patch_apply_updated", "mcp_tool_call_begin"),
+        *("web_search_begin", "image_generation_begin", "plan_update", "turn_diff", "item_started"),
+        *("hook_started", "hook_completed", "shutdown_complete", "raw_response_item", "plan_delta"),
+        *("mcp_startup_update", "mcp_startup_complete", "turn_moderation_metadata", "model_verification"),
+        *("agent_message_delta", "agent_message_content_delta", "agent_reasoning_delta"),
+        *("reasoning_content_delta", "reasoning_raw_content_delta", "safety_buffering"),
+    }
+)
+"""Events that report nothing new, or that another line repeats."""
+
+
+def notice_of(kind: str, event: Fields, at_ms: int | None) -> list[Event] | None:
+    """Return the notice of an event; None if its type is not known."""
+    message = message_in(event)
+    match kind:
+        case "error" | "stream_error":
+            return [error_event(message or kind.replace("_", " "), at_ms)]
+        case "warning" | "guardian_warning" | "deprecation_notice" | "background_event" | "undo_completed":
+            return [Notice(message or text(event, "summary") or kind.replace("_", " "), at_ms)]
+        case "model_reroute":
+            models = " → ".join(name for key in ("from_model", "to_model") if (name := text(event, key)))
+            return [Notice(f"model changed: {models}", at_ms)]
+        case "exited_review_mode":
+            review = mapping(event.get("review_output"))
+            words = text(review, "overall_explanation") or text(review, "overall_correctness")
+            return [Notice(f"review ended: {words}" if words else "review ended", at_ms)]
+        case "guardian_assessment":
+            return _assessment(event, at_ms)
+    return [] if kind in _QUIET else None
+
+
+def _assessment(event: Fields, at_ms: int | None) -> list[Event]:
+    """Return what a second model decided about a call: it answers in the place of the user."""
+    action, status = mapping(event.get("action")), text(event, "status")
+    call_id = text(event, "target_item_id")
+    answer = None if status in {None, "in_progress"} else status
+    subject = text(action, "tool_name") or text(action, "type") or "action"
+    target = text(action, "command")
+    key = text(event, "id") or call_id
+    return [
+        Permission(subject, answer, text(event, "rationale"), at_ms, key, call_id, target, is_automatic=True)
+    ]
+
+
+# Codex's tools: what the arguments of each say.
+
+_MCP = "mcp__"
+_PATCH_TOOL = "apply_patch"
+WRITE_STDIN = "write_stdin"
+_WAIT = "wait"
+_MOST_ID = 100
+"""The length of the id of a cell. Those in captures are numbers."""
+PLAN_TOOL = "update_plan"
+QUESTION_TOOL = "request_user_input"
+
+
+def command_of(arguments: Fields) -> str:
+    """Return the script that a tool runs: a list of words, or a text under one of its names."""
+    words = arguments.get("command")
+    if isinstance(words, list):
+        return script_in(words)
+    return text(arguments, "cmd") or text(arguments, "command") or text(arguments, "script") or ""
+
+
+def patch_of(name: str, arguments: Fields, whole: str) -> str | None:
+    """Return the patch that a call applies; None if it applies none.
+
+    Args:
+        name: The name of the tool.
+        arguments: Its arguments.
+        whole: The arguments as the text that the model wrote.
+    """
+    if name == _PATCH_TOOL:
+        return text(arguments, "input") or text(arguments, "patch") or whole
+    words = arguments.get("command")
+    if isinstance(words, list) and len(words) == 2 and words[0] == _PATCH_TOOL and isinstance(words[1], str):
+        return words[1]
+    return patch_in_command(command_of(arguments))
+
+
+def use_of(name: str, namespace: str | None, given: object) -> Use:
+    """Return the use of a tool.
+
+    Args:
+        name: The name of the tool.
+        namespace: The name of the group of tools that it belongs to; None if it is in none.
+        given: Its arguments: JSON as a text, or the text that a custom tool receives.
+    """
+    arguments = mapping(given)
+    whole = given if isinstance(given, str) else ""
+    patch = patch_of(name, arguments, whole) if name in _COMMANDS or name == _PATCH_TOOL else None
+    if patch is not None and (changes := patched_files(patch)):
+        return change_use(name, summed(changes))
+    if name in _COMMANDS:
+        limit_ms = number(arguments, "timeout_ms")
+        limit_ms = number(arguments, "timeout") if limit_ms is None else limit_ms
+        return command_use(name, command_of(arguments), limit_ms)
+    if name.startswith(_MCP) or (namespace or "").startswith(_MCP):
+        full = name if name.startswith(_MCP) else f"{namespace}__{name}"
+        server, _, tool = full.removeprefix(_MCP).partition("__")
+        return mcp_use(name, server, tool.lstrip("_"))
+    if name in _TOOLS:
+        return _TOOLS[name](name, arguments, whole)
+    other = other_tool(name)
+    return Use(name, other.kind, other.phrase, other.target(arguments))
+
+
+def asked_process(name: str, arguments: Fields) -> str | None:
+    """Return the running process or script that a call asks for its output; None if it asks none."""
+    if name == WRITE_STDIN:
+        return f"{number(arguments, 'session_id')}"
+    cell = _cell(arguments) if name == _WAIT else None
+    return None if cell is None else cell_process(cell)
+
+
+def cell_process(cell: str) -> str:
+    """Return the name under which a running script is kept, by the id of its cell."""
+    return f"cell {cell[:_MOST_ID]}"
+
+
+def _cell(arguments: Fields) -> str | None:
+    """Return the id of the script that a call of `wait` waits for; None if it waits for subagents."""
+    found = number(arguments, "cell_id")
+    return text(arguments, "cell_id") if found is None else str(found)
+
+
+def _wait(name: str, arguments: Fields, whole: str) -> Use:
+    cell = _cell(arguments)
+    if cell is None:
+        return _agent(name, arguments, whole)
+    return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {first_line(cell)}")
+
+
+def _patch(name: str, _arguments: Fields, _whole: str) -> Use:
+    return change_use(name, summed([]))
+
+
+def _plan(name: str, _arguments: Fields, _whole: str) -> Use:
+    return Use(name, ToolKind.PLAN, Phrase.TODOS)
+
+
+def _stdin(name: str, arguments: Fields, _whole: str) -> Use:
+    process = number(arguments, "session_id")
+    words = (name, None if process is None else str(process), first_line(text(arguments, "chars")))
+    return Use(name, ToolKind.EXECUTE, Phrase.USED, " ".join(word for word in words if word))
+
+
+def _script(name: str, arguments: Fields, whole: str) -> Use:
+    """Return the use of a tool that runs a script in a language of its own."""
+    script = text(arguments, "code") or text(arguments, "input") or whole
+    return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {first_line(script)}".rstrip())
+
+
+def _agent(name: str, arguments: Fields, _whole: str) -> Use:
+    prompt = next((found for key in ("message", "prompt", "task") if (found := text(arguments, key))), None)
+    threads = [text(arguments, key) for key in ("id", "target", "agent_id")]
+    more = [each for key in ("ids", "targets", "receiver_thread_ids") for each in items(arguments.get(key))]
+    return agent_use(name, prompt, [each for each in (*threads, *more) if isinstance(each, str)])
+
+
+def _search(name: str, arguments: Fields, _whole: str) -> Use:
+    return search_use(name, search_query(arguments, text(arguments, "query")))
+
+
+def _tool_search(name: str, arguments: Fields, _whole: str) -> Use:
+    return Use(name, ToolKind.SEARCH, Phrase.USED, f"{name} {text(arguments, 'query') or ''}".rstrip())
+
+
+def _question(name: str, arguments: Fields, _whole: str) -> Use:
+    return Use(name, ToolKind.OTHER, Phrase.USED, f"{name} {first_question(arguments) or ''}".rstrip())
+
+
+def _paths(kind: ToolKind, phrase: str, *keys: str) -> Callable[[str, Fields, str], Use]:
+    def use(name: str, arguments: Fields, _whole: str) -> Use:
+        path = next((found for key in keys if (found := text(arguments, key))), None)
+        return Use(name, kind, phrase, paths=() if path is None else (path,))
+
+    return use
+
+
+def _pattern(phrase: str) -> Callable[[str, Fields, str], Use]:
+    return lambda name, arguments, _whole: Use(name, ToolKind.SEARCH, phrase, text(arguments, "pattern"))
+
+
+def first_question(arguments: Fields) -> str | None:
+    """Return the first question that a call asks the user."""
+    asked = (text(mapping(each), "question") for each in items(arguments.get("questions")))
+    return next((each for each in asked if each is not None), None)
+
+
+_COMMANDS = frozenset(
+    {
+        "shell",
+        "shell_command",
+        "exec_command",
+        "container.exec",
+        "local_shell",
+        "local_shell_call",
+        "unified_exec",
+    }
+)
+_TOOLS: dict[str, Callable[[str, Fields, str], Use]] = {
+    _PATCH_TOOL: _patch,
+    PLAN_TOOL: _plan,
+    WRITE_STDIN: _stdin,
+    QUESTION_TOOL: _question,
+    "exec": _script,
+    "js_repl": _script,
+    "view_image": _paths(ToolKind.READ, Phrase.READ, "path"),
+    "read_file": _paths(ToolKind.READ, Phrase.READ, "file_path", "path"),
+    "list_dir": _paths(ToolKind.SEARCH, Phrase.LISTED, "dir_path", "path"),
+    "grep_files": _pattern(Phrase.SEARCHED),
+    "glob_file_search": _pattern(Phrase.FOUND),
+    "web_search": _search,
+    "tool_search": _tool_search,
+    **dict.fromkeys(
+        (
+            *("spawn_agent", "send_input", "send_message", "followup_task", "assign_task", "resume_agent"),
+            *("wait_agent", "close_agent", "interrupt_agent"),
+        ),
+        _agent,
+    ),
+    _WAIT: _wait,
+}
+"""The tools by their names, apart from those that run commands. Other tools show one of their arguments."""
+
+
+# Reads the output of a tool call, as the model gets it.
+# The text begins with a head in some versions (`Exit code: 0`, `Process exited with code 0`), is a JSON
+# object in older ones (`{"output": …, "metadata": {"exit_code": 0}}`), and is only the output in others. A
+# script that calls tools has a head of its own (`Script completed`, from `codex-
+# rs/core/src/tools/code_mode`).
+
+_MOST_HEAD_LINES = 12
+_MOST_HEAD = 2000
+_OUTPUT = "Output:"
+_EXIT = ("Process exited with code ", "Exit code: ")
+_RUNNING = "Process running with session ID "
+_WALL_TIME = "Wall time: "
+_HEADS = ("Chunk ID: ", _WALL_TIME, *_EXIT, _RUNNING, "Original token count: ", "Total output lines: ")
+_ABORTED = ("aborted by user", "aborted")
+_REJECTED = (
+    *("exec command rejected by user", "patch rejected by user", "rejected by user"),
+    *(*MCP_REFUSALS, "This action was rejected"),
+)
+_REJECTED_IN_ERROR = ('Rejected("', 'Rejected(\\"')
+"""How the error of a refused command is written, also within another error."""
+_SANDBOX = "failed in sandbox"
+_EXIT_IN_SANDBOX = ", exit code: "
+"""How version 0.40 gave the exit code of a command that its sandbox stopped."""
+_FAILED = (
+    *("unsupported call: ", "unsupported custom tool call: ", "failed to parse function arguments"),
+    *("apply_patch verification failed", "exec_command failed", "write_stdin failed", "execution error: "),
+    *(_SANDBOX, "command timed out", "tool call error: ", "err: ", "approval policy is "),
+    *("unable to locate image at ", "invalid patch"),
+)
+"""The beginnings of the messages that Codex returns instead of a result."""
+_SUCCEEDED = ("Plan updated", "Success. Updated the following files:", "attached local image path")
+_SCRIPT_RUNNING = "Script running with cell ID "
+_SCRIPT_ENDS = ("Script completed", "Script failed", "Script terminated")
+_SCRIPT_ERROR = "Script error:"
+_SCRIPT_HEAD = ("Wall time", _OUTPUT, _SCRIPT_ERROR)
+"""The beginnings of the lines that may follow the first one in the output of a script."""
+_BROKEN_CALL = 500
+"""The length to which an error is cut, in characters; it may contain the whole patch."""
+
+
+class Output(NamedTuple):
+    """The output of a call."""
+
+    text: str
+    """What the tool returned, without the head."""
+    exit_code: int | None = None
+    process: str | None = None
+    """The id of the process that is still running."""
+    duration_ms: int | None = None
+    succeeded: bool | None = None
+    """What the output itself says."""
+    is_aborted: bool = False
+    has_head: bool = False
+    ends_script: bool = False
+    """Whether it is the output of a script that has ended."""
+    pieces: tuple[Fields, ...] = ()
+    """The pieces of an output that is a list: texts and images."""
+
+
+def read_output(value: object) -> Output:
+    """Return the output of a call: a text, an object with `content`, or a list of texts and images."""
+    if isinstance(value, str):
+        return _of_text(value)
+    if isinstance(value, list):
+        pieces = tuple(map(mapping, value))
+        return _of_text(_joined(pieces))._replace(pieces=pieces)
+    fields = mapping(value)
+    succeeded = fields.get("success")
+    content = fields.get("content")
+    pieces = tuple(map(mapping, items(content)))
+    inner = content if isinstance(content, str) else text(fields, "text") or _joined(pieces)
+    output = _of_text(inner)._replace(pieces=pieces)
+    return output._replace(succeeded=succeeded) if isinstance(succeeded, bool) else output
+
+
+def end_of(use: Use, output: Output) -> End:
+    """Return how a call ended; `RETURNED` if its output does not say."""
+    return _end(use, output)._replace(duration_ms=output.duration_ms)
+
+
+def _end(use: Use, output: Output) -> End:
+    start = output.text[:_MOST_HEAD]
+    if output.is_aborted:
+        return End(Outcome.CANCELLED)
+    if output.ends_script:
+        error = output.text.rpartition(_SCRIPT_ERROR)[2].strip()[:_BROKEN_CALL]
+        return End(Outcome.SUCCEEDED) if output.succeeded else End(Outcome.FAILED, error or None)
+    if start.startswith(_REJECTED) or (
+        start.startswith(_FAILED) and any(each in start for each in _REJECTED_IN_ERROR)
+    ):
+        return End(Outcome.REJECTED, start.strip().partition("\n")[0])
+    changes = use.changes
+    if output.exit_code is not None and changes is None:
+        outcome = Outcome.FAILED if output.exit_code else Outcome.SUCCEEDED
+        return End(
+            outcome, f"exit {output.exit_code}" if output.exit_code else None, exit_code=output.exit_code
+        )
+    if output.succeeded is False or output.exit_code or (not output.has_head and start.startswith(_FAILED)):
+        return End(Outcome.FAILED, start.strip()[:_BROKEN_CALL] or None)
+    if output.succeeded or output.exit_code == 0 or start.startswith(_SUCCEEDED):
+        return change_end(changes, Outcome.SUCCEEDED)
+    has_image = any("image_url" in piece for piece in output.pieces)
+    return End(Outcome.SUCCEEDED if has_image and use.kind is ToolKind.READ else Outcome.RETURNED)
+
+
+def _joined(pieces: tuple[Fields, ...]) -> str:
+    return "\n".join(found for piece in pieces if (found := text(piece, "text")) is not None)
+
+
+def _of_text(whole: str) -> Output:
+    fields = mapping(whole) if whole.startswith("{") else {}
+    inner = fields.get("output")
+    if isinstance(inner, str) and "metadata" in fields:
+        metadata = mapping(fields["metadata"])
+        duration = _milliseconds(metadata.get("duration_seconds"))
+        return Output(inner, number(metadata, "exit_code"), duration_ms=duration, has_head=True)
+    return _of_head(whole)
+
+
+def _of_head(whole: str) -> Output:
+    """Return the output after its head, and what the head says."""
+    if whole.startswith(_ABORTED):
+        return Output(whole, is_aborted=True)
+    if (script := _of_script(whole)) is not None:
+        return script
+    if whole.startswith(_SANDBOX):
+        digits = whole[:_MOST_HEAD].partition(_EXIT_IN_SANDBOX)[2].partition(",")[0]
+        return Output(whole, number({"code": digits}, "code"), succeeded=False)
+    if not whole.startswith(_HEADS):
+        return Output(whole)
+    output, end = Output("", has_head=True), 0
+    for _ in range(_MOST_HEAD_LINES):
+        line, _, _ = whole[end : end + _MOST_HEAD].partition("\n")
+        end += len(line) + 1
+        exit_code = next((line.removeprefix(each) for each in _EXIT if line.startswith(each)), None)
+        if exit_code is not None:
+            output = output._replace(exit_code=number({"code": exit_code.strip()}, "code"))
+        elif line.startswith(_RUNNING):
+            output = output._replace(process=line.removeprefix(_RUNNING).strip())
+        elif line.startswith(_WALL_TIME):
+            seconds = line.removeprefix(_WALL_TIME).partition(" ")[0]
+            output = output._replace(duration_ms=_milliseconds(seconds))
+        elif line.startswith(_ABORTED):
+            return output._replace(text=whole, is_aborted=True)
+        elif line.startswith(_OUTPUT) or end > len(whole) or not line.startswith(_HEADS):
+            begin = end if line.startswith(_OUTPUT) else end - len(line) - 1
+            return output._replace(text=whole[begin:])
+    return output._replace(text=whole[end:])
+
+
+def _of_script(whole: str) -> Output | None:
+    """Return the output of a script that calls tools; None for another output.
+
+    The second line is part of the head, which a command that prints the same words does not have.
+    """
+    first, _, rest = whole[:_MOST_HEAD].partition("\n")
+    process = first.removeprefix(_SCRIPT_RUNNING).strip() if first.startswith(_SCRIPT_RUNNING) else None
+    if (process is None and first not in _SCRIPT_ENDS) or not rest.startswith(_SCRIPT_HEAD):
+        return None
+    text, duration_ms = whole[len(first) + 1 :], None
+    if text.startswith("Wall time"):
+        line, _, text = text.partition("\n")
+        seconds = line.removeprefix("Wall time").removeprefix(":").removesuffix(" seconds")
+        duration_ms = _milliseconds(seconds)
+    if text.startswith(_OUTPUT):
+        text = text.removeprefix(_OUTPUT).removeprefix("\n")
+    output = Output(text, process=process and cell_process(process), duration_ms=duration_ms, has_head=True)
+    if process is not None:
+        return output
+    if first == "Script terminated":
+        return output._replace(is_aborted=True, ends_script=True)
+    if first == "Script completed":
+        return output._replace(succeeded=True, ends_script=True)
+    return output._replace(succeeded=False, ends_script=True)
+
+
+def _milliseconds(seconds: object) -> int | None:
+    """Return a duration in milliseconds; None if it is no number, or less than one millisecond.
+
+    Codex gives 0 for a process that ended before it began to measure.
+    """
+    try:
+        found = float(seconds) if isinstance(seconds, str | int | float) else 0.0
+    except (ValueError, OverflowError):
+        return None
+    return round(found * 1000) or None if 0 < found < 1e12 else None
+
+
+# The calls of a rollout: their starts, their outputs, and the processes that outlive an output.
+
+_Value = TypeVar("_Value")
+
+_MOST_OPEN = 4096
+_MOST_PROCESSES = 256
+_MOST_PROGRESS = 4096
+_UNKNOWN = Use("unknown", ToolKind.OTHER, Phrase.USED)
+"""The use of a tool whose call is not in the recording."""
+_IN_BACKGROUND = "in the background"
+
+
+class Calls:
+    """The calls that have no output yet.
+
+    A call ends with the first line that says how: an item such as `CommandExecution`, or its output. A
+    command or script whose output says that it is still running ends with its process, which a later item or
+    the output of `write_stdin` or `wait` reports.
+    """
+
+    def __init__(self) -> None:
+        self.cwd = ""
+        """The working directory without a trailing separator; empty if unknown."""
+        self._open: dict[str, Use] = {}
+        self._ended: dict[str, None] = {}
+        """The calls that an item has ended, before their output came."""
+        self._cut: dict[str, int | None] = {}
+        """The open calls of a turn that the user interrupted, and the time of that."""
+        self._processes: dict[str, tuple[str, Use]] = {}
+        """By the id of a running process: the call that started it."""
+        self._inputs: dict[str, str] = {}
+        """The open calls of `write_stdin` and `wait`, and the process of each."""
+
+    def start(self, call_id: str, use: Use, arguments: Fields, at_ms: int | None) -> list[Event]:
+        """Return the events of a call that starts."""
+        _keep(self._open, call_id, use, _MOST_OPEN)
+        process = asked_process(use.tool, arguments)
+        if process is not None:
+            _keep(self._inputs, call_id, process, _MOST_PROCESSES)
+        return [started(call_id, use, self.cwd, at_ms)]
+
+    def output(self, call_id: str, value: object, at_ms: int | None) -> list[Event]:
+        """Return the events of a call's output."""
+        if call_id in self._ended:
+            del self._ended[call_id]
+            return []
+        use = self._open.pop(call_id, _UNKNOWN)
+        output = read_output(value)
+        asked = self._inputs.pop(call_id, None)
+        if output.process is not None and asked is None:
+            _keep(self._processes, output.process, (call_id, use), _MOST_PROCESSES)
+            return [ToolProgress(call_id, None, output.text[-_MOST_PROGRESS:])]
+        end = end_of(use, output)._replace(at_ms=at_ms)
+        events: list[Event] = [ended(call_id, use, end, self.cwd)]
+        is_over = output.exit_code is not None or output.ends_script
+        if asked is None or not is_over or asked not in self._processes:
+            return events
+        of_process = self._processes.pop(asked)
+        return [ended(*of_process, end._replace(duration_ms=None), self.cwd), *events]
+
+    def finish(self, call_id: str, use: Use, end: End | None) -> list[Event]:
+        """Return the events of an item or an event that reports a call, and its end if it has one.
+
+        Args:
+            call_id: The id of the call.
+            use: What the item reports about the call. Only used if no earlier line started it.
+            end: How it ended; None if it is still running.
+        """
+        known = self._open.get(call_id)
+        self._forget_process_of(call_id)
+        if end is None:
+            return [] if known else [started(call_id, use, self.cwd)]
+        if known is not None:
+            _keep(self._ended, call_id, None, _MOST_OPEN)
+            del self._open[call_id]
+            # An item gives a process that ended at once the same start and end; the call began before it.
+            return [ended(call_id, known, end._replace(started_ms=None), self.cwd)]
+        return [
+            started(call_id, use, self.cwd, end.started_ms),
+            ended(call_id, use, end, self.cwd),
+        ]
+
+    def abort(self, at_ms: int | None) -> None:
+        """Note that the user interrupted the turn: calls whose output does not follow were cancelled."""
+        self._cut.update(dict.fromkeys(self._open, at_ms))
+
+    def begin_turn(self) -> list[Event]:
+        """Return the ends of the calls that the user interrupted in the turn before."""
+        cut, self._cut = self._cut, {}
+        uses = [(call_id, self._open.pop(call_id, None), at_ms) for call_id, at_ms in cut.items()]
+        return [
+            ended(call_id, use, End(Outcome.CANCELLED, at_ms=at_ms), self.cwd)
+            for call_id, use, at_ms in uses
+            if use is not None
+        ]
+
+    def end(self) -> list[Event]:
+        """Return the ends of the calls that were interrupted, or whose processes were still running."""
+        end = End(Outcome.RETURNED, note=_IN_BACKGROUND)
+        running, self._processes = list(self._processes.values()), {}
+        return [*self.begin_turn(), *(ended(call_id, use, end, self.cwd) for call_id, use in running)]
+
+    def _forget_process_of(self, call_id: str) -> None:
+        if self._processes:
+            self._processes = {key: each for key, each in self._processes.items() if each[0] != call_id}
+
+
+def _keep(kept: dict[str, _Value], key: str, value: _Value, most: int) -> None:
+    """Keep a value, and drop the oldest if there are too many."""
+    kept[key] = value
+    if len(kept) > most:
+        del kept[next(iter(kept))]
+
+
+# Finds the copies of a text: a rollout has each message as a model's item and as an event.
+# Which of the two comes first depends on the version. Paginated histories give both the same id. Older ones
+# have no ids, and the event may lack parts of the item's text that Codex does not show, such as citations.
+
+_MOST_WAITING = 64
+_MOST_CHARACTERS = 1 << 20
+"""The length of the prompts that are kept until the next line shows whether they are the user's."""
+_CONTEXT = (
+    *("<environment_context", "<user_instructions", "<turn_aborted", "<skills_instructions", "<skill"),
+    *("<user_shell_command", "<subagent_notification", "<permissions instructions", "<collaboration_mode"),
+    *("<hook_prompt", "<model_switch", "<personality_spec", "<apps_instructions", "<plugins_instructions"),
+    *("<recommended_plugins", "<INSTRUCTIONS", "<user_action", "<realtime_conversation", "<goal_context"),
+    "# AGENTS.md instructions",
+)
+"""The beginnings of messages that Codex writes in the name of the user."""
+_PLAN = "<proposed_plan>"
+
+
+class _Waiting(NamedTuple):
+    """A text whose copy has not come."""
+
+    key: str | None
+    """The id of its message; None if the format has no ids."""
+    digest: bytes
+
+
+class Copies:
+    """The texts of one channel whose copy may still come."""
+
+    def __init__(self) -> None:
+        self._events: deque[_Waiting] = deque(maxlen=_MOST_WAITING)
+        self._items: deque[_Waiting] = deque(maxlen=_MOST_WAITING)
+
+    def is_new_event(self, key: str | None, text: str) -> bool:
+        """Return whether the text of an event has not come as an item."""
+        waiting = _Waiting(key, _digest(text))
+        if _taken(self._items, waiting):
+            return False
+        self._events.append(waiting)
+        return True
+
+    def is_new_item(self, key: str | None, text: str) -> bool:
+        """Return whether the text of an item has not come as an event.
+
+        If an event without an id is still waiting for its item, this is that item, even if its text differs.
+        """
+        waiting = _Waiting(key, _digest(text))
+        is_copy = _taken(self._events, waiting)
+        if not is_copy and any(each.key is None for each in self._events):
+            self._events.remove(next(each for each in self._events if each.key is None))
+            is_copy = True
+        if _PLAN in text:  # the plan in it comes as an event of its own
+            self._events.clear()
+        if not is_copy:
+            self._items.append(waiting)
+        return not is_copy
+
+    def clear(self) -> None:
+        """Expect no more copies: what comes next is a later step of the model."""
+        self._events.clear()
+        self._items.clear()
+
+
+class Twins:
+    """The newest text that one kind of line reported, because some rollouts report it in two.
+
+    A prompt and an answer may be the completed item of a paginated history and an event of the older form, a
+    web search an item of the model and an event. Two texts of the same kind of line are never twins.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[bytes, bool] | None = None
+
+    def is_second(self, text: str, *, is_item: bool) -> bool:
+        """Return whether the other kind of line has just reported this text.
+
+        Args:
+            text: The text.
+            is_item: Whether the line is an item.
+        """
+        digest = _digest(text)
+        is_twin = self._last == (digest, not is_item)
+        self._last = None if is_twin else (digest, is_item)
+        return is_twin
+
+
+class Prompts:
+    """The user's messages. An item may also be written by Codex in the name of the user.
+
+    Most versions write an event for each real prompt, directly before or after its item. An item is therefore
+    kept until an event, or the first answer to it, has come.
+    """
+
+    def __init__(self) -> None:
+        self._events: deque[bytes] = deque(maxlen=_MOST_WAITING)
+        self._shown: deque[bytes] = deque(maxlen=_MOST_WAITING)
+        """The items that were taken for prompts, because no event had come."""
+        self._items: list[str] = []
+        self._has_events = False
+        """Whether this version writes an event for each prompt."""
+
+    def is_new_event(self, text: str) -> bool:
+        """Return whether the text of an event is a prompt that has not come as an item."""
+        self._items.clear()
+        self._has_events = True
+        digest = _digest(text)
+        if digest in self._shown:
+            self._shown.remove(digest)
+            return False
+        self._events.append(digest)
+        return True
+
+    def add_item(self, text: str) -> None:
+        """Keep the text of an item, unless it is the copy of an event or was written by Codex."""
+        digest = _digest(text)
+        if digest in self._events:
+            self._events.remove(digest)
+        elif not self._is_context(text.lstrip()) and len(self._items) < _MOST_WAITING:
+            self._items.append(text[:_MOST_CHARACTERS])
+
+    def _is_context(self, text: str) -> bool:
+        """Return whether Codex wrote a message itself.
+
+        Where prompts have events, a message in a tag is not the user's if it has no event, whatever the tag.
+        """
+        return text.startswith(_CONTEXT) or (self._has_events and text.startswith("<"))
+
+    def drop_items(self) -> None:
+        """Forget the kept items: they were not the user's."""
+        self._items.clear()
+
+    def take(self) -> list[str]:
+        """Return the kept items, in order: no event came, so they are prompts."""
+        taken, self._items = self._items, []
+        self._shown.extend(map(_digest, taken))
+        return taken
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _taken(waiting: deque[_Waiting], found: _Waiting) -> bool:
+    """Return whether a text is the copy of one that waits, which is then removed."""
+    for each in waiting:
+        if each.digest == found.digest or (each.key is not None and each.key == found.key):
+            waiting.remove(each)
+            return True
+    return False
+
+
+# The prompts, answers and thoughts of a rollout, and the turns that they begin.
+
+_NO_TEXT = "[image]"
+"""The prompt of a message without a text."""
+
+
+class Conversation:
+    """Decodes the texts of a rollout. A turn begins with a prompt, or with the first answer without one."""
+
+    def __init__(self) -> None:
+        self._is_announced = False
+        """Whether a turn was announced that has neither a prompt nor an answer yet."""
+        self._awaits_answer = False
+        """Whether the newest prompt has no answer yet."""
+        self._prompts = Prompts()
+        self._prompt_twins, self._answer_twins = Twins(), Twins()
+        self._answers = Copies()
+        self._thoughts = Copies()
+
+    def announce_turn(self) -> None:
+        """Note that a turn starts. Codex also starts one to compact the context, without a prompt."""
+        self._is_announced = not self._awaits_answer
+        self.begin_step()
+
+    def begin_step(self) -> None:
+        """Note that all texts so far have their copies: the model called a tool, or its turn is over."""
+        self._answers.clear()
+        self._thoughts.clear()
+
+    def after_prompts(self, events: list[Event]) -> list[Event]:
+        """Return the events of an answer or a call after those that they imply.
+
+        These are prompts that no event has confirmed, and the start of a turn that has no prompt.
+        """
+        before = self.late_prompts()
+        if events and self._is_announced:
+            self._is_announced = False
+            before.append(TurnStarted())
+        self._awaits_answer = self._awaits_answer and not events
+        return [*before, *events]
+
+    def late_prompts(self) -> list[Event]:
+        """Return the prompts that no event has confirmed. What follows them shows that none will."""
+        return [self._prompt(each) for each in self._prompts.take()]
+
+    def turn_ended(self, ended: TurnEnded) -> list[Event]:
+        """End the turn. One without a prompt and an answer is a compaction: it is no turn of the user's."""
+        is_empty = self._is_announced and ended.outcome is Outcome.SUCCEEDED
+        prompts = [] if is_empty else self.late_prompts()
+        self._prompts.drop_items()
+        self._is_announced = self._awaits_answer = False
+        self.begin_step()
+        return [] if is_empty else [*prompts, ended]
+
+    def message_item(self, item: Fields, at_ms: int | None) -> list[Event]:
+        """Return the events of a message of the user or of the model."""
+        pieces = map(mapping, items(item.get("content")))
+        texts = [whole_text(found) for piece in pieces if (found := text(piece, "text")) is not None]
+        role, answer = item.get("role"), "".join(texts)
+        if role == "user" and _is_users(item):
+            for found in texts:
+                self._prompts.add_item(found)
+        elif role == "assistant" and answer and self._answers.is_new_item(text(item, "id"), answer):
+            return self.after_prompts(_block(Channel.ANSWER, answer, at_ms))
+        return []
+
+    def reasoning_item(self, item: Fields, at_ms: int | None) -> list[Event]:
+        """Return the parts of the model's reasoning that did not come as an event."""
+        key = text(item, "id")
+        parts = _parts(items(item.get("summary")) or items(item.get("content")))
+        return self._thought([each for each in parts if self._thoughts.is_new_item(key, each)], at_ms)
+
+    def prompt(self, found: str, *, is_item: bool = False) -> list[Event]:
+        """Return the prompt of an event, unless it came as an item of the model or as another event.
+
+        Args:
+            found: The text.
+            is_item: Whether the event is the completed item of a paginated history.
+        """
+        found = whole_text(found) or _NO_TEXT
+        if self._prompt_twins.is_second(found, is_item=is_item):
+            return []
+        return [self._prompt(found)] if self._prompts.is_new_event(found) else []
+
+    def answer(
+        self, found: str | None, key: str | None, at_ms: int | None, *, is_item: bool = False
+    ) -> list[Event]:
+        """Return the answer of an event, unless it came as an item of the model or as another event.
+
+        Args:
+            found: The text; None without one.
+            key: The id of the message; None without one.
+            at_ms: The time of the line.
+            is_item: Whether the event is the completed item of a paginated history.
+        """
+        found = whole_text(found or "")
+        if not found or self._answer_twins.is_second(found, is_item=is_item):
+            return []
+        if not self._answers.is_new_event(key, found):
+            return []
+        return self.after_prompts(_block(Channel.ANSWER, found, at_ms))
+
+    def thought(self, given: Iterable[object], key: str | None, at_ms: int | None) -> list[Event]:
+        """Return the parts of the model's reasoning in an event that did not come as an item."""
+        return self._thought(
+            [each for each in _parts(given) if self._thoughts.is_new_event(key, each)], at_ms
+        )
+
+    def _prompt(self, found: str) -> Prompt:
+        self._is_announced, self._awaits_answer = False, True
+        return Prompt(found)
+
+    def _thought(self, parts: list[str], at_ms: int | None) -> list[Event]:
+        events = [event for part in parts for event in _block(Channel.REASONING, part, at_ms)]
+        return self.after_prompts(events) if events else []
+
+
+def _parts(given: Iterable[object]) -> list[str]:
+    """Return the texts among parts of reasoning, each a text or an object with one."""
+    found = [each if isinstance(each, str) else text(mapping(each), "text") for each in given]
+    return [whole_text(each) for each in found if each]
+
+
+def _block(channel: Channel, found: str, at_ms: int | None) -> list[Event]:
+    return [Text(channel, found, at_ms), TextEnded(channel, at_ms)]
+
+
+def _is_users(item: Fields) -> bool:
+    """Return whether a message may be the user's. Version 0.169 says for each piece who wrote it."""
+    said = mapping(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
+    kinds = [kind for kind in items(said) if isinstance(kind, str)]
+    return not kinds or any(kind.startswith("user.") for kind in kinds)
+
+
+# Reads what a rollout reports about a call beside its output.
+# Paginated histories (0.150 and later) have an `item_completed` for each call. Older ones have an event for
+# some kinds of calls. Both say more than the output: the exit code, the status, the changes of each file.
+
+
+class Found(NamedTuple):
+    """A call, as an item or an event reports it."""
+
+    use: Use
+    end: End | None
+    """None if the call is still running."""
+
+
+def read_item(item: Fields) -> Found | None:
+    """Read an item that is a tool call; None if its type is not known."""
+    reader = _ITEMS.get(text(item, "type") or "")
+    return None if reader is None else _timed(reader(item), item)
+
+
+def read_event(kind: str, event: Fields) -> Found | None:
+    """Read an event that reports the end of a call; None if its type is not known."""
+    reader = _EVENTS.get(kind)
+    return None if reader is None else _timed(reader(event), event)
+
+
+def _timed(found: Found, fields: Fields) -> Found:
+    """Add the duration that the agent measured. It gives 0 for what ended before it began to measure."""
+    duration = mapping(fields.get("duration"))
+    seconds, nanoseconds = number(duration, "secs"), number(duration, "nanos")
+    milliseconds = (seconds or 0) * 1000 + (nanoseconds or 0) // 1_000_000
+    if found.end is None or milliseconds <= 0:
+        return found
+    return found._replace(end=found.end._replace(duration_ms=milliseconds))
+
+
+def _command(fields: Fields) -> Found:
+    words = fields.get("command")
+    script = script_in(words) if isinstance(words, list) else text(fields, "command") or ""
+    end = command_end(text(fields, "status"), number(fields, "exit_code"))
+    return Found(command_use("command_execution", script), end)
+
+
+def _file_change(fields: Fields) -> Found:
+    changes = summed(mapped_changes(fields.get("changes")))
+    status = text(fields, "status")
+    if status is None and isinstance(fields.get("success"), bool):
+        status = "completed" if fields["success"] else "failed"
+    end = status_end(status, text(fields, "stderr"))
+    if end is not None and end.outcome is Outcome.SUCCEEDED:
+        end = change_end(changes, Outcome.SUCCEEDED)
+    return Found(change_use("file_change", changes), end)
+
+
+def _mcp_call(item: Fields) -> Found:
+    result = mapping(item.get("result"))
+    tool = text(item, "tool")
+    error = message_in(mapping(item.get("error"))) or text(item, "error")
+    use = mcp_use(tool or "mcp_tool_call", text(item, "server"), tool)
+    if result.get("isError") is True or result.get("is_error") is True:
+        return Found(use, End(Outcome.FAILED, error or results_of_mcp(result) or "the tool says so"))
+    return Found(use, status_end(text(item, "status"), error or results_of_mcp(result) or None))
+
+
+def _mcp_end(event: Fields) -> Found:
+    call, result = mapping(event.get("invocation")), mapping(event.get("result"))
+    tool = text(call, "tool")
+    use = mcp_use(tool or "mcp_tool_call", text(call, "server"), tool)
+    returned = mapping(result.get("Ok"))
+    if "Err" in result:
+        return Found(use, failed_end(text(result, "Err")))
+    if returned.get("isError") is True or returned.get("is_error") is True:
+        return Found(use, End(Outcome.FAILED, results_of_mcp(returned) or "the tool says so"))
+    return Found(use, End(Outcome.SUCCEEDED if "Ok" in result else Outcome.RETURNED))
+
+
+def _web_search(fields: Fields) -> Found:
+    tool = text(fields, "kind") or "web_search"
+    use = search_use(tool, search_query(fields.get("action"), text(fields, "query")))
+    status = text(fields, "status")
+    return Found(use, End(Outcome.SUCCEEDED) if status is None else status_end(status))
+
+
+def _extension(item: Fields) -> Found:
+    """Return a call of an extension: a web search, or another tool of which only the kind is known."""
+    if "query" in item or "action" in item:
+        return _web_search(item)
+    tool = text(item, "kind") or "extension"
+    return Found(Use(tool, ToolKind.OTHER, Phrase.USED, tool), End(Outcome.RETURNED))
+
+
+def _agent_call(item: Fields) -> Found:
+    threads = items(item.get("receiver_thread_ids")) or items(item.get("receiverThreadIds"))
+    tool = "".join(
+        f"_{char.lower()}" if char.isupper() else char for char in (text(item, "tool") or "")[:100]
+    )
+    use = agent_use(
+        tool or "collab_tool_call", text(item, "prompt"), [each for each in threads if isinstance(each, str)]
+    )
+    return Found(use, status_end(text(item, "status")))
+
+
+def _agent_started(event: Fields) -> Found:
+    """Return the start of a subagent. It failed if there is no new thread."""
+    thread = text(event, "new_thread_id")
+    use = agent_use("spawn_agent", text(event, "prompt"), [] if thread is None else [thread])
+    return Found(use, End(Outcome.FAILED if thread is None else Outcome.SUCCEEDED))
+
+
+def _own_tool(fields: Fields) -> Found:
+    """Return a call of a tool that the program around Codex offers."""
+    name = text(fields, "tool") or "dynamic_tool_call"
+    tool = other_tool(name)
+    use = Use(name, tool.kind, tool.phrase, tool.target(mapping(fields.get("arguments"))))
+    succeeded, status = fields.get("success"), text(fields, "status")
+    if isinstance(succeeded, bool):
+        status = "completed" if succeeded else "failed"
+    return Found(use, status_end(status, text(fields, "error")))
+
+
+def _image_view(fields: Fields) -> Found:
+    path = text(fields, "path")
+    paths = () if path is None else (path.removeprefix("file://"),)
+    return Found(Use("view_image", ToolKind.READ, Phrase.READ, paths=paths), End(Outcome.SUCCEEDED))
+
+
+def _image_made(fields: Fields) -> Found:
+    name = "image_generation"
+    prompt = first_line(text(fields, "revised_prompt"))
+    use = Use(name, ToolKind.OTHER, Phrase.USED, f"{name} {prompt}" if prompt else name)
+    status = text(fields, "status")
+    return Found(use, End(Outcome.RETURNED) if status is None else status_end(status))
+
+
+def _sleep(_fields: Fields) -> Found:
+    return Found(Use("sleep", ToolKind.OTHER, Phrase.USED, "sleep"), End(Outcome.SUCCEEDED))
+
+
+_Reader = Callable[[Fields], Found]
+_ITEMS: dict[str, _Reader] = {
+    "CommandExecution": _command,
+    "FileChange": _file_change,
+    "McpToolCall": _mcp_call,
+    "WebSearch": _web_search,
+    "Extension": _extension,
+    "CollabAgentToolCall": _agent_call,
+    "DynamicToolCall": _own_tool,
+    "ImageView": _image_view,
+    "ImageGeneration": _image_made,
+    "Sleep": _sleep,
+}
+_EVENTS: dict[str, _Reader] = {
+    "exec_command_end": _command,
+    "patch_apply_end": _file_change,
+    "mcp_tool_call_end": _mcp_end,
+    "web_search_end": _web_search,
+    "dynamic_tool_call_response": _own_tool,
+    "view_image_tool_call": _image_view,
+    "image_generation_end": _image_made,
+    "collab_agent_spawn_end": _agent_started,
+}
+
+
+# Decodes what happens in the turns of a rollout: messages, calls and ends.
+
+_MOST_PLANS = 64
+_MOST_ERROR = 4096
+"""In characters. An error may contain the whole answer of a server."""
+
+
+class Turns:
+    """Decodes the turns of a rollout."""
+
+    def __init__(self) -> None:
+        self.calls = Calls()
+        self.texts = Conversation()
+        self._plans: dict[str, Plan] = {}
+        """By call_id: the plans of open calls; at most 64."""
+        self._searches = 0
+        """The number of web searches without an id."""
+        self._search_twins = Twins()
+        self._error: str | None = None
+        """The newest error of the present turn."""
+
+    def item(self, kind: str, item: Fields, at_ms: int | None) -> list[Event] | None:
+        """Return the events of a model's item; None if its type is not known."""
+        match kind:
+            case "message":
+                return self.texts.message_item(item, at_ms)
+            case "reasoning":
+                return self.texts.reasoning_item(item, at_ms)
+            case "agent_message":
+                return _agents_message(item, at_ms)
+            case "function_call" | "custom_tool_call" | "tool_search_call":
+                name = text(item, "name") or ("tool_search" if kind == "tool_search_call" else kind)
+                given = item.get("input") if kind == "custom_tool_call" else item.get("arguments")
+                use = use_of(name, text(item, "namespace"), given)
+                return self._started(item, use, mapping(given), at_ms)
+            case "local_shell_call":
+                action = mapping(item.get("action"))
+                return self._started(item, use_of("local_shell", None, action), action, at_ms)
+            case "function_call_output" | "custom_tool_call_output":
+                return self._output(_call_id(item), item.get("output"), at_ms)
+            case "tool_search_output":
+                return self._output(_call_id(item), {"content": "", "success": True}, at_ms)
+            case "web_search_call":
+                return self._web_search(item, at_ms)
+            case "image_generation_call":
+                found = read_event("image_generation_end", item)
+                return None if found is None else self._finished(_call_id(item), found, {}, at_ms)
+        return None
+
+    def completed(self, item: Fields, event: Fields, at_ms: int | None) -> list[Event] | None:
+        """Return the events of a completed item of a paginated history; None if its type is not known."""
+        key = text(item, "id")
+        match item.get("type"):
+            case "UserMessage":
+                return self.texts.prompt(_turns_joined(item), is_item=True)
+            case "AgentMessage":
+                return self.texts.answer(_turns_joined(item), key, at_ms, is_item=True)
+            case "Plan":
+                return self.texts.answer(text(item, "text"), None, at_ms)
+            case "Reasoning":
+                parts = items(item.get("summary_text")) or items(item.get("raw_content"))
+                return self.texts.thought(parts, key, at_ms)
+            case "SubAgentActivity" | "HookPrompt":
+                return []
+        found = read_item(item)
+        return None if found is None else self._finished(key or "", found, event, at_ms)
+
+    def event(self, kind: str, event: Fields, at_ms: int | None) -> list[Event] | None:
+        """Return the events of an event of Codex; None if it is no part of a turn."""
+        match kind:
+            case "user_message":
+                return self.texts.prompt(text(event, "message") or "")
+            case "agent_message":
+                return self.texts.answer(text(event, "message"), None, at_ms)
+            case "agent_reasoning":
+                return self.texts.thought([event.get("text")], None, at_ms)
+            case "error":
+                self._error = (message_in(event) or "")[:_MOST_ERROR] or None
+                return None
+            case "task_complete" | "turn_complete":
+                error, self._error = self._error, None
+                return self.texts.turn_ended(_turn_complete(event, error))
+            case "turn_aborted":
+                self._error = None
+                duration_ms = number(event, "duration_ms")
+                self.calls.abort(at_ms)
+                return self.texts.turn_ended(TurnEnded(Outcome.CANCELLED, duration_ms=duration_ms))
+            case "thread_rolled_back":
+                return [Rewound(number(event, "num_turns") or 0)]
+            case "entered_review_mode":
+                hint = text(event, "user_facing_hint") or text(event, "prompt") or "review"
+                return self.texts.after_prompts([Notice(f"review: {hint}", at_ms)])
+        found = read_event(kind, event)
+        if found is None or (kind == "web_search_end" and self._is_shown(found)):
+            return None if found is None else []
+        return self._finished(_call_id(event), found, event, at_ms)
+
+    def _is_shown(self, search: Found) -> bool:
+        """Return whether a web search came as a model's item. Older versions give those items no id."""
+        return self._search_twins.is_second(search.use.target or "", is_item=False)
+
+    def _started(self, item: Fields, use: Use, arguments: Fields, at_ms: int | None) -> list[Event]:
+        self.texts.begin_step()
+        call_id = _call_id(item)
+        events = self.calls.start(call_id, use, arguments, at_ms)
+        if use.tool == PLAN_TOOL:
+            self._plans[call_id] = plan_of(arguments.get("plan"))
+            if len(self._plans) > _MOST_PLANS:
+                del self._plans[next(iter(self._plans))]
+        if use.tool == QUESTION_TOOL:
+            question = first_question(arguments)
+            events.append(Permission(QUESTION_TOOL, None, None, at_ms, call_id, call_id, question))
+        if arguments.get("sandbox_permissions") == "require_escalated":
+            what = first_line(command_of(arguments)) or use.tool
+            events.append(Notice(f"needs permission to run outside the sandbox: {what}", at_ms))
+        return self.texts.after_prompts(events)
+
+    def _output(self, call_id: str, value: object, at_ms: int | None) -> list[Event]:
+        events = self.texts.after_prompts(self.calls.output(call_id, value, at_ms))
+        plan = self._plans.pop(call_id, None)
+        has_plan = any(isinstance(each, ToolEnded) and each.outcome is Outcome.SUCCEEDED for each in events)
+        return [*events, plan] if plan is not None and has_plan else events
+
+    def _finished(self, call_id: str, found: Found, event: Fields, at_ms: int | None) -> list[Event]:
+        end = found.end
+        if end is not None:
+            ended_ms, started_ms = number(event, "completed_at_ms"), number(event, "started_at_ms")
+            end = end._replace(at_ms=at_ms if ended_ms is None else ended_ms, started_ms=started_ms)
+        return self.texts.after_prompts(self.calls.finish(call_id, found.use, end))
+
+    def _web_search(self, item: Fields, at_ms: int | None) -> list[Event]:
+        """Return a search, which the model's own service runs: it has a single item, when it has ended."""
+        call_id, query = text(item, "id"), search_query(item.get("action"), text(item, "query"))
+        if call_id is None:
+            if self._search_twins.is_second(query or "", is_item=True):
+                return []
+            self._searches += 1
+            call_id = f"web_search_{self._searches}"
+        use = search_use("web_search", query)
+        end = End(Outcome.FAILED if item.get("status") == "failed" else Outcome.SUCCEEDED, at_ms=at_ms)
+        return self.texts.after_prompts(self.calls.finish(call_id, use, end))
+
+
+def _turn_complete(event: Fields, before: str | None) -> TurnEnded:
+    """Return the end of a turn. One that failed has the same type, with an error.
+
+    Older versions report the error of a turn without an answer only in an event before its end.
+
+    Args:
+        event: The end.
+        before: The newest error of the turn; None without one.
+    """
+    error = event.get("error")
+    duration_ms = number(event, "duration_ms")
+    if error is None or error == {}:
+        has_answer = event.get("last_agent_message") is not None
+        if before is None or has_answer:
+            return TurnEnded(Outcome.SUCCEEDED, duration_ms=duration_ms)
+        return TurnEnded(Outcome.FAILED, before, duration_ms=duration_ms)
+    message = message_in(mapping(error)) or (error if isinstance(error, str) else "the turn failed")
+    return TurnEnded(Outcome.FAILED, message, duration_ms=duration_ms)
+
+
+def _agents_message(item: Fields, at_ms: int | None) -> list[Event]:
+    """Return the message of one agent to another as a notice."""
+    names = " → ".join(name for key in ("author", "recipient") if (name := text(item, key)))
+    words = _turns_joined(item)
+    return [Notice(f"{names}: {words}", at_ms)] if words else []
+
+
+def _turns_joined(item: Fields) -> str:
+    return "".join(text(mapping(piece), "text") or "" for piece in items(item.get("content")))
+
+
+def _call_id(fields: Fields) -> str:
+    return text(fields, "call_id") or text(fields, "id") or ""
+
+
+FORMAT = "codex-rollout"
+_ONE_LINER = "codex_exec"
+"""The originator of a session that another program starts for one prompt, with `codex exec`."""
+_CONTEXT_ITEMS = frozenset(
+    {
+        *("compaction", "compaction_summary", "context_compaction", "compaction_trigger", "ghost_snapshot"),
+        *("additional_tools", "other"),
+    }
+)
+"""Items that belong to the model's context, and report nothing."""
+
+
+class Decoder:
+    """Decodes the lines of a rollout into events."""
+
+    def __init__(self) -> None:
+        self._turns = Turns()
+        self._has_begun = False
+        self._is_compacted = False
+        """Whether the newest content of the conversation is a compaction, which up to three lines report."""
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        payload, at_ms = mapping(fields.get("payload")), time_of(fields)
+        match fields.get("type"):
+            case "session_meta":
+                return self._session(payload)
+            case "turn_context":
+                return self._context(payload)
+            case "response_item":
+                return self._item(payload, at_ms)
+            case "event_msg":
+                return self._event(payload, at_ms)
+            case "compacted":
+                return self._compacted(at_ms)
+            case "token_usage_record":
+                return _usage(mapping(payload.get("thread_token_usage")), mapping(payload.get("usage")))
+            case "world_state" | "inter_agent_communication" | "inter_agent_communication_metadata":
+                return []
+        return [Unknown(f"type {in_words(fields.get('type'))}")]
+
+    def end(self) -> list[Event]:
+        """Return the events that follow from the end of the rollout."""
+        return [*self._turns.texts.late_prompts(), *self._turns.calls.end()]
+
+    def _session(self, payload: Fields) -> list[Event]:
+        """Begin the run. A second session_meta is that of the session from which this one was forked."""
+        if self._has_begun:
+            return []
+        self._has_begun = True
+        started = RunStarted(
+            FORMAT,
+            session_id=text(payload, "id") or text(payload, "session_id"),
+            cwd=self._move_to(text(payload, "cwd")),
+            agent_version=text(payload, "cli_version"),
+        )
+        branch = text(mapping(payload.get("git")), "branch")
+        is_one_liner = payload.get("originator") == _ONE_LINER
+        begun: list[Event] = [started]
+        if branch is not None or is_one_liner:
+            begun.append(RunInfo(branch=branch, is_one_liner=is_one_liner))
+        spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
+        if parent := text(payload, "parent_thread_id") or text(spawned, "parent_thread_id"):
+            return [*begun, Notice(f"subagent of session {parent}")]
+        if origin := text(payload, "forked_from_id"):
+            return [*begun, Notice(f"forked from session {origin}")]
+        return begun
+
+    def _move_to(self, cwd: str | None) -> str | None:
+        if cwd is not None:
+            self._turns.calls.cwd = cwd.rstrip("/\\")
+        return cwd
+
+    def _context(self, payload: Fields) -> list[Event]:
+        model, policy = text(payload, "model"), text(payload, "approval_policy")
+        cwd = self._move_to(text(payload, "cwd"))
+        if model is None and policy is None and cwd is None:
+            return []
+        return [RunInfo(model=model, cwd=cwd, permission_mode=policy)]
+
+    def _compacted(self, at_ms: int | None) -> list[Event]:
+        if self._is_compacted:
+            return []
+        self._is_compacted = True
+        return [Compaction(is_over=True, at_ms=at_ms)]
+
+    def _item(self, item: Fields, at_ms: int | None) -> list[Event]:
+        kind = item.get("type")
+        if isinstance(kind, str) and kind in _CONTEXT_ITEMS:
+            return []
+        events = self._turns.item(kind, item, at_ms) if isinstance(kind, str) else None
+        return [Unknown(f"item {in_words(kind)}")] if events is None else self._changed(events)
+
+    def _event(self, event: Fields, at_ms: int | None) -> list[Event]:
+        kind = event.get("type")
+        if kind == "token_count":
+            info = mapping(event.get("info"))
+            total, last = mapping(info.get("total_token_usage")), mapping(info.get("last_token_usage"))
+            return _usage(total, last, number(info, "model_context_window"))
+        if kind == "thread_settings_applied":
+            return self._context(mapping(event.get("thread_settings")))
+        if kind == "thread_name_updated":
+            title = text(event, "thread_name")
+            return [] if title is None else [RunInfo(title=title, is_users_title=True)]
+        if kind in ("task_started", "turn_started"):
+            size = number(event, "model_context_window")
+            self._turns.texts.announce_turn()
+            cut = self._turns.calls.begin_turn()
+            return cut if size is None else [*cut, Usage(Tokens(context_size=size), UsageScope.REQUEST)]
+        if kind == "context_compacted":
+            return self._compacted(at_ms)
+        if kind == "item_completed":
+            item = mapping(event.get("item"))
+            if item.get("type") == "ContextCompaction":
+                return self._compacted(at_ms)
+            found = self._turns.completed(item, event, at_ms)
+            return [Unknown(f"item {in_words(item.get('type'))}")] if found is None else self._changed(found)
+        if not isinstance(kind, str):
+            return [Unknown(f"event {in_words(kind)}")]
+        events = self._turns.event(kind, event, at_ms)
+        if events is not None:
+            return self._changed(events)
+        notice = notice_of(kind, event, at_ms)
+        return [Unknown(f"event {in_words(kind)}")] if notice is None else notice
+
+    def _changed(self, events: list[Event]) -> list[Event]:
+        if events:
+            self._is_compacted = False
+        return events
+
+
+def _usage(total: Fields, last: Fields, size: int | None = None) -> list[Event]:
+    """Return the token count of the run so far, and the context of the newest request."""
+    used = number(last, "total_tokens")
+    tokens = tokens_of(total)._replace(context_used=used, context_size=size)
+    return [] if tokens == Tokens() else [Usage(tokens, UsageScope.RUN)]

@@ -1,0 +1,61 @@
+"""Recognises the lines of Codex's rollouts, and finds the role and the time of a line."""
+
+from __future__ import annotations
+
+from agentwatch.agents.agent import LineRole
+from agentwatch.agents.fields import Fields
+from agentwatch.agents.on_disk import iso_ms
+
+_TYPES = frozenset(
+    {
+        *("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"),
+        *("token_usage_record", "inter_agent_communication", "inter_agent_communication_metadata"),
+    }
+)
+_CALLS = frozenset(
+    {
+        *("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"),
+        *("local_shell_call", "web_search_call", "tool_search_call", "tool_search_output"),
+        *("image_generation_call", "exec_command_end", "patch_apply_end", "mcp_tool_call_end"),
+        *("web_search_end", "view_image_tool_call", "image_generation_end", "dynamic_tool_call_response"),
+        "collab_agent_spawn_end",
+    }
+)
+_TEXT_ITEMS = frozenset({"UserMessage", "AgentMessage", "Reasoning", "Plan", "ContextCompaction"})
+_LATEST_MS = 7_258_118_400_000
+"""The year 2200. A clock that shows a later time is wrong."""
+
+
+def recognises(fields: Fields) -> bool:
+    """Return whether only Codex can have written a line to a rollout."""
+    kind = fields.get("type")
+    return isinstance(kind, str) and kind in _TYPES and isinstance(fields.get("payload"), dict)
+
+
+def role(fields: Fields) -> LineRole:
+    """Return the role of a line."""
+    payload, kind = fields.get("payload"), fields.get("type")
+    if not isinstance(payload, dict):
+        return LineRole.OTHER
+    if kind == "session_meta":
+        return LineRole.START
+    of = payload.get("type")
+    if not isinstance(of, str):
+        return LineRole.OTHER
+    if of == "item_completed":
+        item = payload.get("item")
+        name = item.get("type") if isinstance(item, dict) else None
+        is_call = isinstance(name, str) and name not in _TEXT_ITEMS
+        return LineRole.CALL if is_call else LineRole.OTHER
+    return LineRole.CALL if of in _CALLS else LineRole.OTHER
+
+
+def time_of(fields: Fields) -> int | None:
+    """Return the time of a line, in milliseconds since the epoch; None if it has none.
+
+    Example:
+        >>> time_of({"timestamp": "1970-01-01T00:00:01.500Z"})
+        1500
+    """
+    at_ms = iso_ms(fields.get("timestamp"))
+    return at_ms if at_ms is not None and 0 < at_ms < _LATEST_MS else None

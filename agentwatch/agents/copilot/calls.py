@@ -1,0 +1,369 @@
+"""Makes the events of Copilot's tool calls, and keeps what the lines of open calls depend on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+from agentwatch.agents.changes import changed_lines, line_count, patched_files, summed
+from agentwatch.agents.fields import Fields, items, mapping, number, text
+from agentwatch.agents.tool import (
+    NO_FACTS,
+    Facts,
+    Phrase,
+    Tool,
+    command_in,
+    first_line,
+    named,
+    other_tool,
+    path_in,
+)
+from agentwatch.session.events import (
+    Event,
+    Outcome,
+    Permission,
+    Plan,
+    PlanEntry,
+    PlanStatus,
+    ToolEnded,
+    ToolKind,
+    ToolProgress,
+    ToolStarted,
+)
+from agentwatch.text.amounts import plural
+from agentwatch.text.paths import relative_to
+
+# Reads the outcome of a Copilot tool call from the line that ends it.
+
+_REFUSED_CODES = frozenset({"denied", "rejected"})
+_INTERRUPTED_CODES = frozenset({"cancelled", "canceled", "aborted", "interrupted"})
+_IN_BACKGROUND = (
+    *("<command started in background with ", "<command started in detached background with "),
+    *("<command with ", "Agent started in background with "),
+)
+_STILL_RUNS = " is still running after "
+_EXIT = " with exit code "
+"""Copilot's own last line of a result: `<shellId: 0 completed with exit code 3>`; before 1.0.60,
+`<exited with exit code 3>`."""
+_MOST_DIGITS = 11
+_EXIT_BLOCKS = ("shell_exit", "terminal")
+
+
+class Result(NamedTuple):
+    """The outcome of a call."""
+
+    outcome: Outcome
+    error: str | None = None
+    exit_code: int | None = None
+    facts: Facts = NO_FACTS
+
+
+def read_result(tool: Tool, data: Fields, answer: str | None, *, is_whole: bool = True) -> Result:
+    """Read the result of a call.
+
+    `success` is true for a command that exited with another code than 0, and for one that continues in the
+    background.
+
+    Args:
+        tool: The tool of the call.
+        data: The field `data` of the line.
+        answer: The answer to the question whether the call may run; None without one.
+        is_whole: Whether all of the line was read. If not, the exit code of a command may be missing.
+    """
+    result = mapping(data.get("result"))
+    content = text(result, "content") or text(data, "result") or ""
+    error = mapping(data.get("error"))
+    message, reason = text(error, "message") or text(data, "error"), text(error, "code")
+    code = _exit_code(tool, data, result, content)
+    if (answer or "").startswith("denied") or reason in _REFUSED_CODES:
+        return Result(Outcome.REJECTED, message or answer, code)
+    if answer == "cancelled" or reason in _INTERRUPTED_CODES:
+        return Result(Outcome.CANCELLED, message or answer, code)
+    if code:
+        return Result(Outcome.FAILED, f"exit {code}", code)
+    success = data.get("success")
+    if success is False:
+        return Result(Outcome.FAILED, message or content or "the tool failed", code)
+    if _is_in_background(tool, content):
+        return Result(Outcome.RETURNED, facts=Facts(note="in the background"))
+    if success is True and code is None and tool.kind is ToolKind.EXECUTE and not is_whole:
+        return Result(Outcome.RETURNED, "its line is too large to be read")
+    if success is not True:
+        return Result(Outcome.RETURNED, "came back without an outcome", code)
+    return Result(Outcome.SUCCEEDED, None, code, _facts(tool, data, result, content))
+
+
+def _exit_code(tool: Tool, data: Fields, result: Fields, content: str) -> int | None:
+    """Return the exit code: its own field, that of a block of the content, or that in Copilot's last line."""
+    code = number(mapping(data.get("shellExecution")), "exitCode")
+    blocks = (mapping(block) for block in items(result.get("contents")))
+    codes = (number(block, "exitCode") for block in blocks if block.get("type") in _EXIT_BLOCKS)
+    code = next((each for each in codes if each is not None), None) if code is None else code
+    if code is not None or tool.kind is not ToolKind.EXECUTE:
+        return code
+    last = content.rstrip().rpartition("\n")[2]
+    if not (last.startswith("<") and last.endswith(">")):
+        return None
+    digits = last[:-1].rpartition(_EXIT)[2]
+    is_code = digits.removeprefix("-").isdecimal() and len(digits) <= _MOST_DIGITS
+    return int(digits) if is_code else None
+
+
+def _is_in_background(tool: Tool, content: str) -> bool:
+    if tool.kind not in (ToolKind.EXECUTE, ToolKind.DELEGATE):
+        return False
+    last = content.rstrip().rpartition("\n")[2]
+    is_shell = last.startswith("<command with ")
+    return last.startswith(_IN_BACKGROUND) and (not is_shell or _STILL_RUNS in last)
+
+
+def is_diff(text: str) -> bool:
+    """Return whether the detailed content of a result is a unified diff. That of a file's view is one too."""
+    return "\n@@ -" in text
+
+
+def _facts(tool: Tool, data: Fields, result: Fields, content: str) -> Facts:
+    detailed = text(result, "detailedContent") or ""
+    if tool.kind is ToolKind.READ and is_diff(detailed):
+        return Facts(note=plural(line_count(content), "line"))
+    if tool.kind is not ToolKind.EDIT:
+        return NO_FACTS
+    added, removed = changed_lines(detailed) if is_diff(detailed) else (None, None)
+    edits = [mapping(edit) for edit in items(data.get("fileEdits"))]
+    is_new = bool(edits) and all(edit.get("kind") == "create" for edit in edits)
+    return Facts(
+        phrase=Phrase.CREATED if is_new else None,
+        is_new_file=is_new,
+        lines_added=added,
+        lines_removed=removed,
+    )
+
+
+# Copilot's tools: the kind, phrase and target of each, and the arguments of a call.
+# The arguments come from the captures, and from lines of other versions that others have published.
+
+SHELLS = frozenset({"bash", "shell", "powershell", "local_shell"})
+ASK_USER = "ask_user"
+PATCH = "patch"
+"""The name under which arguments that are one text are kept: `apply_patch` has a patch."""
+_MOST_ENTRIES = 1000
+
+
+_SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
+_VIEW = Tool(ToolKind.READ, Phrase.READ, paths=path_in("path", "file_path", "filePath"))
+_EDIT = Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("path", "file_path", "filePath"))
+_CREATE = Tool(ToolKind.EDIT, Phrase.CREATED, paths=path_in("path", "file_path", "filePath"))
+_GREP = Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern", "query"))
+
+TOOLS = {
+    **dict.fromkeys(SHELLS, _SHELL),
+    "view": _VIEW,
+    "edit": _EDIT,
+    "create": _CREATE,
+    "str_replace_editor": _EDIT,
+    "grep": _GREP,
+    "rg": _GREP,
+    "glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("pattern")),
+    "web_fetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
+    "web_search": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query")),
+    "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "name", "agent_type")),
+    # Tools of Copilot in VS Code, whose transcripts have the same lines.
+    "run_in_terminal": _SHELL,
+    "read_file": _VIEW,
+    "create_file": _CREATE,
+    "replace_string_in_file": _EDIT,
+    "insert_edit_into_file": _EDIT,
+    "grep_search": _GREP,
+    "file_search": Tool(ToolKind.SEARCH, Phrase.FOUND, named("query")),
+    "list_dir": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("path")),
+    "update_todo": Tool(ToolKind.PLAN, Phrase.TODOS),
+}
+_OF_EDITOR = {"view": _VIEW, "create": _CREATE}
+"""What `str_replace_editor` does, by its argument `command`."""
+_BOXES = {
+    "- [ ] ": PlanStatus.PENDING,
+    "- [x] ": PlanStatus.COMPLETED,
+    "- [X] ": PlanStatus.COMPLETED,
+    "- [~] ": PlanStatus.IN_PROGRESS,
+    "- [>] ": PlanStatus.IN_PROGRESS,
+}
+
+
+def read_arguments(value: object) -> Fields:
+    """Return the arguments of a call. They may be an object, an object as a string, or any other text."""
+    found = mapping(value)
+    return {PATCH: value} if not found and isinstance(value, str) and value else found
+
+
+def tool_of(name: str, arguments: Fields, server: str | None, server_tool: str | None) -> Tool:
+    """Return the tool of a call.
+
+    Args:
+        name: The tool's name.
+        arguments: The arguments of the call.
+        server: The MCP server that has the tool; None for a tool of Copilot's own.
+        server_tool: The tool's name on that server.
+    """
+    if server is not None:
+        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{server} {server_tool or name}")
+    if name == "str_replace_editor":
+        return _OF_EDITOR.get(text(arguments, "command") or "", _EDIT)
+    return _patching(arguments) if name == "apply_patch" else TOOLS.get(name) or other_tool(name)
+
+
+def _patching(arguments: Fields) -> Tool:
+    """Return the tool that applies a patch. Its kind is what the patch does."""
+    changes = summed(patched_files(text(arguments, PATCH) or text(arguments, "input") or ""))
+    return Tool(changes.kind, changes.phrase, paths=lambda _arguments: list(changes.paths))
+
+
+def plan_entries(arguments: Fields) -> tuple[PlanEntry, ...]:
+    """Return the entries of a to-do list in Markdown: `- [x] Read the notes`."""
+    entries = []
+    for line in (text(arguments, "todos") or "").split("\n", _MOST_ENTRIES)[:_MOST_ENTRIES]:
+        stripped = line.strip()
+        status = _BOXES.get(stripped[:6])
+        if status is not None:
+            entries.append(PlanEntry(stripped[6:], status))
+    return tuple(entries)
+
+
+_Value = TypeVar("_Value")
+_MOST_OPEN = 256
+_MOST_NAME = 1000
+"""In characters. The ids in captures have at most 64."""
+_COMPARED = 256
+"""In characters. Two outputs that begin alike are one output that grows."""
+_MOST_KEPT = 10_000
+"""In characters, of the arguments of a call that is announced and has not started."""
+
+
+class _Known(NamedTuple):
+    """What is known of a call before its end."""
+
+    name: str
+    tool: Tool
+    target: str | None
+    paths: tuple[str, ...]
+
+
+class Calls:
+    """The calls of one recording."""
+
+    def __init__(self) -> None:
+        self.cwd = ""
+        """The working directory without a trailing separator; empty if unknown."""
+        self._known: dict[str, _Known] = {}
+        """The calls that have not ended, by their id; at most 256, as the next two."""
+        self._answers: dict[str, str] = {}
+        """The answers to the questions whether a call may run."""
+        self._outputs: dict[str, tuple[int, str]] = {}
+        """The length and the beginning of the last output of a call."""
+
+    def name_of(self, call_id: str | None) -> str | None:
+        """Return the name of the tool of a call that has not ended; None if unknown."""
+        known = self._known.get(call_id or "")
+        return None if known is None else known.name
+
+    def requested(self, request: Fields) -> None:
+        """Keep a call that a message announces. Older versions write no line when it starts."""
+        call_id, arguments = text(request, "toolCallId"), read_arguments(request.get("arguments"))
+        size = sum(len(value) for value in arguments.values() if isinstance(value, str))
+        if call_id is not None and call_id not in self._known and size <= _MOST_KEPT:
+            self._keep(call_id, self._read(text(request, "name") or "tool", arguments, request))
+
+    def started(
+        self, data: Fields, *, agent: str | None, group: str | None, at_ms: int | None
+    ) -> list[Event]:
+        """Return the events of a call's start. One that asks the user something is a question."""
+        call_id, arguments = text(data, "toolCallId") or "", read_arguments(data.get("arguments"))
+        known = self._read(text(data, "toolName") or "tool", arguments, data)
+        self._keep(call_id, known)
+        started = ToolStarted(
+            call_id=call_id,
+            session_id=None,
+            tool=known.name,
+            kind=known.tool.kind,
+            phrase=known.tool.phrase,
+            target=known.target,
+            path=known.paths[0] if known.paths else None,
+            group=group,
+            at_ms=at_ms,
+            agent=agent,
+            more_paths=known.paths[1:],
+        )
+        if known.name != ASK_USER:
+            return [started]
+        question = first_line(text(arguments, "question") or text(arguments, "message"))
+        return [
+            started,
+            Permission(ASK_USER, None, at_ms=at_ms, key=call_id, call_id=call_id, target=question),
+        ]
+
+    def progress(self, data: Fields) -> ToolProgress:
+        """Read the output of a call so far.
+
+        Its lines contain all of the output, or what is new. In captures, the same output came twice in a row.
+        """
+        call_id, output = text(data, "toolCallId") or "", text(data, "partialOutput") or ""
+        length, start = self._outputs.get(call_id, (0, ""))
+        is_whole = length > 0 and len(output) >= length and output.startswith(start)
+        if len(call_id) <= _MOST_NAME:
+            self._outputs[call_id] = len(output), output[:_COMPARED]
+            _bound(self._outputs)
+        return ToolProgress(call_id, None, output or None, is_whole=is_whole)
+
+    def answered(self, call_id: str | None, kind: str | None) -> None:
+        """Keep the answer to the question whether a call may run."""
+        if call_id is not None and kind is not None and max(len(call_id), len(kind)) <= _MOST_NAME:
+            self._answers[call_id] = kind
+            _bound(self._answers)
+
+    def ended(self, data: Fields, *, agent: str | None, at_ms: int | None, is_whole: bool) -> ToolEnded:
+        """Return a call's end. Of a line that is too large, not all was read."""
+        call_id = text(data, "toolCallId") or ""
+        known = self._known.pop(call_id, None)
+        self._outputs.pop(call_id, None)
+        name = known.name if known is not None else text(data, "toolName") or "tool"
+        tool = known.tool if known is not None else self._read(name, {}, data).tool
+        result = read_result(tool, data, self._answers.pop(call_id, None), is_whole=is_whole)
+        return ToolEnded(
+            call_id=call_id,
+            session_id=None,
+            tool=name,
+            kind=tool.kind,
+            outcome=result.outcome,
+            phrase=result.facts.phrase or tool.phrase,
+            target=known.target if known is not None else None,
+            path=known.paths[0] if known is not None and known.paths else None,
+            error=result.error,
+            note=result.facts.note,
+            exit_code=result.exit_code,
+            is_new_file=result.facts.is_new_file,
+            lines_added=result.facts.lines_added,
+            lines_removed=result.facts.lines_removed,
+            at_ms=at_ms,
+            agent=agent,
+        )
+
+    def plan(self, data: Fields) -> list[Event]:
+        """Return the to-do list of a call that has started."""
+        arguments = read_arguments(data.get("arguments"))
+        entries = plan_entries(arguments) if text(data, "toolName") == "update_todo" else ()
+        return [Plan(entries)] if entries else []
+
+    def _read(self, name: str, arguments: Fields, data: Fields) -> _Known:
+        server = text(data, "mcpServerName")
+        tool = tool_of(name, arguments, server, text(data, "mcpToolName"))
+        paths = tuple(tool.paths(arguments))
+        shown = ", ".join(relative_to(path, self.cwd) or path for path in paths)
+        return _Known(name, tool, shown or tool.target(arguments), paths)
+
+    def _keep(self, call_id: str, known: _Known) -> None:
+        if max(len(call_id), len(known.name)) <= _MOST_NAME:
+            self._known[call_id] = known
+            _bound(self._known)
+
+
+def _bound(calls: dict[str, _Value]) -> None:
+    if len(calls) > _MOST_OPEN:
+        del calls[next(iter(calls))]

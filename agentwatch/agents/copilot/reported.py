@@ -1,0 +1,140 @@
+"""The locks of Copilot on its sessions: `session-state/ID/inuse.PID.lock` in its folder.
+
+Observed in Copilot CLI 1.0.102. A killed process leaves its file behind, and its id may be used again: a
+process that began after the file was written does not hold it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Container, Iterable
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from agentwatch.agents.described import FileState, own_files
+from agentwatch.agents.found import Key
+from agentwatch.agents.reported import Life, Said
+from agentwatch.sources.proc import Proc
+
+_AGENT = "copilot"
+_FULL_SECONDS = 10.0
+"""The time between two readings of all sessions. In between, only new sessions and those in use are read."""
+_RECENT_NS = 60 * 10**9
+_MOST_SESSIONS = 20_000
+_MOST_DIGITS = 10
+_TOLERANCE_MS = 2000
+
+
+class _Session:
+    """The locks of one session, as they were when its folder last changed."""
+
+    __slots__ = ("changed_ns", "is_recent", "locks")
+
+    def __init__(self) -> None:
+        self.changed_ns = -1
+        self.is_recent = True
+        """Whether its folder has changed in the last minute: the lock follows the folder."""
+        self.locks: list[tuple[int, int]] = []
+        """The process of each lock, and when its file was written, in milliseconds since the epoch."""
+
+
+class CopilotLocks:
+    """Reads which sessions are in use."""
+
+    is_exact = False
+
+    def __init__(self, folders: Iterable[Path], uid: int, proc: Proc) -> None:
+        """Create it without sessions.
+
+        Args:
+            folders: The folders `session-state`.
+            uid: The user whose files and processes count.
+            proc: Where the processes are read.
+        """
+        self._folders = tuple(map(str, folders))
+        self._uid = uid
+        self._proc = proc
+        self._has_proc = proc.exists()
+        self._full_due = 0.0
+        self._changed: dict[str, int] = {}
+        self._sessions: dict[str, dict[str, _Session]] = {folder: {} for folder in self._folders}
+        """The sessions in each folder, by their ids."""
+        self.said: dict[Key, Said] = {}
+
+    def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:  # noqa: ARG002 - few files
+        """Read what may have changed, and return whether something new is said.
+
+        Args:
+            now: The time, in seconds since the epoch.
+            keys: Not used: all files are read, or those whose time has come.
+        """
+        is_full = not 0 <= self._full_due - now <= _FULL_SECONDS
+        if is_full:
+            self._full_due = now + _FULL_SECONDS
+        for folder in self._folders:
+            changed = _changed_ns(folder)
+            if is_full or changed != self._changed.get(folder):
+                self._changed[folder] = changed
+                self._list(folder)
+        said = {}
+        for folder, sessions in self._sessions.items():
+            for name, session in sessions.items():
+                if is_full or session.locks or session.is_recent:
+                    self._read(f"{folder}/{name}", session)
+                for pid, written_ms in session.locks:
+                    if self._holds(pid, written_ms):
+                        said[_AGENT, name] = Said(_AGENT, name, Life.LIVE, pid)
+        has_changed = said != self.said
+        self.said = said
+        return has_changed
+
+    def _list(self, folder: str) -> None:
+        """Find the sessions of a folder."""
+        known, names = self._sessions[folder], []
+        with suppress(OSError), os.scandir(folder) as entries:
+            names = [
+                entry.name for entry in islice(entries, _MOST_SESSIONS) if entry.is_dir(follow_symlinks=False)
+            ]
+        self._sessions[folder] = {name: known.get(name) or _Session() for name in names}
+
+    def _read(self, path: str, session: _Session) -> None:
+        """Read the locks of a session, if its folder has changed."""
+        changed = _changed_ns(path)
+        if changed == session.changed_ns:
+            session.is_recent = time.time_ns() - changed < _RECENT_NS
+            return
+        is_settled = FileState(0, 0, changed).is_settled
+        session.changed_ns = changed if is_settled else -1
+        session.is_recent = not is_settled or time.time_ns() - changed < _RECENT_NS
+        session.locks = [
+            (_pid(name), state.changed_ns // 10**6) for name, state in own_files(path, self._uid, _is_lock)
+        ]
+
+    def _holds(self, pid: int, written_ms: int) -> bool:
+        if not self._has_proc:
+            try:
+                os.kill(pid, 0)
+            except (OSError, OverflowError):
+                return False
+            return True
+        stat = self._proc.stat(pid)
+        return stat is not None and stat.began_ms <= written_ms + _TOLERANCE_MS
+
+
+def _is_lock(name: str) -> bool:
+    return name.startswith("inuse.") and name.endswith(".lock") and _pid(name) > 0
+
+
+def _pid(name: str) -> int:
+    digits = name.removeprefix("inuse.").removesuffix(".lock")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS else 0
+
+
+def _changed_ns(folder: str) -> int:
+    """Return the modification time of a folder, in nanoseconds; 0 for a link and a missing folder."""
+    try:
+        return os.lstat(folder).st_mtime_ns
+    except OSError:
+        return 0

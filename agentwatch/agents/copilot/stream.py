@@ -1,0 +1,793 @@
+"""Decodes the lines of Copilot, on disk and in the stream."""
+
+from __future__ import annotations
+
+from agentwatch.agents.copilot.calls import ASK_USER, Calls
+from agentwatch.agents.decoder import Salvaged, SegmentText
+from agentwatch.agents.fields import Fields, in_words, items, known_sum, mapping, number, text
+from agentwatch.agents.on_disk import time_of
+from agentwatch.agents.tool import first_line
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    Notice,
+    Outcome,
+    Permission,
+    Prompt,
+    Retry,
+    Rewound,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    TextRetracted,
+    Tokens,
+    TurnEnded,
+    TurnStarted,
+    Unknown,
+    Usage,
+    UsageScope,
+)
+
+# Reads Copilot's lines about incidents, and knows the lines that report nothing.
+
+_SESSION = (
+    *("remote_steerable_changed", "schedule_created", "schedule_cancelled"),
+    *("schedule_rearmed", "autopilot_objective_changed", "mode_changed", "mode_notice_delivered"),
+    *("session_limits_changed", "limits_changed", "permissions_changed", "plan_changed", "todos_changed"),
+    *("workspace_file_changed", "handoff", "usage_checkpoint", "context_cleared", "task_complete"),
+    *("tools_updated", "background_tasks_changed", "skills_loaded", "custom_agents_updated"),
+    *("mcp_servers_loaded", "mcp_server_status_changed", "extensions_loaded", "binary_asset"),
+    *("custom_notification", "managed_settings_resolved", "managed_settings_enforced"),
+    *("canvas_opened", "canvas_registry_changed", "canvas_closed", "canvas_unavailable"),
+    *("canvas_recorded", "canvas_removed", "extensions_attachments_pushed", "fusion_route_started"),
+    *("fusion_route_failed", "fusion_resolved", "fusion_completed", "external_agents_changed"),
+)
+_ASSISTANT = (
+    *("turn_start", "turn_end", "intent", "message_start", "streaming_delta", "tool_call_delta", "idle"),
+    *("server_tool_progress", "fusion_phase_started", "fusion_phase_completed", "fusion_phase_failed"),
+)
+_OTHERS = (
+    *("tool.user_requested", "tool.execution_progress", "tool_search.activated", "skill.invoked"),
+    *("subagent.configured", "subagent.completed", "subagent.selected", "subagent.deselected"),
+    *("hook.start", "hook.end", "hook.progress", "system.message", "pending_messages.modified"),
+    *("model.call_start", "model.call_finished", "model.model_call_started", "sampling.requested"),
+    *("sampling.completed", "mcp.oauth_required", "mcp.oauth_completed", "mcp.tools.list_changed"),
+    *("mcp.resources.list_changed", "mcp.prompts.list_changed", "mcp.headers_refresh_required"),
+    *("mcp.headers_refresh_completed", "mcp_app.tool_call_complete", "external_tool.requested"),
+    *("external_tool.completed", "command.queued", "command.execute", "command.completed"),
+    *("commands.changed", "capabilities.changed", "factory.run_updated", "factory.run_started"),
+    *("factory.run_settled", "ui.ephemeral_query"),
+)
+
+SILENT = frozenset(
+    (
+        *(f"session.{name}" for name in _SESSION),
+        *(f"assistant.{name}" for name in _ASSISTANT),
+        *_OTHERS,
+    )
+)
+"""The types of lines that report nothing that is shown, or that repeat other lines. The list is that of
+`session-events.ts` in `@github/copilot-sdk`, and of captures."""
+
+
+def session_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
+    """Return the events of a line about the session: a compaction, a notice."""
+    match kind:
+        case "session.compaction_start":
+            before = number(data, "preCompactionTokens")
+            return [Compaction(False, text(data, "trigger"), before, at_ms=at_ms)]
+        case "session.compaction_complete":
+            before, after = number(data, "preCompactionTokens"), number(data, "postCompactionTokens")
+            done = Compaction(True, text(data, "trigger"), before, after, at_ms)
+            failure = text(data, "error") if data.get("success") is False else None
+            return [done] if failure is None else [done, Notice(f"compaction failed: {failure}", at_ms)]
+        case "session.truncation":
+            removed = number(data, "tokensRemovedDuringTruncation") or number(data, "droppedTokens")
+            count = "" if removed is None else f": {removed:,} tokens removed"
+            return [Notice(f"context truncated{count}", at_ms)]
+        case "session.info" | "session.warning":
+            message = text(data, "message")
+            return [] if message is None else [Notice(message, at_ms)]
+    return silent_or_unknown(kind)
+
+
+def other_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
+    """Return the events of a line of another family: a failed request or hook, a notification."""
+    match kind:
+        case "model.call_failure":
+            return [Retry(text(data, "errorMessage") or _status(data), at_ms=at_ms)]
+        case "hook.end" if data.get("success") is False:
+            error = text(mapping(data.get("error")), "message") or "no reason given"
+            return [Notice(f"hook {in_words(data.get('hookType'))} failed: {error}", at_ms)]
+        case "system.notification":
+            description = text(mapping(data.get("kind")), "description")
+            words = description or first_line(text(data, "content"))
+            return [Notice(f"notification: {words}", at_ms)] if words else []
+    return silent_or_unknown(kind)
+
+
+def silent_or_unknown(kind: str) -> list[Event]:
+    """Return no events for a known line; an `Unknown` for any other."""
+    return [] if kind in SILENT else [Unknown(f"type {in_words(kind)}")]
+
+
+def _status(data: Fields) -> str:
+    status = number(data, "statusCode")
+    return "the model's request failed" + ("" if status is None else f" with status {status}")
+
+
+# Reads the questions that Copilot asks the user, and their answers.
+
+_MOST_OPEN = 64
+
+_TARGETS = ("fullCommandText", "path", "fileName", "url", "fact", "extensionName", "hookMessage", "intention")
+"""The fields that say what a call would act on, the most specific first."""
+_PEOPLE = ("user", "human", "person", "interactive", "prompt", "client", "host", "sdk", "remote")
+"""Words in `decisionSource` that mean that somebody was asked."""
+_BY_ITSELF = (
+    *("denied-by-rules", "denied-no-approval-rule", "denied-by-content-exclusion-policy"),
+    "denied-by-permission-request-hook",
+)
+"""Answers that nobody was asked for."""
+ASKING = frozenset(
+    {
+        *("user_input.requested", "elicitation.requested", "exit_plan_mode.requested"),
+        *("auto_mode_switch.requested", "session_limits_exhausted.requested"),
+    }
+)
+"""The types of other questions."""
+ANSWERING = frozenset(f"{kind.partition('.')[0]}.completed" for kind in ASKING)
+
+
+class Questions:
+    """The questions that have no answer yet, and the answers of calls that have not ended."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, Permission] = {}
+        """By the id of the question; at most 64."""
+
+    def requested(self, data: Fields, tool: str | None, at_ms: int | None) -> Permission:
+        """Read a question whether a call may run.
+
+        Args:
+            data: The field `data` of the line.
+            tool: The tool of the call, if it is known.
+            at_ms: The time of the line.
+        """
+        request = mapping(data.get("permissionRequest"))
+        target = next((found for key in _TARGETS if (found := text(request, key))), None)
+        if server := text(request, "serverName"):
+            target = f"{server} {text(request, 'toolName') or ''}".strip()
+        subject = tool or text(request, "toolName") or text(request, "kind") or "permission"
+        is_automatic = data.get("resolvedByHook") is True
+        return self._keep(
+            Permission(
+                subject,
+                answer=None,
+                at_ms=at_ms,
+                key=text(data, "requestId"),
+                call_id=call_of(data),
+                target=first_line(target),
+                is_automatic=is_automatic,
+            )
+        )
+
+    def completed(self, data: Fields, at_ms: int | None) -> Permission:
+        """Read the answer to such a question."""
+        result = mapping(data.get("result"))
+        kind = text(result, "kind") or text(data, "kind") or "answered"
+        reason = text(result, "feedback") or text(result, "message") or text(result, "reason")
+        source = text(data, "decisionSource") or text(result, "decisionSource")
+        is_automatic = kind.startswith(_BY_ITSELF) or (source is not None and not _is_person(source))
+        return self._answered(data, kind.replace("-", " "), reason, at_ms, is_automatic=is_automatic)
+
+    def asked(self, kind: str, data: Fields, at_ms: int | None) -> Permission:
+        """Read another question: for an input, a form, or the end of the plan mode."""
+        target = text(data, "question") or text(data, "message") or text(data, "summary")
+        return self._keep(
+            Permission(
+                kind.partition(".")[0],
+                answer=None,
+                at_ms=at_ms,
+                key=text(data, "requestId"),
+                call_id=text(data, "toolCallId"),
+                target=first_line(target),
+            )
+        )
+
+    def answered(self, data: Fields, at_ms: int | None) -> Permission:
+        """Read the answer to another question."""
+        answer = text(data, "action") or text(data, "response") or text(data, "selectedAction")
+        return self._answered(data, answer or "answered", None, at_ms)
+
+    def _keep(self, question: Permission) -> Permission:
+        if question.key is not None and len(question.key) <= _MOST_ID:
+            self._asked[question.key] = question._replace(target=None)
+            if len(self._asked) > _MOST_OPEN:
+                del self._asked[next(iter(self._asked))]
+        return question
+
+    def _answered(
+        self, data: Fields, answer: str, reason: str | None, at_ms: int | None, *, is_automatic: bool = False
+    ) -> Permission:
+        key = text(data, "requestId")
+        question = self._asked.pop(key or "", Permission("permission", None))
+        return Permission(
+            question.subject,
+            answer,
+            reason,
+            at_ms,
+            key=key,
+            call_id=text(data, "toolCallId") or question.call_id,
+            is_automatic=is_automatic or question.is_automatic,
+        )
+
+
+def call_of(data: Fields) -> str | None:
+    """Return the call that a question is about."""
+    request, prompt = mapping(data.get("permissionRequest")), mapping(data.get("promptRequest"))
+    return text(request, "toolCallId") or text(prompt, "toolCallId") or text(data, "toolCallId")
+
+
+def _is_person(source: str) -> bool:
+    words = source.casefold()
+    return any(person in words for person in _PEOPLE)
+
+
+# Copilot's texts and thoughts: their deltas, and the whole message that repeats them.
+
+_TEXT_MOST_AGENTS = 64
+_MOST_IDS = 16
+
+
+class Answers:
+    """The texts of the main agent's messages. Those of subagents are only shown when they are whole."""
+
+    def __init__(self) -> None:
+        self._segment = SegmentText()
+        self._message: str | None = None
+        """The id of the message whose deltas these are; None without deltas."""
+        self._length = 0
+
+    def add(self, data: Fields, at_ms: int | None) -> list[Event]:
+        """Return the events of a delta."""
+        delta = text(data, "deltaContent")
+        if delta is None:
+            return []
+        message = text(data, "messageId") or ""
+        events = [] if message == self._message else self.end()
+        self._message = message
+        self._segment.add(delta)
+        self._length += len(delta)
+        return [*events, Text(Channel.ANSWER, delta, at_ms)]
+
+    def whole(self, data: Fields, at_ms: int | None) -> list[Event]:
+        """Return what a whole message adds to its deltas. One that differs from them replaces them.
+
+        A long message may come in several chunks. The deltas of such a message stay.
+        """
+        content = text(data, "content")
+        is_streamed = self._message == (text(data, "messageId") or "")
+        is_chunk = (number(data, "chunkCount") or 0) > 1
+        length, segment = self._length, self._segment
+        if content is None or not is_streamed:
+            said = [] if content is None else [Text(Channel.ANSWER, content, at_ms)]
+            ended = [TextEnded(Channel.ANSWER, at_ms)] if said else []
+            return [*self.end(), *said, *ended]
+        if is_chunk or segment.is_repeated_by(content):
+            return self.end()
+        if segment.is_repeated_by(content[:length]):
+            return [Text(Channel.ANSWER, content[length:], at_ms), *self.end()]
+        retracted = [*self.end(), TextRetracted(length)]
+        return [*retracted, Text(Channel.ANSWER, content, at_ms), TextEnded(Channel.ANSWER, at_ms)]
+
+    def end(self) -> list[Event]:
+        """End the deltas of a message."""
+        events: list[Event] = [] if self._message is None else [TextEnded(Channel.ANSWER)]
+        self._message = None
+        self._segment = SegmentText()
+        self._length = 0
+        return events
+
+
+class _Thoughts:
+    """What one agent thinks."""
+
+    __slots__ = ("ids", "is_known", "is_open", "segment")
+
+    def __init__(self) -> None:
+        self.is_known = False
+        """Whether the thoughts before the next message are known."""
+        self.is_open = False
+        """Whether the last delta may still be continued."""
+        self.ids: dict[str, None] = {}
+        """The ids of the last known thoughts."""
+        self.segment = SegmentText()
+        """The thoughts that only the last message contained."""
+
+
+class Thoughts:
+    """The thoughts of each agent. Up to three lines contain each of them.
+
+    They come as deltas, then within the message that follows (`reasoningText`), and at last by themselves
+    (`assistant.reasoning`), even after the calls of that message. Older versions write the last one first.
+    """
+
+    def __init__(self) -> None:
+        self._agents: dict[str, _Thoughts] = {}
+
+    def add(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+        """Return the events of a delta. Those of subagents are held back until they are whole."""
+        delta = text(data, "deltaContent")
+        if delta is None or agent is not None:
+            return []
+        thoughts = self._of(agent)
+        thoughts.is_known = thoughts.is_open = True
+        _remember(thoughts, data)
+        return [Text(Channel.REASONING, delta, at_ms)]
+
+    def whole(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+        """Return the events of a whole thought, unless it is known."""
+        thoughts = self._of(agent)
+        words = text(data, "content")
+        is_known = (text(data, "reasoningId") or "") in thoughts.ids
+        if words is None or is_known or thoughts.segment.is_repeated_by(words):
+            return _ended(thoughts)
+        thoughts.is_known = True
+        _remember(thoughts, data)
+        return [*_ended(thoughts), *_said(words, agent, at_ms)]
+
+    def message(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+        """Return the thoughts in a message, unless they are known. What comes after it is a new thought."""
+        thoughts = self._of(agent)
+        words = None if thoughts.is_known else text(data, "reasoningText")
+        thoughts.segment.clear()
+        thoughts.is_known = False
+        if words is None:
+            return _ended(thoughts)
+        thoughts.segment.add(words)
+        return _said(words, agent, at_ms)
+
+    def _of(self, agent: str | None) -> _Thoughts:
+        key = (agent or "")[:_MOST_ID]
+        thoughts = self._agents.get(key)
+        if thoughts is None:
+            thoughts = self._agents[key] = _Thoughts()
+            if len(self._agents) > _TEXT_MOST_AGENTS:
+                del self._agents[next(iter(self._agents))]
+        return thoughts
+
+
+def _remember(thoughts: _Thoughts, data: Fields) -> None:
+    thought = text(data, "reasoningId")
+    if thought is not None and len(thought) <= _MOST_ID:
+        thoughts.ids[thought] = None
+        if len(thoughts.ids) > _MOST_IDS:
+            del thoughts.ids[next(iter(thoughts.ids))]
+
+
+def _said(words: str, agent: str | None, at_ms: int | None) -> list[Event]:
+    return [
+        Text(Channel.REASONING, words, at_ms, agent=agent),
+        TextEnded(Channel.REASONING, at_ms, agent),
+    ]
+
+
+def _ended(thoughts: _Thoughts) -> list[Event]:
+    events: list[Event] = [TextEnded(Channel.REASONING)] if thoughts.is_open else []
+    thoughts.is_open = False
+    return events
+
+
+# Finds where a turn of Copilot's main agent ends.
+# `assistant.turn_start` and `assistant.turn_end` are one step of the model. On disk, a turn has ended well
+# when such a step ends whose message requested no call. The stream has passing events, which are not on
+# disk, and a result line, which ends its turn.
+
+
+class Turns:
+    """The state of the present turn."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        """Whether a turn has started and not ended."""
+        self._has_answered = False
+        """Whether the last message of this step requested no call."""
+        self._has_begun = False
+        """Whether a turn has ever started."""
+        self._is_stream = False
+        self._failed = False
+        """Whether the turn has ended with an error or an interruption."""
+
+    def begin(self) -> None:
+        """Begin a turn, or the next step of one. A step after an error continues its turn."""
+        self.is_open = self._has_begun = True
+        self._has_answered = self._failed = False
+
+    def step(self) -> list[Event]:
+        """Begin a step; return the start of a turn, if no line before contains its prompt."""
+        events: list[Event] = [] if self._has_begun else [TurnStarted()]
+        self.begin()
+        return events
+
+    def see(self, fields: Fields) -> None:
+        """Note whether the line is one that only the stream has."""
+        self._is_stream = self._is_stream or fields.get("ephemeral") is True
+
+    def message(self, data: Fields) -> None:
+        """Note a message of the main agent."""
+        self.is_open = True
+        self._has_answered = not items(data.get("toolRequests"))
+
+    def step_ended(self) -> list[Event]:
+        """Return the end of the turn, if its last step has ended."""
+        is_over = self.is_open and self._has_answered and not self._is_stream
+        self._has_answered = False
+        return self._end(TurnEnded(Outcome.SUCCEEDED)) if is_over else []
+
+    def idle(self, data: Fields) -> list[Event]:
+        """Return the end of the turn, as the agent waits for the next prompt."""
+        outcome = Outcome.CANCELLED if data.get("aborted") is True else Outcome.SUCCEEDED
+        return self._end(TurnEnded(outcome)) if self.is_open else []
+
+    def failed(self, message: str) -> list[Event]:
+        """Return the end of a turn that an error ended."""
+        return self._end(TurnEnded(Outcome.FAILED, message)) if self.is_open else []
+
+    def aborted(self, data: Fields) -> list[Event]:
+        """Return the end of a turn that was interrupted."""
+        reason = (text(data, "reason") or "").replace("_", " ")
+        return self._end(TurnEnded(Outcome.CANCELLED, reason or None)) if self.is_open else []
+
+    def result(self, fields: Fields, last_error: str) -> list[Event]:
+        """Read the result line of the stream, which has the session's id."""
+        session_id, code = text(fields, "sessionId"), number(fields, "exitCode")
+        usage = mapping(fields.get("usage"))
+        if code:
+            message = last_error or f"exit code {code}"
+            ended = TurnEnded(Outcome.FAILED, message)
+        elif code is None or not self.is_open:
+            return [RunInfo(session_id=session_id)]
+        else:
+            ended = TurnEnded(Outcome.SUCCEEDED)
+        if not self.is_open and self._failed:
+            return [RunInfo(session_id=session_id)]
+        ended = ended._replace(
+            session_id=session_id,
+            duration_ms=number(usage, "sessionDurationMs"),
+            duration_api_ms=number(usage, "totalApiDurationMs"),
+        )
+        return [RunInfo(session_id=session_id), *self._end(ended)]
+
+    def _end(self, ended: TurnEnded) -> list[Event]:
+        self.is_open = self._has_answered = False
+        self._failed = ended.outcome is not Outcome.SUCCEEDED
+        return [ended]
+
+
+# Reads Copilot's token counts. Its `cost` counts premium requests, not dollars.
+
+_MOST_REQUESTS = 64
+
+_MOST_MODELS = 1000
+
+
+class Counts:
+    """The token counts of one recording."""
+
+    def __init__(self) -> None:
+        self._requests: dict[str, None] = {}
+        """The ids of the last requests. One may be reported by two lines, of which one is not on disk."""
+        self._are_known = False
+        """Whether a request was counted by itself."""
+        self._said = 0
+        """The tokens of the messages, which are all that the stream of most versions has."""
+
+    def request(self, usage: Fields, *, is_main: bool) -> list[Event]:
+        """Return the count of one request to the model, unless it is known.
+
+        `inputTokens` includes what the cache was read. The context is that of the main agent.
+        """
+        request = text(usage, "apiCallId") or text(usage, "providerCallId")
+        if request is not None and len(request) <= _MOST_ID:
+            if request in self._requests:
+                return []
+            self._requests[request] = None
+            if len(self._requests) > _MOST_REQUESTS:
+                del self._requests[next(iter(self._requests))]
+        tokens = _tokens(usage)
+        if not (tokens.input or tokens.output):
+            return []
+        self._are_known = True
+        if is_main:
+            used = (tokens.input or 0) + (tokens.output or 0)
+            tokens = tokens._replace(context_used=used, context_size=number(usage, "maxPromptTokens"))
+        return [Usage(tokens, UsageScope.REQUEST)]
+
+    def message(self, data: Fields) -> None:
+        """Add the output tokens of a message."""
+        self._said += max(0, number(data, "outputTokens") or 0)
+
+    def result(self) -> list[Event]:
+        """Return the output tokens of a stream at its end, if its requests were not counted."""
+        if self._are_known or not self._said:
+            return []
+        return [Usage(Tokens(output=self._said), UsageScope.RUN)]
+
+    def total(self, data: Fields) -> list[Event]:
+        """Return the counts of the whole session at its end, if its requests were not counted."""
+        if self._are_known:
+            return []
+        models = list(mapping(data.get("modelMetrics")).values())[:_MOST_MODELS]
+        counts = [_tokens(mapping(mapping(model).get("usage"))) for model in models]
+        details = mapping(data.get("tokenDetails"))
+        by_kind = {key: number(mapping(value), "tokenCount") for key, value in details.items()}
+        total = Tokens(
+            input=known_sum([each.input for each in counts]) or by_kind.get("input"),
+            cached=known_sum([each.cached for each in counts]) or by_kind.get("cache_read"),
+            output=known_sum([each.output for each in counts]) or by_kind.get("output"),
+            context_used=number(data, "currentTokens"),
+        )
+        return [Usage(total, UsageScope.RUN)] if any(total) else []
+
+
+def context(data: Fields) -> list[Event]:
+    """Return how much of the model's context is in use."""
+    tokens = Tokens(context_used=number(data, "currentTokens"), context_size=number(data, "tokenLimit"))
+    return [Usage(tokens, UsageScope.REQUEST)] if any(tokens) else []
+
+
+def _tokens(usage: Fields) -> Tokens:
+    return Tokens(
+        input=number(usage, "inputTokens"),
+        cached=number(usage, "cacheReadTokens"),
+        output=number(usage, "outputTokens"),
+    )
+
+
+FORMAT = "copilot"
+_MOST_AGENTS = 1000
+_MOST_PROMPTS = 10_000
+_MOST_ID = 1000
+"""In characters. The ids in captures have 36."""
+
+
+class Decoder:
+    """Decodes lines into events, and keeps the state that later lines depend on."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a session. Its ids may be those of the last one."""
+        self._calls = Calls()
+        self._answers = Answers()
+        self._thoughts = Thoughts()
+        self._questions = Questions()
+        self._turns = Turns()
+        self._counts = Counts()
+        self._agents: dict[str, str] = {}
+        """The call of each subagent, by the subagent's id; at most 1,000."""
+        self._prompts: dict[str, None] = {}
+        """The ids of the lines of prompts; at most 10,000."""
+        self._model: str | None = None
+        self._error = ""
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        kind, data = fields.get("type"), mapping(fields.get("data"))
+        self._turns.see(fields)
+        if not isinstance(kind, str):
+            return [Unknown(f"type {in_words(kind)}")]
+        at_ms = time_of(fields)
+        family = kind.partition(".")[0]
+        match family:
+            case "assistant":
+                return self._assistant(kind, data, self._agent(fields, data), at_ms)
+            case "tool":
+                return self._tool(kind, fields, data, at_ms)
+            case "user" if kind == "user.message":
+                return self._prompt(fields, data, self._agent(fields, data))
+            case "permission":
+                return self._permission(kind, data, at_ms)
+            case "subagent":
+                return self._subagent(kind, fields, data, at_ms)
+            case "session":
+                return self._session(kind, fields, data, at_ms)
+        return self._other(kind, fields, data, at_ms)
+
+    def end(self) -> list[Event]:
+        """Return the events that follow from the end of the stream: none."""
+        return []
+
+    def _agent(self, fields: Fields, data: Fields) -> str | None:
+        """Return the call whose subagent wrote a line; None for the main agent."""
+        agent = text(fields, "agentId")
+        parent = text(data, "parentToolCallId")
+        return parent or (None if agent is None else self._agents.get(agent, agent))
+
+    def _assistant(self, kind: str, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+        match kind:
+            case "assistant.message":
+                return self._message(data, agent, at_ms)
+            case "assistant.message_delta":
+                return [] if agent is not None else self._answers.add(data, at_ms)
+            case "assistant.reasoning":
+                return self._thoughts.whole(data, agent, at_ms)
+            case "assistant.reasoning_delta":
+                return self._thoughts.add(data, agent, at_ms)
+            case "assistant.usage":
+                return self._counts.request(data, is_main=agent is None)
+            case "assistant.turn_start" if agent is None:
+                return [*self._turns.step(), *self._info(text(data, "model"))]
+            case "assistant.turn_end" if agent is None:
+                return [*self._answers.end(), *self._turns.step_ended()]
+        return silent_or_unknown(kind)
+
+    def _message(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+        for request in map(mapping, items(data.get("toolRequests"))):
+            self._calls.requested(request)
+        self._counts.message(data)
+        thoughts = self._thoughts.message(data, agent, at_ms)
+        if agent is None:
+            self._turns.message(data)
+            return [*self._info(text(data, "model")), *thoughts, *self._answers.whole(data, at_ms)]
+        words = text(data, "content")
+        said = [] if words is None else [Text(Channel.ANSWER, words, at_ms, agent=agent)]
+        return [*thoughts, *said, *([TextEnded(Channel.ANSWER, at_ms, agent)] if said else [])]
+
+    def _tool(self, kind: str, fields: Fields, data: Fields, at_ms: int | None) -> list[Event]:
+        agent = self._agent(fields, data)
+        match kind:
+            case "tool.execution_start":
+                step = text(data, "turnId")
+                group = None if step is None else f"{len(self._prompts)}/{agent or ''}/{step}"
+                started = self._calls.started(data, agent=agent, group=group, at_ms=at_ms)
+                return [*started, *self._calls.plan(data)]
+            case "tool.execution_partial_result":
+                return [self._calls.progress(data)]
+            case "tool.execution_complete":
+                is_whole = not isinstance(fields, Salvaged)
+                return [self._calls.ended(data, agent=agent, at_ms=at_ms, is_whole=is_whole)]
+        return silent_or_unknown(kind)
+
+    def _prompt(self, fields: Fields, data: Fields, agent: str | None) -> list[Event]:
+        """Read a message to an agent. One that the program sends to the main agent is no prompt."""
+        words = text(data, "content") or ""
+        if agent is not None:
+            return [Prompt(words, agent)]
+        source = text(data, "source")
+        is_own = source is not None and source != "user" and not source.startswith("command")
+        was_open = self._turns.is_open
+        self._turns.begin()
+        if is_own or data.get("isAutopilotContinuation") is True:
+            notice = Notice(f"{in_words(source or 'autopilot')}: {first_line(words) or ''}")
+            return [notice] if was_open else [TurnStarted(), notice]
+        line = text(fields, "id")
+        self._error = ""
+        if line is not None and len(line) <= _MOST_ID:
+            self._prompts[line] = None
+            if len(self._prompts) > _MOST_PROMPTS:
+                del self._prompts[next(iter(self._prompts))]
+        return [*self._answers.end(), Prompt(words)]
+
+    def _permission(self, kind: str, data: Fields, at_ms: int | None) -> list[Event]:
+        if kind == "permission.requested":
+            return [self._questions.requested(data, self._calls.name_of(call_of(data)), at_ms)]
+        if kind == "permission.completed":
+            answer = self._questions.completed(data, at_ms)
+            result = mapping(data.get("result"))
+            self._calls.answered(answer.call_id, text(result, "kind") or text(data, "kind"))
+            return [answer]
+        return [Unknown(f"type {in_words(kind)}")]
+
+    def _subagent(self, kind: str, fields: Fields, data: Fields, at_ms: int | None) -> list[Event]:
+        agent, call_id = text(fields, "agentId"), text(data, "toolCallId")
+        if kind == "subagent.started":
+            if agent is not None and call_id is not None and max(len(agent), len(call_id)) <= _MOST_ID:
+                self._agents[agent] = call_id
+                if len(self._agents) > _MOST_AGENTS:
+                    del self._agents[next(iter(self._agents))]
+            return []
+        name = in_words(text(data, "agentDisplayName") or text(data, "agentName") or "subagent")
+        if kind == "subagent.failed":
+            return [Notice(f"{name} failed: {text(data, 'error') or 'no reason given'}", at_ms)]
+        if kind == "subagent.completed" and data.get("cancelled") is True:
+            return [Notice(f"{name} was cancelled", at_ms)]
+        return silent_or_unknown(kind)
+
+    def _session(self, kind: str, fields: Fields, data: Fields, at_ms: int | None) -> list[Event]:
+        is_main = "agentId" not in fields
+        match kind:
+            case "session.start":
+                return self._run_started(data) if is_main else []
+            case "session.resume" | "session.context_changed":
+                return self._resumed(data) if is_main else []
+            case "session.model_change":
+                return self._info(text(data, "newModel")) if is_main else []
+            case "session.tools_updated" | "session.auto_mode_resolved":
+                return self._info(text(data, "model") or text(data, "chosenModel")) if is_main else []
+            case "session.title_changed":
+                title = text(data, "title")
+                return [] if title is None or not is_main else [RunInfo(title=title)]
+            case "session.usage_record":
+                return self._counts.request(mapping(data.get("usage")), is_main=is_main)
+            case "session.usage_info":
+                return context(data) if is_main else []
+            case "session.idle":
+                return [*self._answers.end(), *self._turns.idle(data)] if is_main else []
+            case "session.error":
+                return self._failed(data, at_ms, is_main=is_main)
+            case "session.shutdown":
+                is_fatal = data.get("shutdownType") == "error"
+                words = text(data, "errorReason") or self._error or "the agent ended because of an error"
+                ended = self._turns.failed(words) if is_fatal else self._turns.step_ended()
+                return [*self._counts.total(data), *ended]
+            case "session.snapshot_rewind":
+                return self._rewound(data)
+        return session_incident(kind, data, at_ms)
+
+    def _run_started(self, data: Fields) -> list[Event]:
+        context = mapping(data.get("context"))
+        cwd, branch = text(context, "cwd"), text(context, "branch")
+        self._begin()
+        self._calls.cwd = (cwd or "").rstrip("/\\")
+        self._model = text(data, "selectedModel")
+        started = RunStarted(
+            FORMAT,
+            session_id=text(data, "sessionId"),
+            model=self._model,
+            cwd=cwd,
+            agent_version=text(data, "copilotVersion"),
+        )
+        return [started] if branch is None else [started, RunInfo(branch=branch)]
+
+    def _resumed(self, data: Fields) -> list[Event]:
+        """Read a line that continues the session, or that moves it to another folder."""
+        context = mapping(data.get("context"))
+        cwd = text(data, "cwd") or text(context, "cwd")
+        branch = text(data, "branch") or text(context, "branch")
+        self._calls.cwd = self._calls.cwd if cwd is None else cwd.rstrip("/\\")
+        info = [] if cwd is None and branch is None else [RunInfo(cwd=cwd, branch=branch)]
+        return [*info, *self._info(text(data, "selectedModel"))]
+
+    def _info(self, model: str | None) -> list[Event]:
+        if model is None or model == self._model:
+            return []
+        self._model = model
+        return [RunInfo(model=model)]
+
+    def _failed(self, data: Fields, at_ms: int | None, *, is_main: bool) -> list[Event]:
+        words = text(data, "message") or text(data, "errorType") or "an error without a message"
+        if not is_main:
+            return [Notice(words, at_ms)]
+        self._error = words[:_MOST_ID]
+        return [*self._answers.end(), Notice(words, at_ms, is_error=True), *self._turns.failed(words)]
+
+    def _rewound(self, data: Fields) -> list[Event]:
+        """Read that the user went back to a prompt. It and what came after it are taken back."""
+        target = text(data, "upToEventId")
+        if target not in self._prompts:
+            return []
+        turns = 0
+        while target in self._prompts:
+            self._prompts.popitem()
+            turns += 1
+        return [*self._answers.end(), Rewound(turns)]
+
+    def _other(self, kind: str, fields: Fields, data: Fields, at_ms: int | None) -> list[Event]:
+        if kind in ASKING:
+            is_shown = self._calls.name_of(text(data, "toolCallId")) == ASK_USER
+            return [] if is_shown else [self._questions.asked(kind, data, at_ms)]
+        if kind in ANSWERING:
+            return [self._questions.answered(data, at_ms)]
+        match kind:
+            case "abort":
+                is_main = "agentId" not in fields
+                return [*self._answers.end(), *self._turns.aborted(data)] if is_main else []
+            case "result":
+                ended = self._turns.result(fields, self._error)
+                return [*self._answers.end(), *self._counts.result(), *ended]
+        return other_incident(kind, data, at_ms)

@@ -1,0 +1,28 @@
+"""What is known about Cursor, beside its formats.
+
+Source: the vendor's documentation and code, and folders that the program has written.
+"""
+
+from __future__ import annotations
+
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt
+
+_ROOTS = ("$CURSOR_DATA_DIR", "$CURSOR_CONFIG_DIR", "~/.cursor")
+PROGRAM = Program(
+    name="cursor",
+    sessions=(
+        SessionsAt(
+            "projects",
+            _ROOTS,
+            "agentwatch.agents.cursor.places:projects",
+            "${CURSOR_DATA_DIR:-$HOME/.cursor}",
+        ),
+        SessionsAt("chats", _ROOTS, "agentwatch.agents.cursor.places:chats"),
+    ),
+    file_format="cursor-transcript",
+    command=Command(names=("cursor-agent",), packages=("cursor-agent",)),
+    knowledge=Knowledge(NO_CALLS, has_calls=False, has_ends=False, has_results=False),
+    hooks="agentwatch.agents.cursor.hooks:HOOKS",
+    published_name="cursor-cli",
+)
+"""Its lines have no results and no times, and only newer versions write that a turn has ended."""

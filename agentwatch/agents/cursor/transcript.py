@@ -1,0 +1,322 @@
+"""Decodes the lines of a transcript of Cursor, in the order in which they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from zlib import crc32
+
+from agentwatch.agents.claude.calls import mcp_tool, reason_of
+from agentwatch.agents.cursor.stream import plan_entries
+from agentwatch.agents.cursor.tools import TOOLS as CURSOR_TOOLS
+from agentwatch.agents.cursor.transcript_recognition import FORMAT, parts_of, parts_of_type
+from agentwatch.agents.fields import Fields, in_words, items, mapping, text
+from agentwatch.agents.on_disk import Turns
+from agentwatch.agents.tool import Phrase, Tool, named, other_tool, path_in
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    Outcome,
+    Plan,
+    Prompt,
+    RunStarted,
+    Text,
+    TextEnded,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+    TurnStarted,
+    Unknown,
+)
+
+# The tools in Cursor's transcripts: the names that the model uses, which differ from those in the stream.
+
+
+def _mcp_target(arguments: Fields) -> str | None:
+    names = (text(arguments, "server"), text(arguments, "toolName"))
+    return " ".join(name for name in names if name) or None
+
+
+def _lints(arguments: Fields) -> list[str]:
+    return [path for path in items(arguments.get("paths")) if isinstance(path, str) and path]
+
+
+_PATH = path_in("path", "file_path", "target_file")
+_READ = Tool(ToolKind.READ, Phrase.READ, paths=_PATH)
+_EDIT = Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATH)
+_SHELL = CURSOR_TOOLS["shell"]
+_SUBAGENT = Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt"))
+
+TOOLS = {
+    "Shell": _SHELL,
+    "Bash": _SHELL,
+    "run_terminal_cmd": _SHELL,
+    "Read": _READ,
+    "ReadFile": _READ,
+    "read_file": _READ,
+    "Edit": _EDIT,
+    "StrReplace": _EDIT,
+    "Write": _EDIT,
+    "edit_file": _EDIT,
+    "search_replace": _EDIT,
+    "EditNotebook": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("target_notebook")),
+    "Delete": Tool(ToolKind.DELETE, Phrase.DELETED, paths=_PATH),
+    "Grep": CURSOR_TOOLS["grep"],
+    "Glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("glob_pattern", "globPattern", "pattern")),
+    "LS": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("target_directory", "path")),
+    "SemanticSearch": CURSOR_TOOLS["semSearch"],
+    "ReadLints": Tool(ToolKind.OTHER, "Read lints", paths=_lints),
+    "TodoWrite": CURSOR_TOOLS["updateTodos"],
+    "WebSearch": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("search_term", "searchTerm", "query")),
+    "WebFetch": CURSOR_TOOLS["webFetch"],
+    "CallMcpTool": Tool(ToolKind.MCP, Phrase.CALLED_MCP, _mcp_target),
+    "Task": _SUBAGENT,
+    "Agent": _SUBAGENT,
+}
+"""The tools by the name in a `tool_use` part. A tool that is not listed shows its name and one argument."""
+
+
+def tool_named(name: str) -> Tool:
+    """Return the description of a tool: a known one, one of an MCP server, or another.
+
+    A file that is written may have existed before: no result says it, so that it counts as edited.
+    """
+    return TOOLS.get(name) or CURSOR_TOOLS.get(name) or mcp_tool(name) or other_tool(name)
+
+
+# The tool calls of a transcript: parts of an answer, without a line that ends them.
+
+_MOST_OPEN = 1024
+_MOST_NAME = 1000
+"""In characters. Longer names and ids are cut."""
+_NO_NAME = "unknown"
+_NO_RESULT = "the file has no result"
+
+
+class _Open(NamedTuple):
+    call_id: str
+    name: str
+    tool: Tool
+
+
+def place_id(part: Fields, position: int) -> str:
+    """Return what identifies a call without an id in its line: its position there, and its arguments.
+
+    The next message ends the call, and may have a call at the same position.
+
+    Args:
+        part: The `tool_use` part.
+        position: Its position among the calls of the line, from 0.
+    """
+    texts = (value for value in mapping(part.get("input")).values() if isinstance(value, str))
+    words = "\0".join((text(part, "name") or _NO_NAME, *texts))
+    return f"{position}-{crc32(words.encode('utf-8', 'replace')):08x}"
+
+
+class Calls:
+    """The calls that have not ended, the oldest first; at most 1,024."""
+
+    def __init__(self) -> None:
+        self._open: list[_Open] = []
+        self._steps = 0
+        """The number of messages with calls."""
+
+    def started(self, fields: Fields) -> Iterator[Event]:
+        """Yield the starts of the calls in a message, and the to-do list that they write."""
+        parts = parts_of_type(fields, "tool_use")
+        self._steps += bool(parts)
+        for position, part in enumerate(parts):
+            name = (text(part, "name") or _NO_NAME)[:_MOST_NAME]
+            tool, arguments = tool_named(name), mapping(part.get("input"))
+            call_id = (text(part, "id") or f"#{self._steps}.{place_id(part, position)}")[:_MOST_NAME]
+            paths = tool.paths(arguments)
+            self._open.append(_Open(call_id, name, tool))
+            yield ToolStarted(
+                call_id=call_id,
+                session_id=None,
+                tool=name,
+                kind=tool.kind,
+                phrase=tool.phrase,
+                target=", ".join(paths) if paths else tool.target(arguments),
+                path=paths[0] if paths else None,
+                group=str(self._steps),
+                more_paths=tuple(paths[1:]),
+            )
+            if tool.kind is ToolKind.PLAN and "todos" in arguments:
+                yield Plan(plan_entries(arguments["todos"]), is_update=arguments.get("merge") is True)
+        del self._open[:-_MOST_OPEN]
+
+    def results(self, fields: Fields) -> Iterator[ToolEnded]:
+        """Yield the ends of the calls whose results are in a message, which most transcripts do not have.
+
+        A result without the id of an open call belongs to the oldest one.
+        """
+        for part in parts_of_type(fields, "tool_result"):
+            if not self._open:
+                return
+            ids = [call.call_id for call in self._open]
+            call_id = text(part, "tool_use_id")
+            call = self._open.pop(ids.index(call_id) if call_id in ids else 0)
+            has_failed = part.get("is_error") is True
+            reason = reason_of(part) or None if has_failed else None
+            yield _ended(call, Outcome.FAILED if has_failed else Outcome.RETURNED, reason)
+
+    def went_on(self) -> list[ToolEnded]:
+        """Return the ends of all open calls: the agent went on, so they have ended in some way."""
+        ended = [_ended(call, Outcome.RETURNED, _NO_RESULT)._replace(has_result=False) for call in self._open]
+        self.clear()
+        return ended
+
+    def clear(self) -> None:
+        """Forget the open calls: their turn was broken off, and nothing says whether they had ended."""
+        self._open.clear()
+
+
+def _ended(call: _Open, outcome: Outcome, error: str | None) -> ToolEnded:
+    return ToolEnded(
+        call_id=call.call_id,
+        session_id=None,
+        tool=call.name,
+        kind=call.tool.kind,
+        outcome=outcome,
+        phrase=call.tool.phrase,
+        error=error,
+    )
+
+
+# Reads the user's words in a message, and the texts of the agent, without what Cursor adds to them.
+
+_QUERY, _QUERY_END = "<user_query>", "</user_query>"
+_TIME, _TIME_END = "<timestamp>", "</timestamp>"
+_REDACTED = "[REDACTED]"
+"""Stands below a text where the model's reasoning was left out."""
+
+
+def user_words(text: str) -> str:
+    """Return what the user has typed.
+
+    Example:
+        >>> user_words("<timestamp>Monday</timestamp>\\n<user_query>\\nList them.\\n</user_query>")
+        'List them.'
+    """
+    before, query, after = text.partition(_QUERY)
+    if query:
+        words, end, rest = after.rpartition(_QUERY_END)
+        return (words if end else rest).strip()
+    if before.lstrip().startswith(_TIME):
+        _time, end, rest = before.partition(_TIME_END)
+        return (rest if end else before).strip()
+    return before.strip()
+
+
+def agent_words(text: str) -> str:
+    """Return a text of the agent without the mark of left out reasoning.
+
+    Example:
+        >>> agent_words("Done.\\n\\n[REDACTED]")
+        'Done.'
+    """
+    bare = text.rstrip()
+    return bare.removesuffix(_REDACTED).rstrip() if bare.endswith(_REDACTED) else text
+
+
+_CHANNELS = {
+    "text": Channel.ANSWER,
+    "thinking": Channel.REASONING,
+    "reasoning": Channel.REASONING,
+}
+_QUIET = frozenset(("tool_use", "tool_result", "image", "redacted_thinking"))
+"""Types of parts that are read elsewhere, or say nothing in words."""
+_OUTCOMES = {
+    "success": Outcome.SUCCEEDED,
+    "completed": Outcome.SUCCEEDED,
+    "error": Outcome.FAILED,
+    "aborted": Outcome.CANCELLED,
+    "cancelled": Outcome.CANCELLED,
+}
+
+
+class Decoder:
+    """Decodes the lines of one transcript into events, and keeps the state that later lines depend on.
+
+    No line ends a call. A message after it shows that the agent went on, so that the call has ended in some
+    way; the calls of the last message may still run.
+    """
+
+    def __init__(self) -> None:
+        self._turns = Turns()
+        self._calls = Calls()
+        self._is_first = True
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        begun: list[Event] = []
+        if self._is_first:
+            self._is_first = False
+            begun.append(RunStarted(FORMAT))
+        return [*begun, *self._events(fields)]
+
+    def end(self) -> list[Event]:
+        """Return no events: the end of the file says nothing about its last turn."""
+        return []
+
+    def _events(self, fields: Fields) -> Iterator[Event]:
+        role, kind = fields.get("role"), fields.get("type")
+        if role == "user":
+            yield from self._user(fields)
+        elif role == "assistant":
+            yield from self._assistant(fields)
+        elif kind == "turn_ended":
+            yield from self._turn_ended(fields)
+        else:
+            yield Unknown(f"type {in_words(kind)}" if role is None else f"role {in_words(role)}")
+
+    def _user(self, fields: Fields) -> Iterator[Event]:
+        yield from self._calls.results(fields)
+        yield from _unknown_parts(fields)
+        said = [words for part in parts_of(fields) if (words := _text_in(part))]
+        prompt = user_words("\n".join(said))
+        if prompt:
+            yield from self._calls.went_on()
+            self._turns.prompted(None)
+            yield Prompt(prompt)
+
+    def _assistant(self, fields: Fields) -> Iterator[Event]:
+        yield from self._calls.went_on()
+        if self._turns.resumes(None):
+            yield TurnStarted()
+        for part in parts_of(fields):
+            kind = part.get("type")
+            channel = _CHANNELS.get(kind) if isinstance(kind, str) else None
+            words = agent_words(_text_in(part) or "")
+            if channel is not None and words:
+                yield Text(channel, words)
+                yield TextEnded(channel)
+        yield from _unknown_parts(fields)
+        yield from self._calls.started(fields)
+
+    def _turn_ended(self, fields: Fields) -> Iterator[Event]:
+        status = fields.get("status")
+        outcome = _OUTCOMES.get(status) if isinstance(status, str) else None
+        if outcome is None:
+            yield Unknown(f"status {in_words(status)}")
+            return
+        if outcome is Outcome.SUCCEEDED:
+            yield from self._calls.went_on()
+        self._calls.clear()
+        yield from self._turns.end(outcome, text(fields, "error"))
+
+
+def _text_in(part: Fields) -> str | None:
+    """Return the text of a part; None for a part of another type."""
+    kind = part.get("type")
+    if not isinstance(kind, str) or kind not in _CHANNELS:
+        return None
+    return text(part, "text") or text(part, "thinking")
+
+
+def _unknown_parts(fields: Fields) -> Iterator[Unknown]:
+    for part in parts_of(fields):
+        kind = part.get("type")
+        if not isinstance(kind, str) or (kind not in _CHANNELS and kind not in _QUIET):
+            yield Unknown(f"content {in_words(kind)}")

@@ -1,0 +1,103 @@
+"""The databases in which agents keep all sessions. Only the columns that are asked for are read.
+
+A database is opened for each reading and closed again, at most once a second and only if its files have
+changed. Others of its tables hold the user's credentials.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentwatch.agents.described import is_id
+from agentwatch.agents.found import Found
+from agentwatch.agents.places import Spot, Stamp
+from agentwatch.sources.stores.sqlite_file import queried, stored_columns
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_MOST_ROWS = 100_000
+_LOG = "-wal"
+_FRESH_NS = 100_000_000
+"""A database that was written less than 100 ms before it was read is read again: the clock of a file system
+may advance only every 10 ms, and another write in that time would not be noticed."""
+Row = Mapping[str, Any]
+
+
+class Rows:
+    """Reads the sessions in one table, and remembers the rows, so that only changed ones are taken apart."""
+
+    def __init__(self, table: str, columns: Sequence[str], found: Callable[[Path, Row], Found]) -> None:
+        """Read the sessions of a table.
+
+        Args:
+            table: The table.
+            columns: The columns that are read; those that the table does not have are None in the row.
+                The first one is the id.
+            found: Returns the session in a row, given its address.
+        """
+        self._table = table
+        self._columns = columns
+        self._found = found
+        self._known: dict[str, dict[str, tuple[tuple[object, ...], Found]]] = {}
+        """The rows and their sessions, by the id, for each database."""
+
+    def read(self, spot: Spot) -> Sequence[Found]:
+        """Return the sessions in a database.
+
+        Raises:
+            OSError: It cannot be read now.
+        """
+        path, stamp = spot.path, spot.stamp
+        if stamp is None:
+            self._known.pop(path, None)
+            return []
+        known = self._known.get(path, {})
+        spot.folder.files[spot.name] = stamp._replace(changed_ns=-1)  # it is read again if this fails
+        rows = self._rows(Path(path))
+        if abs(time.time_ns() - stamp.changed_ns) >= _FRESH_NS:
+            spot.folder.files[spot.name] = stamp
+        now = self._known[path] = {}
+        for row in rows:
+            session_id = row[0]
+            if not is_id(session_id) or session_id in now:
+                continue
+            values, found = known.get(session_id, (None, None))
+            if found is None or values != row:
+                found = self._of(Path(path, session_id), dict(zip(self._columns, row, strict=True)), stamp)
+            now[session_id] = (row, found)
+        return [found for _, found in now.values()]
+
+    def _of(self, path: Path, row: Row, stamp: Stamp) -> Found:
+        found = self._found(path, row)
+        changed_ms = found.metadata.changed_ms
+        changed_ns = stamp.changed_ns if changed_ms is None else changed_ms * 10**6
+        return found._replace(changed_ns=changed_ns, inode=stamp.inode)
+
+    def _rows(self, path: Path) -> list[tuple[object, ...]]:
+        """Return the rows of the table; none if it has not got the table, or Python has no SQLite.
+
+        Raises:
+            OSError: They cannot be read.
+        """
+        if find_spec("_sqlite3") is None:
+            return []
+        return queried(path, (self._table,), self._select)
+
+    def _select(self, connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+        there = stored_columns(connection, self._table)
+        if self._columns[0] not in there:
+            return []
+        chosen = ", ".join(name if name in there else f"NULL AS {name}" for name in self._columns)
+        select = f"SELECT {chosen} FROM {self._table} LIMIT {_MOST_ROWS}"  # noqa: S608 - constants
+        return connection.execute(select).fetchall()
+
+
+def database_of(name: str, accepts: Callable[[str], bool]) -> str | None:
+    """Return the database that a file belongs to: itself, or the one whose log it is."""
+    database = name.removesuffix(_LOG)
+    return database if accepts(database) else None

@@ -1,0 +1,470 @@
+"""Decodes the lines of a recording of any agent. No input makes it raise."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from agentwatch.agents.agent import Agent, AgentDecoder, BatchDecoder, DeltaDecoder, LineRole
+from agentwatch.agents.delta_frames import DeltaFrames
+from agentwatch.agents.fields import Fields, in_words
+from agentwatch.agents.json_line import Repaired, parse, parse_joined, parse_leniently
+from agentwatch.agents.registry import detect
+from agentwatch.session.events import (
+    Event,
+    FormatDetected,
+    LineTime,
+    Malformed,
+    Notice,
+    Oversize,
+    Repair,
+    RunStarted,
+    Text,
+    TurnStarted,
+    Unknown,
+)
+
+if TYPE_CHECKING:
+    from agentwatch.session.blocks import Block
+
+
+# Parses many short lines at once, for agents whose deltas are mostly ids.
+# A delta of Claude Code is 270 bytes around one word, with an id of its own. Decoding such lines one by one
+# costs twice as much as parsing them as one JSON array.
+
+_MOST_LINES = 1024
+_MOST_BYTES = 4096
+"""The length of the longest line of a batch."""
+_LINE_END = (b"}\n", b"}\r\n")
+
+
+class LineBatches:
+    """Finds and parses batches of lines."""
+
+    def __init__(self, decoder: BatchDecoder) -> None:
+        self._decoder = decoder
+        mark = int.from_bytes(os.urandom(8)) >> 2  # the module secrets takes 4 ms to import
+        self._mark = mark
+        """A number between two lines. No line can contain it, so each line is valid JSON by itself."""
+        self._between = b",%d," % mark
+        self._most_lines = _MOST_LINES
+        """The number of lines that are parsed at once: fewer if one of them is invalid or of another type,
+        then twice as many again. Without it, a stream of such lines would be parsed again from each of them.
+        """
+
+    def events_at(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
+        """Return the events of the batch that starts at `lines[start]`, and the number of its lines.
+
+        Returns:
+            None if the line must be decoded by itself.
+        """
+        may_batch, count = self._decoder.may_batch, 0
+        for line in lines[start : start + self._most_lines]:
+            if len(line) > _MOST_BYTES or not may_batch(line) or not line.endswith(_LINE_END):
+                break
+            count += 1
+        while count > 1:
+            found = self._parsed(lines[start : start + count])
+            if found is not None:
+                events, used = self._decoder.batch(found)
+                is_all = used == count
+                self._most_lines = min(max(self._most_lines * is_all, 2 * used, 2), _MOST_LINES)
+                return (events, used) if used else None
+            count //= 2  # one of the lines is invalid; those before it may be valid
+            self._most_lines = max(count, 2)
+        return None
+
+    def _parsed(self, lines: list[bytes]) -> list[Fields] | None:
+        """Return the objects of lines; None if one of the lines is not an object."""
+        try:
+            values: list[Any] = orjson.loads(b"[" + self._between.join(lines) + b"]")
+        except orjson.JSONDecodeError:
+            return None
+        found = values[::2]
+        is_valid = (
+            len(values) == 2 * len(lines) - 1
+            and {*map(type, found)} == {dict}
+            and values[1::2] == [self._mark] * (len(lines) - 1)
+        )
+        return found if is_valid else None
+
+
+# Reads the fields of a line that is too large to be parsed from the head and the tail of the line.
+# Even a result line of a gigabyte ends its run this way: `type`, `subtype` and `is_error` are in its head,
+# and the fields after the large text are in its tail.
+
+_TOKEN = rb'(?s)"(?:[^"\\]++|\\.)*+("?)|[{}\[\],]'
+"""Matches a string or a mark outside strings. The group of a string is empty if it has no end."""
+_MEMBER = rb'(?s),(?=\s*+"(?:[^"\\]++|\\.)*+"\s*+:)'
+"""Both are compiled when they are used: few recordings have such a line."""
+_MOST_TRIES = 40
+"""The number of members, counted from the end of the tail, that are tried as the first of an object."""
+
+
+class Salvaged(dict[str, Any]):
+    """The fields of a line that was only partly read. The line may also have fields that are absent here."""
+
+
+def salvage(head: bytes, tail: bytes) -> Salvaged:
+    """Return the fields of an object that are complete in its head or in its tail."""
+    return Salvaged({**_from_head(head), **_from_tail(tail)})
+
+
+def _from_head(head: bytes) -> dict[str, Any]:
+    """Return the fields that are complete before the text that continues beyond the head."""
+    closers: list[bytes] = []
+    whole = 0
+    for token in re.finditer(_TOKEN, head):
+        match token[0]:
+            case b"{" | b"[":
+                closers.append(b"}" if token[0] == b"{" else b"]")
+                whole = token.end()
+            case b"}" | b"]":
+                del closers[-1:]
+                whole = token.end()
+            case b",":
+                whole = token.start()
+            case _ if not token[1]:
+                break
+    return _fields(head[:whole] + b"".join(reversed(closers)))
+
+
+def _from_tail(tail: bytes) -> dict[str, Any]:
+    """Return the longest run of members at the end that is an object after an added opening brace."""
+    found: dict[str, Any] = {}
+    members = [member.end() for member in re.finditer(_MEMBER, tail)]
+    for start in islice(reversed(members), _MOST_TRIES):
+        found = _fields(b"{" + tail[start:]) or found
+    return found
+
+
+def _fields(data: bytes) -> dict[str, Any]:
+    try:
+        value = parse(data)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+MAX_UNDETECTED_LINES = 50
+MAX_UNDETECTED_BYTES = 1 << 20
+"""Lines before the agent is known are kept up to these limits. They are decoded again once it is known."""
+_SHOWN_BYTES = 400
+_MAY_CHANGE_AGENT = (RunStarted, TurnStarted, Unknown)
+"""A decoder reads another agent's start line as one of these. Asking every agent about every line would cost
+more than decoding it."""
+_MAX_ROLE_BYTES = 1 << 20
+"""Longer lines are not parsed to find their role: parsing takes 1 ms per MiB, and only results are that
+long."""
+
+
+class Decoder:
+    """Decodes the lines of one recording, in order.
+
+    The agent is detected at the first line that only one agent can have written; the first event of all may
+    also be of a type that other agents have. Earlier lines are decoded as `Unknown` and kept. Once the agent
+    is known, `take_redecoded` returns their real events. If another agent starts a run later in the
+    recording, its format is used from there on.
+
+    Example:
+        >>> Decoder().decode(b'{"type":"thinking","subtype":"delta","text":"Hm"}')[-1].text
+        'Hm'
+    """
+
+    def __init__(self, agent: Agent | None = None) -> None:
+        """Create a decoder.
+
+        Args:
+            agent: The agent that wrote the recording; None to detect it.
+        """
+        self._agent: Agent | None = None
+        self._decoder: AgentDecoder | None = None
+        self._deltas: DeltaDecoder | None = None
+        self._batches: LineBatches | None = None
+        self._time_of: Callable[[Fields], int | None] | None = None
+        self._frames = DeltaFrames()
+        self._is_first = True
+        self._known_problems = 0
+        self._undetected: list[Fields] = []
+        self._undetected_bytes = 0
+        self._redecoded: list[list[Event]] = []
+        self.is_detecting = True
+        """Whether no agent is known yet, and lines are still kept to be decoded again."""
+        if agent is not None:
+            self._use(agent)
+
+    def decode(self, data: bytes) -> list[Event]:
+        """Return the events of a line that is not blank.
+
+        The list is empty if the line is understood and reports nothing new. A line that is not a JSON object
+        is `Malformed`.
+        """
+        try:
+            value = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            try:
+                value = parse_leniently(data)
+            except ValueError:
+                return [Malformed("not JSON", _beginning(data))]
+        if not isinstance(value, dict):
+            return [Malformed("not an object", _beginning(data))]
+        events = self._events(value, data, len(data))
+        text, deltas = events[0] if len(events) == 1 else None, self._deltas
+        if isinstance(text, Text) and deltas is not None and deltas.streams(value):
+            self._frames.learn(data, text.channel, text.text, text.at_ms)
+        return events
+
+    def burst(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
+        """Return the events of consecutive deltas or other short lines, and the number of the lines.
+
+        Args:
+            lines: The lines, each with its line end.
+            start: The index of the first delta.
+
+        Returns:
+            The events and the number of lines that were decoded, or None if the line at `start` must be
+            decoded by itself.
+        """
+        if self._batches is not None:
+            return self._batches.events_at(lines, start)
+        if self._deltas is None or not lines[start].startswith(self._frames.heads):
+            return None
+        burst = self._frames.burst_at(lines, start)
+        events = None if burst is None else self._deltas.burst(burst)
+        return None if burst is None or events is None else (events, len(burst.texts))
+
+    def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
+        """Return the events of one line that raw line ends have split into pieces.
+
+        Args:
+            pieces: The physical lines, without their line ends.
+
+        Returns:
+            None if the joined pieces are not a JSON object.
+        """
+        try:
+            value = parse_joined(pieces)
+        except ValueError:
+            return None
+        if not isinstance(value, dict):
+            return None
+        repaired = value if isinstance(value, Repaired) else Repaired(value, value)
+        return self._events(repaired, pieces[0], sum(map(len, pieces)))
+
+    def decode_oversize(self, head: bytes, tail: bytes, size: int) -> list[Event]:
+        """Return the events of a line of `size` bytes, of which only `head` and `tail` were read.
+
+        Only the fields that are complete in the head or in the tail are decoded.
+        """
+        fields = salvage(head, tail)
+        if not fields:
+            return [Malformed(f"not JSON, {size} bytes", _beginning(head))]
+        return _after_time([Oversize(size)], self._events(fields, head, len(head) + len(tail)))
+
+    def end(self) -> list[Event]:
+        """Return the events that follow from the end of the stream."""
+        return [] if self._decoder is None else self._decoder.end()
+
+    def decode_all(self, data: bytes) -> list[list[Event]]:
+        """Return the events of a line, after those of each line before it whose format was not known yet."""
+        events = self.decode(data)
+        return [*self.take_redecoded(), events]
+
+    def take_redecoded(self) -> list[list[Event]]:
+        """Return the real events of the lines before the agent was detected, in order.
+
+        Later calls return an empty list.
+        """
+        redecoded, self._redecoded = self._redecoded, []
+        return redecoded
+
+    def blocks(self, data: bytes, call_id: str = "") -> list[Block]:
+        """Return the blocks of a line that starts or ends a tool call.
+
+        If the agent is unknown or the line is not a JSON object, the only block is the line as text.
+
+        Args:
+            data: The line.
+            call_id: The id of the call; the line may belong to several calls.
+        """
+        try:
+            value = parse_joined(data.split(b"\n"))
+        except ValueError:
+            value = None
+        if not isinstance(value, dict) or self._agent is None:
+            from agentwatch.session.blocks import ContentBlock
+
+            return [ContentBlock(data.decode("utf-8", "replace"))]
+        return list(self._agent.blocks(value, call_id))
+
+    def role(self, data: bytes) -> LineRole:
+        """Return the role of a line. The line need not have been decoded before."""
+        if len(data) > _MAX_ROLE_BYTES:
+            return LineRole.OTHER
+        try:
+            value = parse(data)
+        except ValueError:
+            return LineRole.OTHER
+        if not isinstance(value, dict):
+            return LineRole.OTHER
+        agent = self._agent or detect(value)
+        return LineRole.OTHER if agent is None else agent.role(value)
+
+    def searchable_text_differs(self, data: bytes) -> bool:
+        """Return whether the blocks of a line may contain text that its bytes do not.
+
+        Such a line must be decoded to be searched. `data` is the line or a piece of it.
+        """
+        reworded = None if self._agent is None else self._agent.reworded
+        return reworded is not None and reworded in data
+
+    def _events(self, fields: Fields, head: bytes, size: int) -> list[Event]:
+        if self._decoder is None:
+            agent = detect(fields, is_first=self._is_first, asks_plugins=self.is_detecting)
+            self._is_first = False
+            if agent is None:
+                self._keep(fields, size)
+                unknown = Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))
+                return [*self._plugin_problems(), unknown]
+            events = self._decoded_by(agent, fields)
+        else:
+            events = self._decoder.decode(fields)
+            if self._time_of is not None:
+                events = self._timed(events, fields)
+            if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
+                events = _after_time(self._decoder.end(), self._first_of_run(other, fields))
+        return [*events, Repair()] if isinstance(fields, Repaired) else events
+
+    def _plugin_problems(self) -> list[Event]:
+        """Return the failures of plugins that were asked for the agent, each once."""
+        from agentwatch.agents.plugins import (
+            problems,  # 22 ms, for a stream that no built-in format recognises
+        )
+
+        known, self._known_problems = self._known_problems, len(problems)
+        return [*map(Notice, problems[known:])]
+
+    def _keep(self, fields: Fields, size: int) -> None:
+        """Keep a line until the agent is known. At the limit all kept lines are dropped."""
+        if self.is_detecting:
+            self._undetected.append(fields)
+            self._undetected_bytes += size
+            has_room = self._undetected_bytes < MAX_UNDETECTED_BYTES
+            self.is_detecting = has_room and len(self._undetected) < MAX_UNDETECTED_LINES
+            if not self.is_detecting:
+                self._undetected.clear()
+
+    def _other_agent(self, fields: Fields) -> Agent | None:
+        """Return the agent that starts a run with this line, if it is not the present agent."""
+        if self._agent is None or self._agent.recognises(fields):
+            return None
+        other = detect(fields, is_first=False, asks_plugins=False)
+        return other if other is not None and other.role(fields) is LineRole.START else None
+
+    def _first_of_run(self, agent: Agent, fields: Fields) -> list[Event]:
+        """Switch to another agent, and return the events of its line, which starts a run in any case."""
+        events = self._decoded_by(agent, fields)
+        if any(type(event) is RunStarted for event in events):
+            return events
+        at = next(at for at, event in enumerate(events, 1) if type(event) is FormatDetected)
+        return [*events[:at], RunStarted(agent.name), *events[at:]]
+
+    def _decoded_by(self, agent: Agent, fields: Fields) -> list[Event]:
+        """Switch to the decoder of an agent. Decode the kept lines with it, then this line."""
+        decoder = self._use(agent)
+        kept, self._undetected = self._undetected, []
+        if not agent.may_have_written(kept):
+            kept = []
+        decoded = [self._timed(decoder.decode(each), each) for each in (*kept, fields)]
+        decoded[0] = _after_time([FormatDetected(agent.name, agent.traits, agent.agent)], decoded[0])
+        self._redecoded = decoded[:-1]
+        return decoded[-1]
+
+    def _timed(self, events: list[Event], fields: Fields) -> list[Event]:
+        """Return the events of a line after its time, if the format gives each line a time."""
+        at_ms = None if self._time_of is None else self._time_of(fields)
+        return events if at_ms is None else [LineTime(at_ms), *events]
+
+    def _use(self, agent: Agent) -> AgentDecoder:
+        self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
+        self._time_of = agent.time_of
+        self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
+        self._batches = LineBatches(self._decoder) if isinstance(self._decoder, BatchDecoder) else None
+        self.is_detecting = False
+        return self._decoder
+
+
+def _after_time(added: list[Event], events: list[Event]) -> list[Event]:
+    """Return the events of a line with others before them; the time of the line stays the first."""
+    at = int(bool(events) and type(events[0]) is LineTime)
+    return [*events[:at], *added, *events[at:]]
+
+
+def _beginning(data: bytes) -> str:
+    return data[:_SHOWN_BYTES].decode("utf-8", "replace").strip()
+
+
+# Compares a text with the pieces that it may repeat, without keeping all of them.
+
+_BLOCK = 1 << 16
+"""The number of characters that are kept as a digest. Segments of real sessions have a few thousand."""
+
+
+class SegmentText:
+    """The text of a segment, which grows piece by piece and may then be repeated as a whole.
+
+    A text of another length is rejected at once. Comparing therefore costs no more than reading the text,
+    however often it is done. A checkpoint contains a segment, so that its state is bytes: an object of
+    `hashlib` cannot be written.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        """The pieces after the last whole block."""
+        self.length = 0
+        self._rest = 0
+        """The number of characters of the pieces."""
+        self._digest = b""
+        """The digest of the whole blocks, each with the digest of those before it."""
+
+    def add(self, text: str) -> None:
+        """Append a piece."""
+        self.length += len(text)
+        self._rest += len(text)
+        self._pieces.append(text)
+        if self._rest < _BLOCK:
+            return
+        whole = "".join(self._pieces)
+        self._rest %= _BLOCK
+        end = len(whole) - self._rest
+        self._digest = _digest(self._digest, whole, end)
+        self._pieces = [whole[end:]]
+
+    def clear(self) -> None:
+        """Begin a new segment."""
+        self._pieces.clear()
+        self.length, self._rest, self._digest = 0, 0, b""
+
+    def is_repeated_by(self, text: str, ending: str = "") -> bool:
+        """Return whether a text equals all pieces and an ending."""
+        if len(text) != self.length + len(ending) or not text.endswith(ending):
+            return False
+        end = self.length - self._rest
+        is_same_rest = "".join(self._pieces) == text[end : self.length]
+        return is_same_rest and _digest(b"", text, end) == self._digest
+
+
+def _digest(before: bytes, text: str, end: int) -> bytes:
+    """Return the digest of the blocks of a text up to `end`, which follow those with the digest `before`."""
+    if not end:
+        return before
+    from hashlib import blake2b  # takes 2 ms to import
+
+    for start in range(0, end, _BLOCK):
+        before = blake2b(before + text[start : start + _BLOCK].encode("utf-8", "surrogatepass")).digest()
+    return before

@@ -1,0 +1,216 @@
+"""Reads the small files that describe sessions. Their contents are foreign: any field may be of any type."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeGuard
+
+import orjson
+
+from agentwatch.recording import first_bytes, open_own
+from agentwatch.recording.store import is_foreign_id
+
+# Reads a small file that an agent of this user has written.
+
+
+def own_object(path: Path, most_bytes: int) -> dict[str, Any]:
+    """Return the JSON object in a small file of this user; {} if it contains none.
+
+    An agent that cuts a title inside an emoji writes half a surrogate pair, which U+FFFD replaces.
+
+    Args:
+        path: The file.
+        most_bytes: Only the first bytes are read; an object that is longer counts as none.
+
+    Raises:
+        OSError: It cannot be read, or is not a regular file of this user.
+    """
+    fd = open_own(path)
+    from agentwatch.agents.json_line import parse  # orjson takes 20 ms
+
+    try:
+        value = parse(os.pread(fd, most_bytes, 0))
+    except ValueError:
+        return {}
+    finally:
+        os.close(fd)
+    return value if isinstance(value, dict) else {}
+
+
+MOST_BYTES = 1 << 20
+"""A description that is larger counts as none. The largest known one is the `projects.json` of Gemini, with
+some 50 bytes for each folder in which it ran."""
+_HEAD_BYTES = 1 << 12
+_MOST_TEXT = 1000
+_MOST_PATH = 4096
+"""The longest path on Linux."""
+_MOST_LINES = 1000
+_LATEST_MS = 1 << 53
+_BLOCKS = frozenset({"|", "|-", "|+", ">", ">-", ">+"})
+"""What stands for a text in YAML whose lines follow."""
+_NOTHING = frozenset({"", "~", "null"})
+
+
+def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
+    """Return the JSON object in a file; {} if the file is gone or larger than `most`, or holds none."""
+    try:
+        return own_object(Path(path), most)
+    except (OSError, ValueError):
+        return {}
+
+
+def first_text(path: str, key: str) -> str:
+    """Return the first text with a key in the first 4 KiB of a file; empty without such a text.
+
+    It is for a document that is too large to be read as a whole, and for a first line that may be.
+    """
+    data = first_bytes(path, _HEAD_BYTES)
+    _, found, rest = data.partition(f'"{key}"'.encode())
+    value = rest.lstrip().removeprefix(b":").lstrip() if found else b""
+    text = value[1:].partition(b'"')[0] if value.startswith(b'"') else b""
+    return text.decode("utf-8", "replace") if b"\\" not in text else ""
+
+
+def yaml_texts(data: bytes) -> dict[str, str]:
+    """Return the texts at the top level of a YAML document, by their keys.
+
+    This is no parser of YAML: it reads `key: text`, also with quotes, and a text on the indented lines that
+    follow. That is all that Copilot writes in `workspace.yaml`.
+    """
+    texts: dict[str, str] = {}
+    for key, lines in _entries(data.decode("utf-8", "replace").split("\n", _MOST_LINES)):
+        first = lines[0] if lines[0] not in _BLOCKS else ""
+        text = " ".join(filter(None, (first, *lines[1:])))
+        if text not in _NOTHING:
+            texts[key] = _unquoted(text)
+    return texts
+
+
+def _entries(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each key at the top level, and the lines of its value."""
+    key, found = "", [""]
+    for line in lines[:_MOST_LINES]:
+        if line[:1] in ("", " ", "\t"):
+            found.append(line.strip())
+            continue
+        if key:
+            yield key, found
+        key, _, rest = line.partition(":")
+        found = [rest.strip()]
+    if key:
+        yield key, found
+
+
+def _unquoted(text: str) -> str:
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    if text[0] == '"':
+        with suppress(ValueError):
+            value = orjson.loads(text)
+            return value if isinstance(value, str) else text
+    return text
+
+
+def text_in(value: object) -> str:
+    """Return a text, cut to 1,000 characters; empty for any other value."""
+    return value[:_MOST_TEXT] if isinstance(value, str) else ""
+
+
+def is_id(value: object) -> TypeGuard[str]:
+    """Return whether a value can be the id of a session, which becomes a part of an address."""
+    return isinstance(value, str) and is_foreign_id(value)
+
+
+def id_in(value: object) -> str | None:
+    """Return the id of a session; None for any other value."""
+    return value if is_id(value) else None
+
+
+def name_in(value: object) -> str | None:
+    """Return a name, such as that of a model; None for an empty text and any other value."""
+    return text_in(value) or None
+
+
+def folder_in(value: object) -> str | None:
+    """Return the path of a folder; None for what is no absolute path.
+
+    A path of Windows counts too: the files may have been copied from there.
+    """
+    if not isinstance(value, str) or not 0 < len(value) <= _MOST_PATH or "\0" in value:
+        return None
+    return value if value[0] in "/\\" or value[1:2] == ":" else None
+
+
+def time_in(value: object) -> int | None:
+    """Return a time in milliseconds since the epoch; None for a value that is no such time."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < _LATEST_MS:
+        return int(value)
+    return None
+
+
+# Reads the files of a folder that have changed since they were last read.
+
+_MOST_ENTRIES = 100_000
+_FRESH_NS = 20_000_000
+"""The time of a file advances in steps of up to 10 ms. A file of this age may change again without a change
+of its time."""
+
+
+class FileState(NamedTuple):
+    """What shows that a file has changed."""
+
+    inode: int
+    size: int
+    changed_ns: int
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the next change will also change the time of the file."""
+        return not 0 <= time.time_ns() - self.changed_ns < _FRESH_NS
+
+
+def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> Iterator[tuple[str, FileState]]:
+    """Yield the name and the state of the regular files of a user; none if the folder cannot be read.
+
+    Args:
+        folder: The folder, which is no link.
+        uid: The user.
+        wanted: Whether a file of this name is wanted; the others are not asked for their state.
+    """
+    try:
+        if not stat.S_ISDIR(os.lstat(folder).st_mode):
+            return
+        with os.scandir(folder) as entries:
+            for entry in islice(entries, _MOST_ENTRIES):
+                if wanted(entry.name) and (state := _state_of(entry, uid)):
+                    yield entry.name, state
+    except OSError:  # it does not exist, or has just been removed
+        return
+
+
+def file_state(path: str | Path, uid: int) -> FileState | None:
+    """Return the state of a regular file of a user; None for anything else."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return _checked(found, uid)
+
+
+def _state_of(entry: os.DirEntry[str], uid: int) -> FileState | None:
+    try:
+        return _checked(entry.stat(follow_symlinks=False), uid)
+    except OSError:  # it was removed
+        return None
+
+
+def _checked(found: os.stat_result, uid: int) -> FileState | None:
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != uid:
+        return None
+    return FileState(found.st_ino, found.st_size, found.st_mtime_ns)

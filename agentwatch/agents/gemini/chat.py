@@ -1,0 +1,776 @@
+"""Decodes the files in which Gemini keeps its chats.
+
+The lines are those of gemini-cli 0.39 to 0.61 (`packages/core/src/services/chatRecordingService.ts`). A
+message is written again whenever it changes, with the same id: an answer at first without its calls, and with
+them when all calls of the batch have ended. `$set` may replace all messages, and `$rewindTo` removes a
+message and those after it. No line says that a turn has ended well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, TypeVar
+
+from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.agents.gemini.stream import (
+    argument_facts,
+    ending,
+    plan_in,
+    shown_facts,
+    target_of,
+    tool_named,
+)
+from agentwatch.agents.on_disk import iso_ms, time_of
+from agentwatch.agents.tool import NO_FACTS, Tool
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    Notice,
+    Outcome,
+    Prompt,
+    Rewound,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    TextRetracted,
+    Tokens,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+    TurnEnded,
+    Unknown,
+    Usage,
+    UsageScope,
+)
+from agentwatch.text.paths import relative_to
+
+# The conversation so far: the prompts and answers that a later line may replace or remove.
+
+_MOST_ENTRIES = 50_000
+_DROPPED_AT_ONCE = 1000
+_MOST_CHARACTERS = 1 << 20
+"""The text of the newest answers that is kept, because a line may replace an answer before them."""
+_MOST_REWRITTEN = 100
+"""The number of answers after a replaced one. The agent itself replaces only its last message."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A prompt or an answer."""
+
+    key: str
+    """The id of its message; empty for a message without one."""
+    is_prompt: bool
+    length: int
+    """The number of its characters."""
+    digest: int
+    text: str | None
+    """Its text; None if it is too old to be kept."""
+    at_ms: int | None
+
+    @classmethod
+    def of(cls, key: str, text: str, *, is_prompt: bool, at_ms: int | None = None) -> Entry:
+        """Return the entry of a message."""
+        return cls(key, is_prompt, len(text), hash(text.strip()), text, at_ms)
+
+    def equals(self, other: Entry) -> bool:
+        """Return whether the entry of another line is the same, apart from spaces around its text."""
+        return self.is_prompt is other.is_prompt and self.digest == other.digest
+
+
+class History:
+    """The prompts and answers in order, at most 50,000. The oldest are dropped."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._numbers: dict[str, int] = {}
+        """The number of each message's entry, counted from the first entry of all."""
+        self._dropped = 0
+        """The number of entries that were dropped."""
+        self._kept_from = 0
+        """The first entry whose text is kept."""
+        self._characters = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no entry has been dropped."""
+        return self._dropped == 0
+
+    @property
+    def ends_in_answer(self) -> bool:
+        """Whether the last entry is an answer."""
+        return bool(self._entries) and not self._entries[-1].is_prompt
+
+    def replace_all(self, entries: Sequence[Entry]) -> None:
+        """Replace all entries without an event: the agent shortened the conversation."""
+        self._entries, self._numbers = [], {}
+        self._dropped = self._kept_from = self._characters = 0
+        for entry in entries:
+            self.add(entry)
+
+    def add(self, entry: Entry) -> list[Event]:
+        """Append an entry. Return the events of an answer; those of a prompt are left to the caller."""
+        if entry.key:
+            self._numbers[entry.key] = self._dropped + len(self._entries)
+        self._entries.append(entry)
+        self._characters += entry.length
+        while self._characters > _MOST_CHARACTERS and self._kept_from < len(self._entries):
+            self._forget_text(self._entries[self._kept_from])
+            self._kept_from += 1
+        events = [] if entry.is_prompt else _texts(entry)
+        if len(self._entries) > _MOST_ENTRIES:
+            self._drop_oldest()
+        return events
+
+    def find(self, key: str) -> int | None:
+        """Return the place of a message's entry; None for a message without an entry."""
+        number = self._numbers.get(key, -1) - self._dropped
+        return number if number >= 0 else None
+
+    def put(self, number: int, entry: Entry) -> list[Event]:
+        """Replace an entry. Return the events if it is an answer with another text.
+
+        The answers after it are written again. If they are too old to be kept, nothing changes.
+        """
+        before = self._entries[number]
+        if before.equals(entry) or before.is_prompt or entry.is_prompt:
+            return []
+        after = [each for each in self._entries[number + 1 :][:_MOST_REWRITTEN] if not each.is_prompt]
+        is_kept = all(each.text is not None for each in after)
+        if not is_kept or len(self._entries) - number > _MOST_REWRITTEN:
+            return []
+        self._forget_text(before)
+        self._entries[number] = entry
+        self._characters += entry.length
+        retracted = before.length + sum(each.length for each in after)
+        events: list[Event] = [TextRetracted(retracted)] if retracted else []
+        return [*events, *(event for each in (entry, *after) for event in _texts(each))]
+
+    def common(self, entries: Sequence[Entry]) -> int:
+        """Return the number of entries at the beginning that are the same."""
+        pairs = zip(self._entries, entries, strict=False)
+        least = min(len(self._entries), len(entries))
+        return next((number for number, (old, new) in enumerate(pairs) if not old.equals(new)), least)
+
+    def cut(self, number: int) -> list[Event]:
+        """Remove the entries from a number on, and return what that means for the turns and the text.
+
+        Prompts without an answer stay turns: the agent drops the prompt of a request that failed.
+        """
+        removed = self._entries[number:]
+        del self._entries[number:]
+        self._kept_from = min(self._kept_from, number)
+        for entry in removed:
+            self._forget_text(entry)
+            self._numbers.pop(entry.key, None)
+        if all(entry.is_prompt for entry in removed):
+            return []
+        first = next((nth for nth, entry in enumerate(removed) if entry.is_prompt), len(removed))
+        turns = sum(entry.is_prompt for entry in removed)
+        characters = sum(entry.length for entry in removed[:first])
+        events: list[Event] = [Rewound(turns)] if turns else []
+        return [*events, TextRetracted(characters)] if characters else events
+
+    def _forget_text(self, entry: Entry) -> None:
+        if entry.text is not None:
+            self._characters -= entry.length
+            entry.text = None
+
+    def _drop_oldest(self) -> None:
+        for entry in self._entries[:_DROPPED_AT_ONCE]:
+            self._forget_text(entry)
+            if self._numbers.get(entry.key, self._dropped) < self._dropped + _DROPPED_AT_ONCE:
+                self._numbers.pop(entry.key, None)
+        del self._entries[:_DROPPED_AT_ONCE]
+        self._dropped += _DROPPED_AT_ONCE
+        self._kept_from = max(self._kept_from - _DROPPED_AT_ONCE, 0)
+
+
+def _texts(entry: Entry) -> list[Event]:
+    """Return the events of an answer. It is an entry of the transcript, so that it can be retracted."""
+    if not entry.text:
+        return []
+    return [Text(Channel.ANSWER, entry.text, entry.at_ms), TextEnded(Channel.ANSWER, entry.at_ms)]
+
+
+# Reads the texts of a message: what the user asked, what the model answered, and what neither wrote.
+
+_CONTEXT = "<session_context>"
+_CONTEXT_END = "</session_context>"
+_SETUP = ("Reminder:", "My setup is complete")
+"""The beginnings of what the agent itself writes after the context."""
+_SUMMARY = "<state_snapshot>"
+_SHELL = "I ran the following shell command:"
+_CONTINUE = "System: Please continue."
+_OF_THE_AGENT = (
+    _CONTEXT,
+    _SUMMARY,
+    "<hook_context>",
+    _CONTINUE,
+    "This is the Gemini CLI. We are setting up the context",
+    "Here is the user's editor context",
+    "Here is a summary of changes in the user's editor context",
+)
+"""The beginnings of messages that the agent itself writes in the name of the user."""
+_REFERENCED = "--- Content from referenced files ---"
+"""The beginning of the files that a prompt names with `@`; they follow the prompt in the same message."""
+_FOLDERS = "Workspace Directories:"
+_MOST_CONTEXT = 4096
+"""The characters of the context that are searched for the working directory."""
+
+
+class Author(Enum):
+    """Who wrote a message of the type `user`."""
+
+    USER = "user"
+    SHELL = "shell"
+    """The user ran a command, whose output the model is shown."""
+    CONTEXT = "context"
+    SUMMARY = "summary"
+    """The agent, which replaced the conversation by a summary."""
+    RESULTS = "results"
+    """The results of calls, which are also in the message that made the calls."""
+    AGENT = "agent"
+
+
+def content_text(content: object) -> str:
+    """Return the text of a content: a string, a part, or a list of both. Thoughts are no part of it."""
+    parts = content if isinstance(content, list) else [content]
+    return "".join(_part_text(part) for part in parts)
+
+
+def message_text(fields: Fields) -> str:
+    """Return the text of a message."""
+    return content_text(fields["content"] if "content" in fields else fields.get("parts"))
+
+
+def prompt_text(fields: Fields) -> str:
+    """Return what the user typed: without the context before it, and the files that the prompt names."""
+    typed = content_text(fields.get("displayContent"))
+    return typed or _after_context(message_text(fields)).partition(_REFERENCED)[0].rstrip()
+
+
+def _after_context(message: str) -> str:
+    """Return a message without the context that the agent puts before it in some versions."""
+    if not message.lstrip().startswith(_CONTEXT):
+        return message
+    words = message.partition(_CONTEXT_END)[2].lstrip()
+    return "" if words.startswith(_SETUP) else words
+
+
+def author_of(fields: Fields, message: str) -> Author:
+    """Return who wrote a message of the type `user`.
+
+    Args:
+        fields: The message.
+        message: Its text.
+    """
+    parts = items(fields.get("content"))
+    if any("functionResponse" in mapping(part) for part in parts):
+        return Author.RESULTS
+    message = message.lstrip()
+    if message.startswith(_CONTEXT):
+        return Author.USER if _after_context(message) else Author.CONTEXT
+    if message.startswith(_SUMMARY):
+        return Author.SUMMARY
+    if message.startswith(_SHELL):
+        return Author.SHELL
+    return Author.AGENT if message.startswith(_OF_THE_AGENT) else Author.USER
+
+
+def shell_command(message: str) -> str:
+    """Return the command that the user ran, from the message that shows it to the model."""
+    lines = (line.strip() for line in message[:_MOST_CONTEXT].split("\n")[1:])
+    return next((line for line in lines if line and not line.startswith("```")), "")
+
+
+def folder_in(message: str) -> str | None:
+    """Return the first of the workspace directories in the context, which is the working directory."""
+    if not message.lstrip().startswith(_CONTEXT):
+        return None
+    _, found, rest = message[:_MOST_CONTEXT].partition(_FOLDERS)
+    for line in rest.split("\n")[1:] if found else ():
+        entry = line.strip()
+        if entry:
+            return entry.removeprefix("- ") if entry.startswith("- ") else None
+    return None
+
+
+def thoughts_in(fields: Fields) -> list[str]:
+    """Return the thoughts of a message: a subject and a description, or one of them."""
+    found = []
+    for thought in items(fields.get("thoughts")):
+        words = [text(mapping(thought), key) for key in ("subject", "description")]
+        found.append("\n\n".join(word for word in words if word))
+    return found
+
+
+def _part_text(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    fields = mapping(part) if isinstance(part, dict) else {}
+    return "" if fields.get("thought") is True else text(fields, "text") or ""
+
+
+# Reads the calls of a message, which are written when all calls of their batch have ended.
+
+_OPEN = frozenset(("validating", "scheduled", "executing", "awaiting_approval"))
+"""The states of a call that has not ended (`CoreToolCallStatus`)."""
+
+
+class CallLine(NamedTuple):
+    """One call of a message."""
+
+    call_id: str
+    name: str
+    tool: Tool
+    fields: Fields
+    arguments: Fields
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the call has not ended."""
+        status = self.fields.get("status")
+        return isinstance(status, str) and status in _OPEN
+
+    @property
+    def shown(self) -> object:
+        """What the agent showed of the result: a text, or an object such as the change of a file."""
+        return displayed(self.fields.get("resultDisplay"))
+
+
+def call_of(value: object) -> CallLine:
+    """Return a call of a message."""
+    fields = mapping(value)
+    name = text(fields, "name") or "unknown"
+    tool = tool_named(name, text(fields, "displayName"))
+    return CallLine(text(fields, "id") or "", name, tool, fields, mapping(fields.get("args")))
+
+
+def call_events(call: CallLine, cwd: str) -> list[Event]:
+    """Return the events of a call: its end, or its start if it has not ended.
+
+    Args:
+        call: The call.
+        cwd: The working directory without a trailing separator; empty if unknown.
+    """
+    target, paths = target_of(call.tool, call.arguments)
+    path = paths[0] if paths else None
+    target = ", ".join(relative_to(each, cwd) or each for each in paths) or target
+    if call.is_open:
+        return [
+            ToolStarted(
+                call.call_id,
+                None,
+                call.name,
+                call.tool.kind,
+                call.tool.phrase,
+                target,
+                path,
+                more_paths=tuple(paths[1:]),
+            )
+        ]
+    end = ending(call.fields.get("status"), reason_of(call.fields))
+    is_success = end.outcome is Outcome.SUCCEEDED
+    facts = NO_FACTS
+    if is_success:
+        facts = shown_facts(call.tool, call.shown, argument_facts(call.name, call.arguments))
+    events: list[Event] = [
+        ToolEnded(
+            call_id=call.call_id,
+            session_id=None,
+            tool=call.name,
+            kind=call.tool.kind,
+            outcome=end.outcome,
+            phrase=facts.phrase or call.tool.phrase,
+            has_arguments=True,
+            target=target,
+            path=path,
+            more_paths=tuple(paths[1:]),
+            error=end.error,
+            note=facts.note,
+            is_new_file=facts.is_new_file,
+            lines_added=facts.lines_added,
+            lines_removed=facts.lines_removed,
+            at_ms=iso_ms(call.fields.get("timestamp")),
+        )
+    ]
+    plan = plan_in(call.arguments) if call.tool.kind is ToolKind.PLAN and is_success else None
+    events += [] if plan is None else [plan]
+    if end.unknown_status is not None:
+        events.append(Unknown(f"status {end.unknown_status} of a call"))
+    return events
+
+
+def reason_of(call: Fields) -> str | None:
+    """Return why a call did not succeed: the error in its response, or what the agent showed."""
+    if call.get("status") == "success":
+        return None
+    for part in items(call.get("result")):
+        error = mapping(mapping(mapping(part).get("functionResponse")).get("response")).get("error")
+        found = error if isinstance(error, str) and error else text(mapping(error), "message")
+        if found:
+            return found
+    shown = displayed(call.get("resultDisplay"))
+    return shown or None if isinstance(shown, str) and "status" in call else None
+
+
+def displayed(value: object) -> object:
+    """Return what the agent showed. The lines of a terminal, which are lists of tokens, become a text."""
+    if not isinstance(value, list):
+        return value
+    lines = ("".join(text(mapping(token), "text") or "" for token in items(line)) for line in value)
+    return "\n".join(lines).rstrip()
+
+
+# What is known of a message that may be written again, and what is new when it is.
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(slots=True)
+class Known:
+    """What was read of a message that may be written again."""
+
+    thoughts: int = 0
+    """The number of its thoughts."""
+    tokens: tuple[int, int, int] = (0, 0, 0)
+    """Its tokens: input, cached, output."""
+
+
+def new_usage(known: Known, counts: Fields, at_ms: int | None) -> list[Event]:
+    """Return the tokens of a request that were not counted when its message was written before.
+
+    The input includes what was cached. The output includes the thoughts, which are counted apart.
+    """
+    found = [number(counts, key) or 0 for key in ("input", "tool", "cached", "output", "thoughts")]
+    tokens = (found[0] + found[1], found[2], found[3] + found[4])
+    if tokens == known.tokens:
+        return []
+    new = [after - before for after, before in zip(tokens, known.tokens, strict=True)]
+    known.tokens = tokens
+    usage = Tokens(input=new[0], cached=new[1], output=new[2], context_used=tokens[0] + tokens[2])
+    return [Usage(usage, UsageScope.REQUEST, at_ms)]
+
+
+def remember(found: dict[str, _Value], key: str, value: _Value, most: int) -> None:
+    """Keep a value by the id of its message or call. The oldest is dropped at the limit."""
+    if key:
+        found[key] = value
+        if len(found) > most:
+            del found[next(iter(found))]
+
+
+# The state of one chat: reads its messages, which later lines may write again, replace or remove.
+
+_MOST_MESSAGES = 50_000
+_MOST_CALLS = 10_000
+_MOST_ID = 128
+"""The length of an id that is kept. The ids of messages have 36 characters."""
+_MOST_REASON = 4096
+_ANSWERS = ("gemini", "model")
+_CALLS = (ToolStarted, ToolEnded)
+_NOTICES = ("info", "warning", "error")
+_CANCELLED = "Request cancelled."
+"""What the agent notes when the user interrupts it."""
+
+
+class Chat:
+    """One chat: the messages that were read, and what they say about the present turn."""
+
+    def __init__(self) -> None:
+        self._history = History()
+        self._known: dict[str, Known] = {}
+        """The messages by id; the oldest are dropped."""
+        self._ended: dict[str, None] = {}
+        """The calls that have ended, by id; the oldest are dropped."""
+        self._model: str | None = None
+        self._cwd = ""
+        self._awaits_end = False
+        """Whether the last message is an answer without calls. It ends the turn, unless its calls follow."""
+        self._is_over = False
+        """Whether the end of the present turn was reported."""
+
+    def found_folder(self, folder: str | None) -> str | None:
+        """Keep the first working directory that is found, and return it; None for any other."""
+        if not folder or self._cwd:
+            return None
+        self._cwd = folder.rstrip("/\\")
+        return folder
+
+    def message(self, fields: Fields) -> list[Event]:
+        """Return the events of a message: what is new in it, if it was read before."""
+        kind = fields.get("type")
+        if kind == "user":
+            return self._user(fields)
+        if kind in _ANSWERS:
+            return self._answer(fields)
+        if kind in _NOTICES:
+            return self._notice(fields)
+        return [Unknown(f"type {in_words(kind)}")]
+
+    def _user(self, fields: Fields) -> list[Event]:
+        message = message_text(fields)
+        match author_of(fields, message):
+            case Author.RESULTS:
+                self._awaits_end = False
+                return []
+            case Author.CONTEXT:
+                cwd = self.found_folder(folder_in(message))
+                return [RunInfo(cwd=cwd)] if cwd else []
+            case Author.SHELL:
+                is_known = self._is_known(fields)
+                return [] if is_known else [Notice(f"you ran {shell_command(message)}", time_of(fields))]
+            case Author.SUMMARY | Author.AGENT:
+                return []
+        cwd = self.found_folder(folder_in(message))
+        return [*([RunInfo(cwd=cwd)] if cwd else []), *self._prompt(fields)]
+
+    def _prompt(self, fields: Fields) -> list[Event]:
+        prompt = prompt_text(fields)
+        if not prompt:
+            return []
+        entry = Entry.of(_key(fields), prompt, is_prompt=True)
+        if self._history.find(entry.key) is not None:
+            return []
+        closing = self.close()
+        self._is_over = False
+        self._history.add(entry)
+        return [*closing, Prompt(prompt)]
+
+    def _answer(self, fields: Fields) -> list[Event]:
+        """Read an answer: what is new in it, if it was written before."""
+        facts, new = self._facts(fields), []
+        message, key = message_text(fields), _key(fields)
+        if message:
+            entry = Entry.of(key, message, is_prompt=False, at_ms=time_of(fields))
+            number = self._history.find(key)
+            new += self._history.add(entry) if number is None else self._history.put(number, entry)
+        calls = _calls(fields)
+        new += self._call_events(calls)
+        self._is_over = self._is_over and not new
+        self._awaits_end = not calls and bool(message)
+        is_cancelled = bool(calls) and all(call.fields.get("status") == "cancelled" for call in calls)
+        return [*facts, *new, *(self._ends(Outcome.CANCELLED) if is_cancelled and new else [])]
+
+    def _call_events(self, calls: list[CallLine]) -> list[Event]:
+        """Return the events of the calls that had not ended when their message was read before."""
+        events: list[Event] = []
+        for call in calls:
+            if call.call_id not in self._ended:
+                events += call_events(call, self._cwd)
+                if not call.is_open:
+                    remember(self._ended, call.call_id, None, _MOST_CALLS)
+        return events
+
+    def _facts(self, fields: Fields) -> list[Event]:
+        """Return the model, the new thoughts and the new tokens of an answer."""
+        events: list[Event] = []
+        model = text(fields, "model")
+        if model is not None and model != self._model:
+            self._model = model
+            events.append(RunInfo(model=model))
+        known = self._known.get(_key(fields))
+        if known is None:
+            known = Known()
+            remember(self._known, _key(fields), known, _MOST_MESSAGES)
+        thoughts = thoughts_in(fields)
+        at_ms = time_of(fields)
+        for thought in filter(None, thoughts[known.thoughts :]):
+            events += [Text(Channel.REASONING, thought, at_ms), TextEnded(Channel.REASONING, at_ms)]
+        known.thoughts = max(known.thoughts, len(thoughts))
+        if isinstance(fields.get("tokens"), dict):
+            events += new_usage(known, fields["tokens"], at_ms)
+        return events
+
+    def _notice(self, fields: Fields) -> list[Event]:
+        if self._is_known(fields):
+            return []
+        message = _bounded(message_text(fields) or content_text(fields.get("displayContent")))
+        is_error = fields.get("type") == "error"
+        events: list[Event] = [Notice(message, time_of(fields), is_error=is_error)] if message else []
+        if is_error:
+            return [*events, *self._ends(Outcome.FAILED, message or None)]
+        return [*events, *self._ends(Outcome.CANCELLED)] if message.strip() == _CANCELLED else events
+
+    def _ends(self, outcome: Outcome, reason: str | None = None) -> list[Event]:
+        """Return the end of the present turn, unless it was reported before."""
+        self._awaits_end = False
+        if self._is_over:
+            return []
+        self._is_over = True
+        return [TurnEnded(outcome, result=reason)]
+
+    def close(self) -> list[Event]:
+        """Return the end of a turn whose answer is complete."""
+        return self._ends(Outcome.SUCCEEDED) if self._awaits_end else []
+
+    def _is_known(self, fields: Fields) -> bool:
+        """Return whether a message without parts that change was read before."""
+        key = _key(fields)
+        if key and key in self._known:
+            return True
+        remember(self._known, key, Known(), _MOST_MESSAGES)
+        return False
+
+    def replaced(self, messages: list[Fields]) -> list[Event]:
+        """Replace all messages: keep those at the beginning that are the same, and read the others.
+
+        If the messages contain a summary that is new, the agent shortened the conversation: what was said
+        stays, and nothing in them is new.
+        """
+        entries = [_entry(message) for message in messages]
+        present = [entry for entry in entries if entry is not None]
+        summaries = [_key(message) for message in messages if _is_summary(message)]
+        is_shortened = any(key not in self._known for key in summaries)
+        for key in summaries:
+            remember(self._known, key, Known(), _MOST_MESSAGES)
+        if len(self._history) and (is_shortened or not self._history.is_complete):
+            self._history.replace_all(present)
+            return [Compaction(is_over=True)] if is_shortened else []
+        same = self._history.common(present)
+        is_cut, state = same < len(self._history), (self._awaits_end, self._is_over)
+        events = self._history.cut(same)
+        is_rewound = bool(events)
+        for message in _without_first(messages, entries, same):
+            events += self.message(message)
+        if same == len(present) and not any(type(event) in _CALLS for event in events):
+            ends_well = is_rewound and self._history.ends_in_answer
+            self._awaits_end, self._is_over = (ends_well, state[1] and not is_rewound) if is_cut else state
+        return events
+
+    def rewound(self, key: str) -> list[Event]:
+        """Remove a message and those after it; all messages, if it is not known."""
+        number = self._history.find(_bounded_key(key))
+        events = self._history.cut(number or 0)
+        self._awaits_end = self._history.ends_in_answer
+        self._is_over = False
+        return events
+
+
+def _calls(fields: Fields) -> list[CallLine]:
+    return [call_of(value) for value in items(fields.get("toolCalls")) if isinstance(value, dict)]
+
+
+def _without_first(messages: list[Fields], entries: list[Entry | None], most: int) -> Iterator[Fields]:
+    """Yield the messages without the texts of the first prompts and answers, which were read before.
+
+    Args:
+        messages: The messages.
+        entries: The prompt or answer in each of them.
+        most: The number of the prompts and answers.
+    """
+    for message, entry in zip(messages, entries, strict=True):
+        if entry is None or most == 0:
+            yield message
+        else:
+            most -= 1
+            if not entry.is_prompt:
+                yield {**message, "content": "", "parts": ""}
+
+
+def _entry(fields: Fields) -> Entry | None:
+    """Return the entry of a message; None if it is neither a prompt nor an answer with a text."""
+    message, kind = message_text(fields), fields.get("type")
+    if kind in _ANSWERS:
+        at_ms = time_of(fields)
+        return Entry.of(_key(fields), message, is_prompt=False, at_ms=at_ms) if message else None
+    if kind != "user" or author_of(fields, message) is not Author.USER:
+        return None
+    prompt = prompt_text(fields)
+    return Entry.of(_key(fields), prompt, is_prompt=True) if prompt else None
+
+
+def _is_summary(fields: Fields) -> bool:
+    return fields.get("type") == "user" and author_of(fields, message_text(fields)) is Author.SUMMARY
+
+
+def _key(fields: Fields) -> str:
+    """Return the id of a message; empty for a message without one."""
+    return _bounded_key(text(fields, "id") or "")
+
+
+def _bounded_key(key: str) -> str:
+    return key if len(key) <= _MOST_ID else f"{hash(key)}"
+
+
+def _bounded(message: str) -> str:
+    return f"{message[: _MOST_REASON - 1]}…" if len(message) > _MOST_REASON else message
+
+
+FORMAT = "gemini-chat"
+
+
+class Decoder:
+    """Decodes the lines of a chat into events."""
+
+    def __init__(self) -> None:
+        self._chat = Chat()
+        self._session_id: str | None = None
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        if "$rewindTo" in fields:
+            return self._chat.rewound(text(fields, "$rewindTo") or "")
+        if "$set" in fields:
+            return self._changed(mapping(fields["$set"]))
+        if "projectHash" in fields or ("type" not in fields and "sessionId" in fields):
+            return self._session_started(fields)
+        return self._chat.message(fields)
+
+    def end(self) -> list[Event]:
+        """Return the end of the last turn, if its answer is complete."""
+        return self._chat.close()
+
+    def _session_started(self, fields: Fields) -> list[Event]:
+        """Read the first line. A session that continues in another file repeats it."""
+        session_id, closing = text(fields, "sessionId"), []
+        is_same = self._session_id is not None and self._session_id == session_id
+        if not is_same:
+            closing = self._chat.close()
+            self._chat, self._session_id = Chat(), session_id
+        cwd = self._chat.found_folder(_folder(fields))
+        if is_same:
+            return [RunInfo(cwd=cwd)] if cwd else []
+        return [*closing, RunStarted(FORMAT, session_id=session_id, cwd=cwd)]
+
+    def _changed(self, change: Fields) -> list[Event]:
+        """Read a change of the facts about the session, or of all messages."""
+        session_id, cwd = text(change, "sessionId"), self._chat.found_folder(_folder(change))
+        events: list[Event] = []
+        title = text(change, "summary")
+        if cwd or title or session_id not in (None, self._session_id):
+            self._session_id = session_id or self._session_id
+            events.append(RunInfo(session_id=session_id, cwd=cwd, title=title))
+        if isinstance(change.get("messages"), list):
+            events += self._chat.replaced([mapping(message) for message in change["messages"]])
+        return events
+
+
+def _folder(fields: Fields) -> str | None:
+    """Return the first of the session's folders, which only the files of subagents contain."""
+    return next((each for each in items(fields.get("directories")) if isinstance(each, str)), None)
+
+
+# The time at which a line of a chat was written.
+
+
+def line_time(fields: Fields) -> int | None:
+    """Return the time of a line, in milliseconds since the epoch; None if it has none.
+
+    A message with calls is written again when they have ended, with the time of its first line. It is
+    therefore as late as the latest of its calls.
+    """
+    for at_ms in (iso_ms(mapping(fields.get("$set")).get("lastUpdated")), iso_ms(fields.get("startTime"))):
+        if at_ms is not None:
+            return at_ms
+    calls = (iso_ms(mapping(call).get("timestamp")) for call in items(fields.get("toolCalls")))
+    times = [at_ms for at_ms in (iso_ms(fields.get("timestamp")), *calls) if at_ms is not None]
+    return max(times, default=None)

@@ -1,0 +1,261 @@
+"""The facts about the run that most lines of an agent's own file repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from agentwatch.agents.fields import Fields, text
+from agentwatch.session.events import Event, Notice, Outcome, RunInfo, TurnEnded
+
+_ONE_LINER = "sdk-cli"
+"""The entry point of Claude Code if another program starts it for one prompt, with `-p`."""
+
+
+class SessionFacts:
+    """The present session, folder, branch, version, permission mode and model."""
+
+    def __init__(self) -> None:
+        self._session_id: object = None
+        self._cwd: object = None
+        self._branch: object = None
+        self._version: object = None
+        self._mode: object = None
+        self._model: object = None
+        self.folder = ""
+        """The first working directory, without a trailing separator: paths are shown relative to it."""
+
+    def new(self, fields: Fields, model: str | None = None) -> RunInfo | None:
+        """Return the facts of a line that differ from those before; None without any.
+
+        A resumed session may begin with the lines of an earlier one, so its id may change.
+
+        Args:
+            fields: The line.
+            model: The model that it names.
+        """
+        get = fields.get  # called for each line; very few differ from the line before
+        session_id, cwd, version = get("sessionId"), get("cwd"), get("version")
+        mode, branch = get("permissionMode"), get("gitBranch")
+        if (
+            (session_id is None or session_id == self._session_id)
+            and (cwd is None or cwd == self._cwd)
+            and (version is None or version == self._version)
+            and (mode is None or mode == self._mode)
+            and (model is None or model == self._model)
+            and (not branch or branch == self._branch)
+        ):
+            return None
+        self._session_id, self._cwd = session_id or self._session_id, cwd or self._cwd
+        self._version, self._mode = version or self._version, mode or self._mode
+        self._model, self._branch = model or self._model, branch or self._branch
+        found = RunInfo(
+            session_id=text(fields, "sessionId"),
+            model=model,
+            cwd=text(fields, "cwd"),
+            permission_mode=text(fields, "permissionMode"),
+            agent_version=text(fields, "version"),
+            branch=text(fields, "gitBranch"),
+            is_one_liner=get("entrypoint") == _ONE_LINER,
+        )
+        self.folder = self.folder or (found.cwd or "").rstrip("/\\")
+        return found
+
+
+# Reads the ISO 8601 times of an agent's own files.
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_MOST_CHARACTERS = 40
+"""The longest form that an agent writes has 32: `2026-11-21T22:51:18.264000000Z`."""
+
+
+def iso_ms(value: object) -> int | None:
+    """Return a time in milliseconds since the epoch; None for a value that is no time.
+
+    A time without a zone is in UTC.
+
+    Example:
+        >>> iso_ms("2026-11-21T22:50:55.616Z")
+        1795301455616
+    """
+    return _ms(value) if isinstance(value, str) and len(value) <= _MOST_CHARACTERS else None
+
+
+def time_of(fields: Fields) -> int | None:
+    """Return the time of a line, its `timestamp`; None for a line without one."""
+    return iso_ms(fields.get("timestamp"))
+
+
+@lru_cache(maxsize=8)
+def _ms(value: str) -> int | None:
+    """Return the time that a text contains. The same line is asked for its time several times."""
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+# The tree of a transcript's lines, as far as it is needed to find out that the user went back.
+# Each line names the line before it, its parent. A prompt whose parent is not in the last turn begins
+# another branch there: the turns after the parent are no part of the conversation any more. Other lines
+# with two children are no such branches: the results of parallel calls, progress lines, attachments.
+
+_MOST_LINES = 1 << 14
+"""Each of the two generations of remembered lines has at most this number: 3 MB in all. A rewind over more
+than 16,000 lines is still found if it goes back to a prompt."""
+_MOST_ID = 100
+"""In characters. A line with a longer id is not remembered."""
+_LINE_ID_LENGTH = 36
+"""The length of a UUID. An id of another form may be the same in several lines."""
+
+
+class _Recent:
+    """The turn numbers of the newest lines."""
+
+    def __init__(self) -> None:
+        self._new: dict[str, int] = {}
+        self._old: dict[str, int] = {}
+
+    def __getitem__(self, line: str) -> int | None:
+        found = self._new.get(line)
+        return self._old.get(line) if found is None else found
+
+    def __contains__(self, line: str) -> bool:
+        return line in self._new or line in self._old
+
+    def __setitem__(self, line: str, turn: int) -> None:
+        if len(line) > _MOST_ID:
+            return
+        if len(self._new) >= _MOST_LINES:
+            self._old, self._new = self._new, {}
+        self._new[line] = turn
+
+
+class Tree:
+    """The number of the turn that each line belongs to, on the branch that leads to it."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        """The number of turns on the present branch."""
+        self._lines = _Recent()
+        self._before_prompts = _Recent()
+        """The parents of prompts: a user goes back to a prompt, and writes another in its place."""
+        self._starts_without_parent = False
+
+    def has(self, line: object) -> bool:
+        """Return whether a line was added before: a resumed session may repeat its history."""
+        return isinstance(line, str) and len(line) == _LINE_ID_LENGTH and line in self._lines
+
+    def add(self, line: object, parent: object, *, is_of_last_turn: bool = False) -> None:
+        """Add a line that is no prompt. It belongs to the turn of its parent.
+
+        Args:
+            line: The line's id.
+            parent: The id of its parent.
+            is_of_last_turn: Whether it belongs to the last turn, whatever its parent is.
+        """
+        turn = None if is_of_last_turn or not isinstance(parent, str) else self._lines[parent]
+        if isinstance(line, str):
+            self._lines[line] = self.turns if turn is None else turn
+
+    def add_answer(self, line: object, parent: object, *, begins_turn: bool) -> None:
+        """Add a line of the agent's answer, which may begin a turn without a prompt."""
+        self.turns += begins_turn
+        self.add(line, parent, is_of_last_turn=begins_turn)
+
+    def add_prompt(self, line: object, parent: object, *, begins_turn: bool) -> int:
+        """Add a prompt, and return the number of turns that are no part of the present branch any more.
+
+        Args:
+            line: The line's id.
+            parent: The id of its parent; None for the first line of a conversation.
+            begins_turn: Whether the prompt begins a turn, and not the agent's own activity before it.
+        """
+        turn = self.turns
+        if isinstance(parent, str):
+            found = self._lines[parent]
+            found = self._before_prompts[parent] if found is None else found
+            turn = turn if found is None else min(found, turn)
+            self._before_prompts[parent] = turn
+        elif parent is None:
+            turn = 0 if self._starts_without_parent else turn
+            self._starts_without_parent = self._starts_without_parent or not self.turns
+        rewound = self.turns - turn
+        self.turns = turn + (begins_turn or rewound > 0)
+        if isinstance(line, str):
+            self._lines[line] = self.turns
+        return rewound
+
+
+# The turns of a session: when they begin and end, as far as the lines of an agent's own file say it.
+
+
+class Turns:
+    """The state of the present turn.
+
+    No line starts a turn. A turn that no prompt started follows a command, a shell command of the user or the
+    end of a background task: the agent writes again after its turn had ended.
+    """
+
+    def __init__(self) -> None:
+        self._outcome: Outcome | None = None
+        """The outcome of the last turn; None while it is open, and before the first."""
+        self._message_id: str | None = None
+        """The last message of the agent."""
+        self._is_answering = False
+        """Whether the agent has written since the prompt."""
+        self._prompt_id: str | None = None
+        self.awaits_prompt = False
+        """Whether the present turn has begun without a prompt."""
+
+    def prompted(self, prompt_id: str | None) -> None:
+        """Apply a prompt of the user."""
+        self._outcome, self._prompt_id = None, prompt_id
+        self._is_answering = self.awaits_prompt = False
+
+    def is_present(self, prompt_id: str | None) -> bool:
+        """Return whether a line belongs to the last prompt."""
+        return prompt_id is not None and prompt_id == self._prompt_id
+
+    def resumes(self, message_id: str | None) -> bool:
+        """Return whether a message of the agent begins a turn without a prompt."""
+        if self._outcome is None or (message_id is not None and message_id == self._message_id):
+            return False
+        self._outcome, self.awaits_prompt = None, True
+        return True
+
+    def wrote(self, message_id: str | None) -> None:
+        """Note a message of the agent."""
+        self._message_id, self._is_answering = message_id, True
+
+    def end(
+        self, outcome: Outcome, result: str | None = None, *, duration_ms: int | None = None
+    ) -> Iterator[Event]:
+        """Yield the end of the present turn. One that has ended well may still get its duration."""
+        if self._outcome is None or (duration_ms is not None and self._outcome is outcome):
+            self._outcome, self.awaits_prompt = outcome, False
+            yield TurnEnded(outcome, result, duration_ms=duration_ms)
+
+    def answered(self) -> Iterator[Event]:
+        """Yield the end of the turn, if the agent has answered: its hooks run after its answer."""
+        if self._is_answering:
+            yield from self.end(Outcome.SUCCEEDED)
+
+    def interrupted(self, message_id: str | None, at_ms: int | None) -> Iterator[Event]:
+        """Yield the end of the turn that the user has interrupted.
+
+        A prompt that the user wrote before may already have begun the next turn.
+
+        Args:
+            message_id: The message that was interrupted, if the line says it.
+            at_ms: The time of the line.
+        """
+        if message_id is not None and message_id == self._message_id and not self._is_answering:
+            yield Notice("interrupted by the user", at_ms)
+            return
+        yield from self.end(Outcome.CANCELLED)

@@ -1,0 +1,69 @@
+"""The files of opencode: a database, and before it had one, storage/session/PROJECT/SESSION.json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import orjson
+
+from agentwatch.agents.databases import Row, Rows, database_of
+from agentwatch.agents.described import folder_in, id_in, json_object, name_in, text_in, time_in
+from agentwatch.agents.found import Found, Metadata, Reach
+from agentwatch.agents.opencode.program import is_database
+from agentwatch.agents.places import Kind, Spot, any_folder, one_file, owns
+
+_COLUMNS = (
+    *("id", "parent_id", "directory", "title", "model"),
+    *("time_created", "time_updated", "time_archived"),
+)
+
+
+def data() -> Kind:
+    """Return the kind of the folder of opencode: with `opencode.db`, or `opencode-CHANNEL.db`."""
+    project = Kind("opencode", owns(".json"), _described)
+    storage = Kind("opencode", below={"session": Kind("opencode", below=any_folder(project))}.get)
+    return _databases(is_database, {"storage": storage}.get)
+
+
+def named_database(name: str) -> Kind:
+    """Return the kind of a folder in which only the database with a name counts."""
+    return _databases(name.__eq__, lambda _: None)
+
+
+def _databases(accepts: Callable[[str], bool], below: Callable[[str], Kind | None]) -> Kind:
+    rows = Rows("session", _COLUMNS, _session)
+    return Kind("opencode", lambda name: database_of(name, accepts), rows.read, below=below, is_polled=True)
+
+
+def _session(path: Path, row: Row) -> Found:
+    model: object = None
+    if isinstance(row["model"], str):
+        with suppress(ValueError):
+            model = orjson.loads(row["model"])
+    metadata = Metadata(
+        title=text_in(row["title"]),
+        cwd=folder_in(row["directory"]),
+        model=name_in(model.get("id")) if isinstance(model, dict) else None,
+        began_ms=time_in(row["time_created"]),
+        changed_ms=time_in(row["time_updated"]),
+        is_archived=time_in(row["time_archived"]) is not None,
+    )
+    return Found("opencode", row["id"], path, 0, 0, 0, Reach.STORE, id_in(row["parent_id"]), metadata)
+
+
+def _described(spot: Spot) -> list[Found]:
+    described = json_object(spot.path)
+    time = described.get("time")
+    times = time if isinstance(time, dict) else {}
+    metadata = Metadata(
+        title=text_in(described.get("title")),
+        cwd=folder_in(described.get("directory")),
+        began_ms=time_in(times.get("created")),
+        changed_ms=time_in(times.get("updated")),
+        is_archived=time_in(times.get("archived")) is not None,
+    )
+    session_id = id_in(described.get("id")) or spot.name.removesuffix(".json")
+    parent = id_in(described.get("parentID"))
+    return one_file(spot, session_id, parent=parent, metadata=metadata, reach=Reach.STORE)

@@ -1,0 +1,670 @@
+"""Decodes the lines of `opencode run --format json`, and those made of stored sessions.
+
+The stream is described by captures of 1.18.33 and by the source of the command. Each line has `type`,
+`timestamp` and `sessionID`, and a `part` or an `error`. A call appears once, when it has ended. Lines are in
+the order of completion: a call may come before the text that preceded it, but the texts are in order. The
+order of the lines is therefore kept. Nothing ends the stream: the reason of the last step says how the turn
+ended.
+
+A stored line of type `part` has a part in any state, and the role of its message. A line that repeats the id
+of a part replaces it: an open call ends, a text grows. The lines of a subagent's session have the call_id of
+the call as `agent`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentwatch.agents.decoder import Salvaged
+from agentwatch.agents.fields import Fields, cost, in_words, items, known_sum, mapping, number, text
+from agentwatch.agents.tool import (
+    NO_FACTS,
+    Facts,
+    Phrase,
+    Tool,
+    command_in,
+    listed_entries,
+    named,
+    other_tool,
+    path_in,
+)
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    Notice,
+    Outcome,
+    Permission,
+    Plan,
+    PlanEntry,
+    PlanStatus,
+    Prompt,
+    Retry,
+    Rewound,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    TextRetracted,
+    Tokens,
+    ToolEnded,
+    ToolKind,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    Unknown,
+    Usage,
+    UsageScope,
+)
+from agentwatch.text.amounts import plural
+from agentwatch.text.paths import relative_to
+
+# opencode's tools: the kind, phrase and target of each, and the facts in the state of an ended call.
+# The names, arguments and metadata come from captures of 1.18.33, and from the sources of the tools. The
+# tools of MCP servers are named `server_tool`, but so are the tools of plugins and of the user's own files.
+# Nothing in a line distinguishes them, so that all of them count as other tools.
+
+QUESTION = "question"
+"""The tool that asks the user."""
+_MOST_FILES = 1000
+_PATCH_FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
+_PHRASES = {"add": Phrase.CREATED, "delete": Phrase.DELETED}
+
+
+def metadata_of(state: Fields) -> Fields:
+    """Return the metadata that a tool has added to the state of its call."""
+    return mapping(state.get("metadata"))
+
+
+def plan_entries(state: Fields) -> tuple[PlanEntry, ...]:
+    """Return the to-do list that a call of `todowrite` has written."""
+    todos = metadata_of(state).get("todos")
+    if not isinstance(todos, list):
+        todos = items(mapping(state.get("input")).get("todos"))
+    return tuple(entry for entry in listed_entries(todos, "content") if entry.text)
+
+
+def file_changes(state: Fields) -> list[Fields]:
+    """Return the description of each file that a call changed, from its metadata.
+
+    Each has `additions` and `deletions`, and a `patch` or `diff`.
+    """
+    metadata = metadata_of(state)
+    if single := mapping(metadata.get("filediff")):
+        return [single]
+    if files := items(metadata.get("files")):
+        return [change for change in map(mapping, files[:_MOST_FILES]) if change]
+    steps = (mapping(step) for step in items(metadata.get("results"))[:_MOST_FILES])
+    return [change for step in steps if (change := mapping(step.get("filediff")))]
+
+
+def _patched(arguments: Fields) -> list[str]:
+    """Return the paths in the text of a patch, at most 1,000 of them."""
+    lines = (text(arguments, "patchText") or "").splitlines()
+    paths = (
+        line.removeprefix(start).strip() for line in lines for start in _PATCH_FILES if line.startswith(start)
+    )
+    return list(dict.fromkeys(filter(None, paths)))[:_MOST_FILES]
+
+
+def _read_facts(state: Fields) -> Facts:
+    display = mapping(metadata_of(state).get("display"))
+    total, first, last = (number(display, key) for key in ("totalLines", "lineStart", "lineEnd"))
+    if total is None:
+        return NO_FACTS
+    if first is None or last is None or (first <= 1 and last >= total):
+        return Facts(note=plural(total, "line"))
+    return Facts(note=f"lines {first}-{last} of {total}")
+
+
+def _counts(state: Fields) -> Facts:
+    """Return the numbers of lines that a call added and removed, summed over its files."""
+    changes = file_changes(state)
+    return Facts(lines_added=_total(changes, "additions"), lines_removed=_total(changes, "deletions"))
+
+
+def _total(changes: list[Fields], key: str) -> int | None:
+    return known_sum(number(change, key) for change in changes)
+
+
+def _edit_facts(state: Fields) -> Facts:
+    """Return the facts of an edit. One that replaces an empty text writes a whole file, mostly a new one."""
+    facts = _counts(state)
+    is_whole = mapping(state.get("input")).get("oldString") == ""
+    return _created(facts) if is_whole and not facts.lines_removed else facts
+
+
+def _write_facts(state: Fields) -> Facts:
+    facts = _counts(state)
+    if metadata_of(state).get("exists") is True:
+        return facts._replace(phrase=Phrase.EDITED)
+    content = mapping(state.get("input")).get("content")
+    if facts.lines_added is None and isinstance(content, str):
+        facts = facts._replace(lines_added=len(content.splitlines()))
+    return _created(facts)
+
+
+def _created(facts: Facts) -> Facts:
+    note = None if facts.lines_added is None else plural(facts.lines_added, "line")
+    return facts._replace(note=note, phrase=Phrase.CREATED, is_new_file=True)
+
+
+def _patch_facts(state: Fields) -> Facts:
+    facts, kinds = _counts(state), {text(change, "type") for change in file_changes(state)}
+    phrase = _PHRASES.get(kinds.pop() or "") if len(kinds) == 1 else None
+    return _created(facts) if phrase == Phrase.CREATED else facts._replace(phrase=phrase)
+
+
+def _counted(key: str, noun: str, state: Fields) -> Facts:
+    found = number(metadata_of(state), key)
+    return NO_FACTS if found is None else Facts(note=plural(found, noun))
+
+
+def _todo_facts(state: Fields) -> Facts:
+    entries = plan_entries(state)
+    done = sum(entry.status is PlanStatus.COMPLETED for entry in entries)
+    return Facts(note=f"{done} of {len(entries)} done") if entries else NO_FACTS
+
+
+def _other(name: str, *keys: str) -> Tool:
+    first = named(*keys)
+
+    def target(arguments: Fields) -> str:
+        return " ".join(filter(None, (name, first(arguments))))
+
+    return Tool(ToolKind.OTHER, Phrase.USED, target)
+
+
+def first_question(arguments: Fields) -> str | None:
+    """Return the first question that a call asks the user."""
+    return text(mapping(next(iter(items(arguments.get("questions"))), None)), "question")
+
+
+def _question(arguments: Fields) -> str:
+    return " ".join(filter(None, (QUESTION, first_question(arguments))))
+
+
+_FILE = path_in("filePath", "path")
+_EDIT = Tool(ToolKind.EDIT, Phrase.EDITED, paths=_FILE, facts=_edit_facts)
+_PATCH = Tool(ToolKind.EDIT, Phrase.EDITED, paths=_patched, facts=_patch_facts)
+_LIST = Tool(
+    ToolKind.SEARCH,
+    Phrase.LISTED,
+    paths=path_in("path"),
+    facts=lambda state: _counted("count", "file", state),
+)
+_SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
+
+TOOLS = {
+    "read": Tool(ToolKind.READ, Phrase.READ, paths=_FILE, facts=_read_facts),
+    "write": Tool(ToolKind.EDIT, Phrase.CREATED, paths=_FILE, facts=_write_facts),
+    "edit": _EDIT,
+    "multiedit": _EDIT._replace(facts=_counts),
+    "apply_patch": _PATCH,
+    "patch": _PATCH,
+    "bash": _SHELL,
+    "shell": _SHELL,
+    "grep": Tool(
+        ToolKind.SEARCH,
+        Phrase.SEARCHED,
+        named("pattern"),
+        facts=lambda state: _counted("matches", "match", state),
+    ),
+    "glob": Tool(
+        ToolKind.SEARCH, Phrase.FOUND, named("pattern"), facts=lambda state: _counted("count", "file", state)
+    ),
+    "list": _LIST,
+    "ls": _LIST,
+    "codesearch": Tool(ToolKind.SEARCH, "Searched codebase", named("query")),
+    "websearch": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query")),
+    "webfetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
+    "todowrite": Tool(ToolKind.PLAN, Phrase.TODOS, facts=_todo_facts),
+    "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt")),
+    QUESTION: Tool(ToolKind.OTHER, Phrase.USED, _question),
+    "skill": _other("skill", "name"),
+    "lsp": _other("lsp", "operation", "filePath"),
+    "invalid": _other("invalid", "tool"),
+}
+"""The tools by their name."""
+
+
+def tool_named(name: str) -> Tool:
+    """Return the tool with a name."""
+    return TOOLS.get(name) or other_tool(name)
+
+
+# Reads the outcome of an opencode call from its state.
+
+IS_OPEN = ("pending", "running")
+"""The states of a call that has not ended."""
+_REFUSED = (
+    "The user rejected",
+    "The user has specified a rule which prevents",
+    "The user dismissed this question",
+)
+"""How the error of a call begins that a person or a rule refused; taken from the sources."""
+_ABORTED = frozenset({"Tool execution aborted", "Task cancelled", "Aborted", "The operation was aborted."})
+_REMARK_END = "metadata>"
+"""How the output of a command ends to which opencode has added a remark, inside a tag `<bash_metadata>`."""
+_REMARK_CHARACTERS = 600
+"""The part of an output, from its end, in which the remark is searched. The longest known has 300."""
+_COMMAND_ABORTED = "User aborted the command"
+_TIMED_OUT = "exceeding timeout"
+
+
+class Result(NamedTuple):
+    """The outcome of a call."""
+
+    outcome: Outcome
+    error: str | None = None
+    exit_code: int | None = None
+    facts: Facts = NO_FACTS
+    unknown_status: str | None = None
+
+
+_SUCCEEDED = Result(Outcome.SUCCEEDED, exit_code=0)
+
+
+def read_result(name: str, tool: Tool, state: Fields, line: Fields) -> Result:
+    """Read the state of an ended call.
+
+    A command that has failed is `completed`, with its exit code in the metadata. To the output of a command
+    that was stopped, opencode adds a remark.
+
+    Args:
+        name: The name of the tool.
+        tool: The tool of the call.
+        state: The state.
+        line: The line, which may have been read only partly.
+    """
+    status, metadata = state.get("status"), metadata_of(state)
+    exit_code = number(metadata, "exit") if tool.kind is ToolKind.EXECUTE else None
+    if status == "error":
+        return _failure(state, metadata, exit_code)
+    if status != "completed":
+        if isinstance(line, Salvaged):
+            return Result(Outcome.RETURNED, "its line is too large to be read")
+        word = in_words(status)
+        return Result(Outcome.RETURNED, f"unknown outcome {word}", exit_code, unknown_status=word)
+    if name == "invalid":
+        return Result(Outcome.FAILED, text(mapping(state.get("input")), "error") or "an invalid call")
+    if tool.kind is ToolKind.EXECUTE:
+        return _command(state, exit_code)
+    if metadata.get("background") is True:
+        return Result(Outcome.RETURNED, facts=Facts(note="in the background"))
+    return Result(Outcome.SUCCEEDED, None, None, tool.facts(state))
+
+
+def _command(state: Fields, exit_code: int | None) -> Result:
+    output = (text(state, "output") or "").rstrip()
+    remark = output[-_REMARK_CHARACTERS:] if output.endswith(_REMARK_END) else ""
+    if _COMMAND_ABORTED in remark:
+        return Result(Outcome.CANCELLED, "aborted", exit_code)
+    if _TIMED_OUT in remark:
+        return Result(Outcome.FAILED, "timed out", exit_code)
+    if exit_code is None:
+        return Result(Outcome.RETURNED, "no exit code")
+    return Result(Outcome.FAILED, f"exit {exit_code}", exit_code) if exit_code else _SUCCEEDED
+
+
+def _failure(state: Fields, metadata: Fields, exit_code: int | None) -> Result:
+    error = text(state, "error") or "the tool says so"
+    if error.startswith(_REFUSED):
+        return Result(Outcome.REJECTED, error, exit_code)
+    if error in _ABORTED or metadata.get("interrupted") is True:
+        return Result(Outcome.CANCELLED, error, exit_code)
+    return Result(Outcome.FAILED, error, exit_code)
+
+
+# Reads the end of a step of opencode's: its reason, its tokens, and the errors that end a turn.
+
+_OUTCOMES = {
+    "stop": Outcome.SUCCEEDED,
+    "end_turn": Outcome.SUCCEEDED,
+    "length": Outcome.FAILED,
+    "content-filter": Outcome.FAILED,
+    "error": Outcome.FAILED,
+}
+"""How the turn ends with a step, by the reason of the step. After another reason it continues, or nothing is
+known about its end: `tool-calls`, `unknown`, `other`."""
+
+
+def turn_outcome(reason: object) -> Outcome | None:
+    """Return the outcome of a turn whose last step ended for a reason; None if the turn may continue."""
+    return _OUTCOMES.get(reason) if isinstance(reason, str) else None
+
+
+def error_message(error: object) -> str | None:
+    """Return the message of an error; None if it is no error.
+
+    An error has a name, and a message in its `data`. Some have no message.
+    """
+    if isinstance(error, str):
+        return error or None
+    fields = mapping(error)
+    return text(mapping(fields.get("data")), "message") or text(fields, "message") or text(fields, "name")
+
+
+def usage(part: Fields) -> Usage:
+    """Return the tokens of a step. Its `input` excludes the cache, its `output` excludes the reasoning."""
+    tokens = mapping(part.get("tokens"))
+    cache = mapping(tokens.get("cache"))
+    cached = number(cache, "read")
+    inputs = (number(tokens, "input"), cached, number(cache, "write"))
+    outputs = (number(tokens, "output"), number(tokens, "reasoning"))
+    counts = Tokens(
+        input=known_sum(inputs),
+        cached=cached,
+        output=known_sum(outputs),
+        cost_usd=cost(part.get("cost")),
+        context_used=known_sum((*inputs, *outputs)),
+    )
+    return Usage(counts, UsageScope.REQUEST)
+
+
+# The texts of opencode's parts, which may be repeated as they grow.
+
+_MOST_KNOWN = 64
+"""The number of parts whose text is compared with a later one. A text grows while it is the newest."""
+
+
+class Texts:
+    """Turns parts with text into events. A part that repeats its id replaces its text."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int]] = {}
+        """The length and the hash of a text, by the id of its part."""
+        self._open: tuple[Channel, str | None] | None = None
+        """The channel and the agent of the last text, if it has not ended."""
+        self._last: str | None = None
+        """The id of the part with the last text of the main answer."""
+
+    def add(self, part: Fields, channel: Channel, agent: str | None) -> list[Event]:
+        """Return the events of a part with text."""
+        part_id, words, time = text(part, "id") or "", text(part, "text") or "", mapping(part.get("time"))
+        at_ms, until_ms = number(time, "start"), number(time, "end")
+        length, digest = self._known.get(part_id, (0, 0)) if part_id else (0, 0)
+        events: list[Event] = []
+        is_grown = not length or (len(words) >= length and hash(words[:length]) == digest)
+        is_answer = channel is Channel.ANSWER and agent is None
+        if not is_grown:
+            if not is_answer or self._last != part_id:
+                return []  # only the last text of the answer can be replaced
+            events.append(TextRetracted(length))
+            self._open = None
+            length = 0
+        if words[length:]:
+            if self._open != (channel, agent):
+                events += self.close()
+            elif not length:
+                events.append(TextEnded(channel, agent=agent))
+            events.append(Text(channel, words[length:], at_ms, until_ms, agent))
+            self._open = channel, agent
+            self._last = part_id if is_answer else self._last
+            self._keep(part_id, words)
+        if until_ms is not None and self._open == (channel, agent):
+            events.append(TextEnded(channel, until_ms, agent))
+            self._open = None
+        return events
+
+    def close(self) -> list[Event]:
+        """Return the event that ends the open text, if there is one."""
+        if self._open is None:
+            return []
+        channel, agent = self._open
+        self._open = None
+        return [TextEnded(channel, agent=agent)]
+
+    def _keep(self, part_id: str, words: str) -> None:
+        if part_id:
+            self._known.pop(part_id, None)
+            self._known[part_id] = len(words), hash(words)
+            if len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+
+
+FORMAT = "opencode"
+_WITHOUT_EVENTS = ("snapshot", "patch", "agent", "file")
+"""Parts that repeat what other parts report, and the files that the user attached."""
+_NO_TITLE = "New session - "
+"""The beginning of the title of a session that has none yet; the time follows."""
+_PART_OF = {
+    "step_start": "step-start",
+    "step_finish": "step-finish",
+    "tool_use": "tool",
+    "text": "text",
+    "reasoning": "reasoning",
+}
+"""The type of the part in a line of the stream, if the part does not name it."""
+_MOST_PROMPTS = 1000
+"""The number of the last prompts to which the user may go back."""
+
+
+class Decoder:
+    """Decodes opencode's lines into events, and keeps the state that later lines depend on."""
+
+    def __init__(self) -> None:
+        self._session_id: str | None = None
+        self._cwd = ""
+        """The working directory without a trailing separator; empty if unknown."""
+        self._texts = Texts()
+        self._is_over = False
+        """Whether the turn has ended."""
+        self._calls_in_step = False
+        """Whether the model has requested calls in this step: another step follows, whatever its reason."""
+        self._prompts: list[str | None] = []
+        """The ids of the last messages whose text was a prompt."""
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        agent = text(fields, "agent")
+        events = [] if agent is not None else self._begin(fields)
+        match fields.get("type"):
+            case "session":
+                info = mapping(fields.get("info"))
+                return [*events, self._info(info), *self._rewound(mapping(info.get("revert")))]
+            case "message":
+                return [*events, *self._message(mapping(fields.get("info")), agent)]
+            case "error":
+                return [*events, self._failed(fields.get("error"))]
+            case "step_start" | "step_finish" | "text" | "reasoning" | "tool_use" | "part":
+                return [*events, *self._part(fields, mapping(fields.get("part")), agent)]
+        return [*events, Unknown(f"type {in_words(fields.get('type'))}")]
+
+    def end(self) -> list[Event]:
+        """Return no events: each line is complete in itself."""
+        return []
+
+    def _begin(self, fields: Fields) -> list[Event]:
+        """Begin a run if the session is another one than before."""
+        session_id = text(fields, "sessionID")
+        if session_id is None or session_id == self._session_id:
+            return []
+        events = self._texts.close()
+        self._session_id, self._cwd, self._texts = session_id, "", Texts()
+        self._is_over = self._calls_in_step = False
+        self._prompts.clear()
+        events.append(RunStarted(FORMAT, session_id))
+        is_stored = fields.get("type") in ("session", "message", "part")
+        return events if is_stored else [*events, TurnStarted()]
+
+    def _info(self, info: Fields) -> RunInfo:
+        cwd = text(info, "directory")
+        self._cwd = (cwd or self._cwd).rstrip("/\\")
+        model = text(mapping(info.get("model")), "id")
+        title = text(info, "title")
+        if title is not None and title.startswith(_NO_TITLE):
+            title = None
+        return RunInfo(model=model, cwd=cwd, agent_version=text(info, "version"), title=title)
+
+    def _rewound(self, revert: Fields) -> list[Event]:
+        """Return that the user went back to before a prompt; the conversation continues from there."""
+        message_id = text(revert, "messageID")
+        if message_id not in self._prompts or message_id is None:
+            return []
+        kept = self._prompts.index(message_id)
+        turns = len(self._prompts) - kept
+        del self._prompts[kept:]
+        return [*self._texts.close(), Rewound(turns)]
+
+    def _message(self, info: Fields, agent: str | None) -> list[Event]:
+        """Return what a message says about the run, and how it ended."""
+        if info.get("role") != "assistant":
+            return []
+        if agent is not None:
+            message = error_message(info.get("error"))
+            return [] if message is None else [Notice(f"subagent: {message}")]
+        path = mapping(info.get("path"))
+        cwd = text(path, "cwd") or text(info, "path")
+        self._cwd = (self._cwd or cwd or "").rstrip("/\\")
+        model = text(info, "modelID") or text(mapping(info.get("model")), "modelID")
+        events: list[Event] = [RunInfo(model=model, cwd=self._cwd or None)]
+        error = info.get("error")
+        if error and isinstance(error, (dict, str)):
+            return [*events, self._failed(error)]
+        if info.get("summary") is True and number(mapping(info.get("time")), "completed") is not None:
+            return [*events, Compaction(is_over=True)]
+        return events
+
+    def _failed(self, error: object) -> TurnEnded:
+        self._is_over = True
+        is_aborted = mapping(error).get("name") == "MessageAbortedError"
+        outcome = Outcome.CANCELLED if is_aborted else Outcome.FAILED
+        return TurnEnded(outcome, error_message(error) or "an error without a message", self._session_id)
+
+    def _part(self, line: Fields, part: Fields, agent: str | None) -> list[Event]:
+        message = mapping(line.get("message"))
+        match part.get("type", _PART_OF.get(in_words(line.get("type")))):
+            case "text" if message.get("role") == "user":
+                return self._prompt(part, message, agent)
+            case "text":
+                is_summary = message.get("summary") is True
+                return self._texts.add(part, Channel.REASONING if is_summary else Channel.ANSWER, agent)
+            case "reasoning":
+                return self._texts.add(part, Channel.REASONING, agent)
+            case "tool":
+                self._calls_in_step = self._calls_in_step or agent is None
+                return [*self._texts.close(), *self._tool(line, part, agent)]
+            case "step-start":
+                return self._step_started(message, agent)
+            case "step-finish":
+                return self._step_finished(part, message, agent)
+            case "compaction":
+                trigger = "auto" if part.get("auto") is True else "manual"
+                return [] if agent is not None else [Compaction(is_over=False, trigger=trigger)]
+            case "retry":
+                return [Retry(error_message(part.get("error")) or "", number(part, "attempt"))]
+            case "subtask":
+                return self._prompt({**part, "text": part.get("prompt")}, message, agent)
+            case str(kind) if kind in _WITHOUT_EVENTS:
+                return []
+        return [Unknown(f"part {in_words(part.get('type'))}")]
+
+    def _prompt(self, part: Fields, message: Fields, agent: str | None) -> list[Event]:
+        """Return the user's text, without what opencode adds to a message, such as the content of a file."""
+        words = text(part, "text")
+        if words is None or part.get("synthetic") is True or part.get("ignored") is True:
+            return []
+        message_id = text(message, "id")
+        if agent is not None:
+            return [*self._texts.close(), Prompt(words, agent)]
+        if message_id is not None and message_id in self._prompts[-1:]:
+            return [Notice(words)]
+        self._prompts = [*self._prompts[1 - _MOST_PROMPTS :], message_id]
+        self._is_over = False
+        return [*self._texts.close(), Prompt(words)]
+
+    def _step_started(self, message: Fields, agent: str | None) -> list[Event]:
+        events = self._texts.close()
+        if agent is not None or message.get("summary") is True:
+            return events
+        self._calls_in_step = False
+        if not self._is_over:
+            return events
+        self._is_over = False
+        return [*events, TurnStarted()]
+
+    def _step_finished(self, part: Fields, message: Fields, agent: str | None) -> list[Event]:
+        events: list[Event] = self._texts.close()
+        if agent is not None:
+            return events
+        events.append(usage(part))
+        outcome = turn_outcome(part.get("reason"))
+        if outcome is None or self._calls_in_step or message.get("summary") is True:
+            return events
+        self._is_over = True
+        words = None if outcome is Outcome.SUCCEEDED else f"the model stopped: {in_words(part.get('reason'))}"
+        return [*events, TurnEnded(outcome, words, self._session_id)]
+
+    def _tool(self, line: Fields, part: Fields, agent: str | None) -> list[Event]:
+        name, state = text(part, "tool") or "", mapping(part.get("state"))
+        tool, call_id = tool_named(name), text(part, "callID") or text(part, "id") or ""
+        arguments, time = mapping(state.get("input")), mapping(state.get("time"))
+        target, paths = self._target(tool, arguments)
+        if state.get("status") in IS_OPEN:
+            started = ToolStarted(
+                call_id=call_id,
+                session_id=None,
+                tool=name,
+                kind=tool.kind,
+                phrase=tool.phrase,
+                target=target,
+                path=paths[0] if paths else None,
+                group=text(part, "messageID"),
+                limit_ms=number(arguments, "timeout"),
+                at_ms=number(time, "start"),
+                agent=agent,
+                more_paths=tuple(paths[1:]),
+                is_update=True,
+            )
+            events: list[Event] = [started]
+            if name == QUESTION and agent is None:
+                words = first_question(arguments)
+                events.append(Permission(name, None, None, started.at_ms, call_id, call_id, words))
+            if output := text(metadata_of(state), "output"):
+                events.append(ToolProgress(call_id, None, output, is_whole=True))
+            return events
+        result = read_result(name, tool, state, line)
+        ended = ToolEnded(
+            call_id=call_id,
+            session_id=None,
+            tool=name,
+            kind=tool.kind,
+            outcome=result.outcome,
+            phrase=result.facts.phrase or tool.phrase,
+            has_arguments=bool(arguments),
+            target=target,
+            path=paths[0] if paths else None,
+            group=text(part, "messageID"),
+            error=result.error,
+            note=result.facts.note,
+            exit_code=result.exit_code,
+            is_new_file=result.facts.is_new_file,
+            lines_added=result.facts.lines_added,
+            lines_removed=result.facts.lines_removed,
+            at_ms=number(time, "end"),
+            agent=agent,
+            more_paths=tuple(paths[1:]),
+            started_ms=number(time, "start"),
+        )
+        return [ended, *self._plan(tool, state, result, agent), *_unknown(name, result)]
+
+    @staticmethod
+    def _plan(tool: Tool, state: Fields, result: Result, agent: str | None) -> list[Event]:
+        """Return the main agent's to-do list after a call that has written it."""
+        is_written = tool.kind is ToolKind.PLAN and result.outcome is Outcome.SUCCEEDED and agent is None
+        return [Plan(plan_entries(state))] if is_written else []
+
+    def _target(self, tool: Tool, arguments: Fields) -> tuple[str | None, list[str]]:
+        """Return the target of a call as it is shown, and the files that the call acts on."""
+        paths = tool.paths(arguments)
+        if not paths:
+            return tool.target(arguments), []
+        return ", ".join(relative_to(path, self._cwd) or path for path in paths), paths
+
+
+def _unknown(name: str, result: Result) -> list[Event]:
+    if result.unknown_status is None:
+        return []
+    return [Unknown(f"state {result.unknown_status} of tool {in_words(name)}")]

@@ -1,0 +1,131 @@
+"""Opens a saved recording, or a session that an agent keeps itself."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentwatch.agents.own_files import is_still_written
+from agentwatch.agents.registry import programs
+from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
+from agentwatch.recording import SessionFiles, is_one_document, nameless_file, open_saved
+from agentwatch.sources.file import FileSource
+from agentwatch.sources.stores.store import Store
+
+if TYPE_CHECKING:
+    from agentwatch.sources.stores.store import StoreSource
+
+
+# Sessions that are not plain files of lines, and the choice of the store that a path belongs to.
+
+_HEAD_BYTES = 1 << 12
+MOST_FILE_BYTES = 16 << 20
+"""A larger file is not opened for a list or a preview: a document would be parsed whole."""
+MOST_STORE_BYTES = 4 << 20
+"""What a list or a preview reads of a store, which has no tail that could be read alone."""
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+"""The first bytes of a Zstandard frame."""
+
+
+def store_for(path: Path) -> Store | None:
+    """Return the store that keeps the session at a path; None for a plain file of lines.
+
+    Raises:
+        OSError: The path belongs to a store that cannot be read.
+    """
+    head = head_of(path)
+    if path.suffix == ".ndjson" and head.startswith(b"{"):  # a recording, for which no program is imported
+        return None
+    openers = [*(opener for program in programs() for opener in program.stores), _compressed]
+    with reading(path):
+        store = next((store for opener in openers if (store := opener(path, head)) is not None), None)
+    return None if store is None else _Guarded(store, path)
+
+
+class _Guarded:
+    """A store whose errors name its path, whatever a damaged file makes it raise."""
+
+    def __init__(self, store: Store, path: Path) -> None:
+        self._store = store
+        self._path = path
+        self.poll_seconds: float | None = getattr(store, "poll_seconds", None)
+        self.close = store.close
+
+    def new_lines(self) -> list[bytes]:
+        with reading(self._path):
+            return self._store.new_lines()
+
+
+def _compressed(path: Path, head: bytes) -> Store | None:
+    """Open a recording that is compressed, such as an older rollout of Codex."""
+    if not head.startswith(_ZSTANDARD):
+        return None
+    from agentwatch.sources.stores.zstd import compressed_at
+
+    return compressed_at(path, head)
+
+
+def head_of(path: Path) -> bytes:
+    """Return the first bytes of a regular file; none of anything else.
+
+    A FIFO must not be opened here: its writer would find it closed again.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return b""
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return b""
+    try:
+        return os.pread(fd, _HEAD_BYTES, 0)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def saved_source(
+    path: Path, follow: bool | None = False, log_fd: int | None = None, *, follow_store: bool = False
+) -> FileSource | StoreSource:
+    """Open a saved recording, and what is known about the process of its agent; or a session in a store.
+
+    Args:
+        path: The recording, or the path of a store.
+        follow: Keep reading when the file grows; None: until its writer ends, if one is known.
+        log_fd: The descriptor of the action log; None for no log.
+        follow_store: Keep reading when a store changes, or a file that its agent still writes, unless
+            `follow` is False; nobody knows when its writer ends.
+
+    Raises:
+        Fault: The recording cannot be opened, or is one JSON document; or the store cannot be read.
+    """
+    try:
+        store = store_for(path)
+        is_lines = path.suffix == ".jsonl"
+        if follow is None and follow_store and (store is None or is_lines) and is_still_written(path):
+            follow = True
+        if store is not None:
+            is_followed = follow is True if is_lines else follow_store and follow is not False
+            return _store_source(store, path, log_fd, follow=is_followed, waits=not follow_store)
+        reader = open_saved(path, follow)
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    if is_one_document(reader.fd):
+        os.close(reader.fd)
+        raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)
+    return FileSource(reader, SessionFiles(path), log_fd)
+
+
+def _store_source(store: Store, path: Path, log_fd: int | None, *, follow: bool, waits: bool) -> StoreSource:
+    """Fill a recording without a name with the lines of a store.
+
+    Raises:
+        OSError: The store cannot be read, or the recording cannot be written.
+    """
+    from agentwatch.sources.stores.store import StoreIntake, StoreSource
+
+    recording_fd = nameless_file()
+    intake = StoreIntake(store, recording_fd, follow=follow, waits=waits)
+    return StoreSource(recording_fd, intake, log_fd, path)

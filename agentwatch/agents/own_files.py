@@ -1,0 +1,72 @@
+"""Whether an agent still writes one of its own files.
+
+An agent keeps no such file open and locks none, so it cannot be known for certain. Claude Code records the
+session that each of its processes has open, in `sessions/PID.json`. Of the other agents only the time of the
+last change is known.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import islice
+from pathlib import Path
+
+from agentwatch.recording import open_regular, read_object
+from agentwatch.sources.survivors import stat_of
+
+_FRESH_SECONDS = 600
+"""A file that has not changed for this time counts as complete. Half of the pauses of a session are shorter
+than a minute; a longer one is a question to a user who is away, or the end."""
+_MOST_RECORDS = 1000
+_MOST_RECORD_BYTES = 1 << 16
+_MOST_DIGITS = 10
+"""The digits of the largest process id."""
+
+
+def is_still_written(path: Path) -> bool:
+    """Return whether a file is an agent's own, and the agent probably still writes it.
+
+    It does if a live process of Claude Code has the session open, or if the file has changed in the last ten
+    minutes.
+    """
+    if path.suffix == ".ndjson":  # a recording: no agent names a file so, and no program is imported
+        return False
+    from agentwatch.agents.session_folders import session_folders
+
+    real = Path(os.path.realpath(path))
+    folders = session_folders(os.environ, Path(os.path.expanduser("~")))
+    if not any(real.is_relative_to(folder.path) for folder in folders):
+        return False
+    try:
+        age = time.time() - real.stat().st_mtime
+    except OSError:
+        return False
+    return age < _FRESH_SECONDS or _has_process(real)
+
+
+def _has_process(transcript: Path) -> bool:
+    """Return whether a live process has registered the session, in the folder of the agent."""
+    registry = transcript.parent.parent.parent / "sessions"
+    try:
+        with os.scandir(registry) as entries:
+            records = [
+                Path(each.path) for each in islice(entries, _MOST_RECORDS) if each.name.endswith(".json")
+            ]
+    except OSError:
+        return False
+    return any(_is_of(record, transcript.stem) for record in records)
+
+
+def _is_of(record: Path, session_id: str) -> bool:
+    """Return whether a record is of this session, and its process lives: its id may be used again."""
+    if not (record.stem.isdecimal() and len(record.stem) <= _MOST_DIGITS):
+        return False
+    try:
+        described = read_object(open_regular(record), _MOST_RECORD_BYTES)
+    except OSError:
+        return False
+    process, started = stat_of(int(record.stem)), described.get("procStart")
+    if described.get("sessionId") != session_id or process is None or not isinstance(started, str | int):
+        return False
+    return str(process.began) == str(started)

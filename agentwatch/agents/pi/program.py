@@ -1,0 +1,34 @@
+"""What is known about Pi, beside its formats.
+
+Source: the vendor's documentation and code, and folders that the program has written.
+"""
+
+from __future__ import annotations
+
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt
+
+_LAYOUT = "agentwatch.agents.pi.places:sessions"
+
+
+def id_in_stem(stem: str) -> str:
+    """Return the id in the name of a session: `TIME_UUID`."""
+    return stem.partition("_")[2] or stem
+
+
+PROGRAM = Program(
+    name="pi",
+    sessions=(
+        SessionsAt(
+            "sessions",
+            ("$PI_CODING_AGENT_DIR", "~/.pi/agent"),
+            _LAYOUT,
+            "${PI_CODING_AGENT_DIR:-$HOME/.pi/agent}",
+        ),
+        SessionsAt("", ("$PI_CODING_AGENT_SESSION_DIR",), _LAYOUT),
+    ),
+    file_format="pi-session",
+    command=Command(names=("pi",), packages=("@mariozechner/pi-coding-agent",)),
+    knowledge=Knowledge(NO_CALLS),
+    id_in=id_in_stem,
+)
+"""It asks for no permission."""

@@ -1,0 +1,208 @@
+"""Decodes the session files of Pi: a header, then entries that form a tree by `id` and `parentId`.
+
+An entry is appended to the leaf. An entry with another parent begins a new branch: the user went back, and
+what came after the parent is no part of the conversation any more.
+"""
+
+from __future__ import annotations
+
+from agentwatch.agents.fields import Fields, in_words, mapping, number, text
+from agentwatch.agents.on_disk import time_of
+from agentwatch.agents.pi.stream import (
+    Calls,
+    content_text,
+    model_of,
+    own_command,
+    prompt_text,
+    texts,
+    tool_calls,
+    turn_ended,
+    usage,
+)
+from agentwatch.session.events import (
+    Compaction,
+    Event,
+    Notice,
+    Prompt,
+    Rewound,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    Unknown,
+)
+
+# Follows the branch of a tree that grows at its leaf, and finds how far the user went back.
+
+_MOST_ENTRIES = 1 << 16
+"""The number of newest entries that a branch can begin at. Each takes about 200 bytes."""
+_MOST_ANCESTORS = 256
+"""How far the common ancestor is searched, if the user goes to a branch that was left before."""
+_MOST_ID = 100
+"""In characters. An id has 8, or 36."""
+
+
+class Tree:
+    """The entries of a session file, of which one branch is the present conversation."""
+
+    def __init__(self) -> None:
+        self._branch: dict[str, int] = {}
+        """The ids of the present branch in order, each with the number of prompts up to it."""
+        self._parents: dict[str, str | None] = {}
+        """The parent of each entry, by its id."""
+        self._leaf: str | None = None
+
+    def add(self, fields: Fields, *, is_prompt: bool) -> int:
+        """Add an entry, and return the number of turns that the user went back before it.
+
+        An entry without an id, as before version 2, continues the branch.
+        """
+        entry, parent = text(fields, "id"), text(fields, "parentId")
+        if entry is None or len(entry) > _MOST_ID or len(parent or "") > _MOST_ID:
+            return 0
+        is_root = parent is None and "parentId" in fields
+        turns = self._go_to(parent) if parent != self._leaf and (is_root or parent in self._parents) else 0
+        self._parents[entry] = parent
+        self._append(entry, is_prompt=is_prompt)
+        for entries in (self._branch, self._parents):
+            if len(entries) > _MOST_ENTRIES:
+                del entries[next(iter(entries))]
+        return turns
+
+    def _append(self, entry: str, *, is_prompt: bool) -> None:
+        turns = self._turns()
+        self._branch.pop(entry, None)  # an id that occurs twice is the later entry
+        self._branch[entry] = turns + is_prompt
+        self._leaf = entry
+
+    def _turns(self) -> int:
+        """Return the number of prompts on the branch."""
+        return 0 if self._leaf is None else self._branch.get(self._leaf, 0)
+
+    def _go_to(self, parent: str | None) -> int:
+        """Make an entry the leaf, and return the number of turns that are left.
+
+        The ancestors of an entry of another branch are searched up to the present branch. Their turns are not
+        shown again, so that they do not count.
+        """
+        passed: list[str] = []
+        ancestor = parent
+        while ancestor is not None and ancestor not in self._branch:
+            if len(passed) == _MOST_ANCESTORS:
+                return 0
+            passed.append(ancestor)
+            ancestor = self._parents.get(ancestor)
+        before = self._turns()
+        while self._branch and next(reversed(self._branch)) != ancestor:
+            self._branch.popitem()
+        self._leaf = ancestor
+        turns = before - self._turns()
+        for entry in reversed(passed):
+            self._append(entry, is_prompt=False)
+        return turns
+
+
+_SILENT = frozenset(
+    {
+        *("thinking_level_change", "label", "custom", "context_edit", "context_transform"),
+        *("ephemeral", "branch_summary", "title", "title_change", "mode_change", "session_init"),
+    }
+)
+"""Types of entries that report nothing that is shown. The last four are those of omp."""
+
+
+class Decoder:
+    """Decodes the lines of a session file into events, and keeps the state that later lines depend on."""
+
+    def __init__(self) -> None:
+        self._calls = Calls()
+        self._tree = Tree()
+        self._model: str | None = None
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        kind = fields.get("type")
+        if kind == "session":
+            return [self._run_started(fields)]
+        message = mapping(fields.get("message"))
+        is_prompt = kind == "message" and message.get("role") == "user"
+        turns = self._tree.add(fields, is_prompt=is_prompt)
+        events = self._events(kind, fields, message)
+        return [Rewound(turns), *events] if turns else events
+
+    def end(self) -> list[Event]:
+        """Return the events that follow from the end of the file: none."""
+        return []
+
+    def _run_started(self, fields: Fields) -> RunStarted:
+        """Read the header. Versions before 2 have the model in it."""
+        cwd = text(fields, "cwd")
+        self._calls.begin_run(cwd)
+        self._tree = Tree()
+        self._model = model_of(fields, "modelId")
+        return RunStarted("pi-session", session_id=text(fields, "id"), model=self._model, cwd=cwd)
+
+    def _events(self, kind: object, fields: Fields, message: Fields) -> list[Event]:
+        match kind:
+            case "message":
+                return self._message(fields, message)
+            case "model_change":
+                return self._info(model_of(fields, "modelId"))
+            case "compaction":
+                return [Compaction(is_over=True, tokens_before=number(fields, "tokensBefore"))]
+            case "custom_message":
+                return _custom(fields)
+            case "session_info":
+                title = text(fields, "name")
+                return [] if title is None else [RunInfo(title=title, is_users_title=True)]
+            case "usage":
+                return usage(mapping(fields.get("usage")), has_context=False)
+            case str() if kind in _SILENT:
+                return []
+        return [Unknown(f"type {in_words(kind)}")]
+
+    def _message(self, fields: Fields, message: Fields) -> list[Event]:
+        match message.get("role"):
+            case "user":
+                return [Prompt(prompt_text(message))]
+            case "assistant":
+                return self._assistant(fields, message)
+            case "toolResult":
+                call_id, name = text(message, "toolCallId") or "", text(message, "toolName") or "tool"
+                at_ms = time_of(fields)
+                return [self._calls.ended(call_id, name, message, message.get("isError"), at_ms=at_ms)]
+            case "bashExecution":
+                return [own_command(message)]
+            case "custom" | "hookMessage":
+                return _custom(message)
+            case "branchSummary" | "compactionSummary" | "developer":
+                return []
+        return [Unknown(f"role {in_words(message.get('role'))}")]
+
+    def _assistant(self, fields: Fields, message: Fields) -> list[Event]:
+        """Read a message. It is written when it is complete, before its calls run."""
+        at_ms = time_of(fields)
+        events = self._info(model_of(message))
+        for _, channel, words in texts(message):
+            events += [Text(channel, words, at_ms), TextEnded(channel, at_ms)]
+        group = text(fields, "id") or text(message, "responseId")
+        for call in tool_calls(message):
+            call_id, name = text(call, "id") or "", text(call, "name") or "tool"
+            arguments = mapping(call.get("arguments"))
+            events.append(self._calls.started(call_id, name, arguments, group=group, at_ms=at_ms))
+        ended = turn_ended(message)
+        is_whole = message.get("stopReason") not in ("error", "aborted")
+        events += usage(mapping(message.get("usage")), has_context=is_whole)
+        return events if ended is None else [*events, ended]
+
+    def _info(self, model: str | None) -> list[Event]:
+        if model is None or model == self._model:
+            return []
+        self._model = model
+        return [RunInfo(model=model)]
+
+
+def _custom(fields: Fields) -> list[Event]:
+    """Read a message that an extension added. It may be hidden from the user."""
+    words = content_text(fields.get("content"))
+    return [Notice(words)] if words and fields.get("display") is not False else []

@@ -1,0 +1,156 @@
+"""How the files of an agent lie in its folders. Each agent describes its own in `places.py` of its folder."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Collection, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.agents.found import NO_METADATA, Found, Metadata, Reach
+
+HOUR_S = 3600
+
+
+class Stamp(NamedTuple):
+    """What shows that a file has changed."""
+
+    size: int
+    changed_ns: int
+    """The modification time, in nanoseconds since the epoch."""
+    inode: int
+
+
+class Spot(NamedTuple):
+    """A file with a session, or with many of them, which is read for the first time or has changed."""
+
+    folder: Folder
+    name: str
+    """The name of the file."""
+    previous: Sequence[Found]
+    """The sessions that were found in it so far."""
+    changed: Collection[str]
+    """The names of those files that belong to it, itself included, that are new, changed or gone."""
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return os.path.join(self.folder.path, self.name)
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """The stamp of the file; None if it is gone."""
+        return self.folder.files.get(self.name)
+
+
+def _nothing(_: object) -> None:
+    return None
+
+
+def _no_names(_: object) -> tuple[str, ...]:
+    return ()
+
+
+def _no_folders(_: str) -> set[str]:
+    return set()
+
+
+_as_before: Callable[[Spot], Sequence[Found]] = attrgetter("previous")
+
+
+class Kind(NamedTuple):
+    """What an agent keeps in a folder."""
+
+    agent: str
+    owner: Callable[[str], str | None] = _nothing
+    """Returns the name of the file with the session that a file belongs to; None for a file that does not
+    matter. A file that describes a session beside it belongs to the file with the session."""
+    read: Callable[[Spot], Sequence[Found]] = _as_before
+    """Returns the sessions of an owner; none if it is no session."""
+    beside: Callable[[str], tuple[str, ...]] = _no_names
+    """Returns the names that files have which describe the session in a file."""
+    below: Callable[[str], Kind | None] = _nothing
+    """Returns what a folder in this one holds; None for a folder that does not matter."""
+    cools_after_s: float = math.inf
+    """A folder that has not changed for this time, in seconds, is looked at once a minute only: agents do not
+    put a new session there."""
+    urgent: Callable[[str], set[str]] = _no_folders
+    """Takes the path of the folder, and returns the folders below it in which a session is open now. They are
+    read before all others."""
+    is_polled: bool = False
+    """Whether its files are compared at each look, because they change without the folder: databases."""
+
+    @property
+    def holds_sessions(self) -> bool:
+        """Whether sessions lie directly in the folder."""
+        return self.read is not _as_before
+
+
+class Folder:
+    """A folder, and what was in it when it was scanned last."""
+
+    __slots__ = ("changed_ns", "files", "folders", "founds", "kind", "passed_at", "path")
+
+    def __init__(self, path: str, kind: Kind) -> None:
+        """Create a folder that was not scanned yet."""
+        self.path = path
+        self.kind = kind
+        self.changed_ns = -1
+        """Its modification time when it was scanned; -1 if it must be scanned again."""
+        self.passed_at = -math.inf
+        """The time of its last full pass, in seconds of the caller's clock."""
+        self.files: dict[str, Stamp] = {}
+        """The files that matter, by their names."""
+        self.founds: dict[str, Sequence[Found]] = {}
+        """The sessions, by the name of their owner."""
+        self.folders: dict[str, Folder] = {}
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return os.path.basename(self.path)
+
+    def parent(self, levels: int = 1) -> str:
+        """Return the path of a folder above."""
+        path = self.path
+        for _ in range(levels):
+            path = os.path.dirname(path)
+        return path
+
+
+def one_file(
+    spot: Spot,
+    session_id: str,
+    *,
+    parent: str | None = None,
+    metadata: Metadata = NO_METADATA,
+    reach: Reach = Reach.LINES,
+) -> list[Found]:
+    """Return the session in a file; none if the file is gone, or its name has no id."""
+    stamp = spot.stamp
+    if stamp is None or not session_id:
+        return []
+    size, changed_ns, inode = stamp
+    agent, path = spot.folder.kind.agent, spot.previous[0].path if spot.previous else Path(spot.path)
+    return [Found(agent, session_id, path, size, changed_ns, inode, reach, parent, metadata)]
+
+
+def owns(suffix: str, prefix: str = "") -> Callable[[str], str | None]:
+    """Return what accepts the files with a suffix, each with a session of its own."""
+
+    def owner(name: str) -> str | None:
+        return name if name.endswith(suffix) and name.startswith(prefix) else None
+
+    return owner
+
+
+def stem_is_id(spot: Spot) -> list[Found]:
+    """Return the session in a file that is named by its id."""
+    return one_file(spot, spot.name.removesuffix(".jsonl"))
+
+
+def any_folder(kind: Kind) -> Callable[[str], Kind | None]:
+    """Return what accepts every folder."""
+    return lambda _: kind

@@ -1,0 +1,88 @@
+"""Formats that other packages provide, by the entry point group `agentwatch.agents`.
+
+They are loaded when no built-in format recognises a line, or when `--format` names one. A plugin that fails
+is reported once, and its lines are lines of no known agent.
+
+Example, in the `pyproject.toml` of a package whose module `tern_format` defines the agent:
+
+    [project.entry-points."agentwatch.agents"]
+    tern = "tern_format:AGENT"
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, TypeGuard
+
+from agentwatch.base.entry_points import Group
+
+if TYPE_CHECKING:
+    from agentwatch.agents.agent import Agent
+    from agentwatch.agents.program import Program
+
+
+# The groups of what other packages provide: formats, and the programs of agents.
+
+GROUP = Group("agentwatch.agents", "format plugin")
+"""The name of an entry point is the name of the format."""
+PROGRAMS = Group("agentwatch.programs", "agent plugin")
+"""The name of an entry point is the short name of the agent."""
+
+
+__all__ = ["plugin_agent", "plugin_agents", "plugin_names", "plugin_programs", "problem_of", "problems"]
+
+problems = GROUP.problems
+"""One line for each format that failed, in the order in which they failed."""
+plugin_names = GROUP.names
+problem_of = GROUP.problem_of
+
+
+def plugin_agents() -> list[Agent]:
+    """Return the agents that other packages provide, without those that failed.
+
+    The functions of the agents never raise.
+    """
+    return [agent for name in GROUP.names() if (agent := plugin_agent(name)) is not None]
+
+
+@cache
+def plugin_agent(name: str) -> Agent | None:
+    """Return the agent of a plugin; None if there is no plugin of this name, or if it cannot be loaded."""
+    agent = GROUP.load(name)
+    if agent is None:
+        return None
+    if not _is_agent(agent):
+        GROUP.report(name, f"{GROUP.value_of(name)} is no agentwatch.agents.Agent")
+        return None
+    if agent.name != name:
+        GROUP.report(name, "its agent has another name than its entry point")
+        return None
+    from agentwatch.agents.plugins.guard import Guard
+
+    return Guard(agent).agent()
+
+
+def plugin_programs() -> list[Program]:
+    """Return what other packages say about the programs of agents."""
+    from agentwatch.agents.program import Program
+
+    found = []
+    for name in PROGRAMS.names():
+        program = PROGRAMS.load(name)
+        if isinstance(program, Program) and program.name == name:
+            from agentwatch.agents.plugins.programs import guarded
+
+            found.append(guarded(program))
+        elif program is not None:
+            PROGRAMS.report(
+                name, f"{PROGRAMS.value_of(name)} is not an agentwatch.agents.Program of this name"
+            )
+    return found
+
+
+def _is_agent(value: object) -> TypeGuard[Agent]:
+    """Return whether a value has the parts of an agent that are used without being called."""
+    from agentwatch.agents.agent import Agent
+    from agentwatch.session.events import Traits
+
+    return isinstance(value, Agent) and isinstance(value.name, str) and isinstance(value.traits, Traits)

@@ -1,0 +1,162 @@
+"""What is known about the program of an agent, beside the formats that it writes.
+
+A program is declared without importing what reads its files: `module:name` names that, and it is imported
+when it is needed. `status` in a prompt and the list of sessions need the programs, but no decoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agentwatch.session.events import ToolKind
+
+if TYPE_CHECKING:
+    from agentwatch.sources.stores.store import Store
+
+COMMANDS = frozenset({ToolKind.EXECUTE})
+CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
+"""Calls that change a file: they take milliseconds, and need no process of their own."""
+NO_CALLS = frozenset[ToolKind]()
+
+
+def imported(place: str) -> Any:
+    """Return what a `module:name` names: `agentwatch.agents.pi.places:sessions`."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+class _OnFirstUse:
+    """A function whose module is imported when it is first called."""
+
+    __slots__ = ("_function", "_place")
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._function: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: object) -> Any:
+        if self._function is None:
+            self._function = imported(self._place)
+        return self._function(*arguments)
+
+
+def on_first_use(place: str) -> Callable[..., Any]:
+    """Return a function that imports another one when it is first called, and calls it.
+
+    The agents of all formats are imported to recognise a line. A decoder takes 3 ms, which the others would
+    not need.
+
+    Args:
+        place: The module and the name in it: `agentwatch.agents.pi.stream:Decoder`.
+    """
+    return _OnFirstUse(place)
+
+
+class SessionsAt(NamedTuple):
+    """A folder in which an agent keeps sessions."""
+
+    part: str
+    """The path of the folder below the agent's own folder."""
+    roots: tuple[str, ...]
+    """Where the agent's own folder may be: below a variable, or below the home folder. A program that reads a
+    variable has the default folder too from the time before it was set, so both count."""
+    layout: str
+    """`module:name` of a function that returns the `Kind` of the folder."""
+    over_ssh: str = ""
+    """The agent's own folder as a word of the shell, if sessions in it are read from a host without
+    agentwatch; empty if they are not, because they are not files of lines."""
+
+
+class NamedDatabase(NamedTuple):
+    """A database with sessions that a variable names."""
+
+    variable: str
+    layout: str
+    """`module:name` of a function that takes the name of the file, and returns the `Kind` of its folder."""
+
+
+class Command(NamedTuple):
+    """How the processes of an agent look."""
+
+    names: tuple[str, ...]
+    """The names of its program."""
+    packages: tuple[str, ...] = ()
+    """The folders of its package, for scripts such as `cli.js`."""
+    releases: tuple[str, ...] = ()
+    """The beginnings of the names under which releases are downloaded."""
+    servers: tuple[str, ...] = ()
+    """The subcommands that serve several sessions."""
+    daemon: frozenset[str] = frozenset()
+    """The arguments of a server that runs on when the terminals that show its sessions are closed."""
+    helpers: frozenset[str] = frozenset()
+    """The first arguments of processes without a session that the agent starts beside itself."""
+    folder_options: tuple[str, ...] = ()
+    """The options that name the session's folder, of which the process itself is not in."""
+    own_ids: frozenset[str] = frozenset()
+    """The options that name a session that is resumed for other agents, but not for this one."""
+    opens: Callable[[str], bool] | None = None
+    """Returns whether an open file belongs to a session; None if the agent keeps no such file open."""
+    opens_each: bool = False
+    """Whether the files of each session are open, not one database with all of them."""
+
+
+class Knowledge(NamedTuple):
+    """What can be known about the sessions of an agent without hooks."""
+
+    asking: frozenset[ToolKind] = COMMANDS
+    """The kinds of calls that may wait for permission without a line that says so."""
+    is_exact: bool = False
+    """Whether the agent keeps its present state in a file of its own, which is newer than its lines."""
+    has_calls: bool = True
+    """Whether a call is written before it has ended."""
+    has_ends: bool = True
+    """Whether the lines always show that a turn has ended. If not, the state is unknown until one does."""
+    has_results: bool = True
+    """Whether the lines have the results of calls. If not, nobody knows which have failed."""
+    ends_in_silence: bool = False
+    """Whether a turn is taken to have ended when nothing follows its answer."""
+
+
+class Reports(NamedTuple):
+    """Where an agent reports the state of its sessions."""
+
+    part: str
+    """The folder of sessions beside which the files lie."""
+    name: str
+    """The folder with the files."""
+    reader: str
+    """`module:name` of a `Reporter`."""
+
+
+Opener = Callable[[Path, bytes], "Store | None"]
+"""Returns the store at a path, given the first 4 KiB of the file there; None if the path is of another kind.
+
+The head is empty for a folder, and for a path where no regular file is. It raises an OSError if the path
+belongs to the store but cannot be read.
+"""
+
+
+class Program(NamedTuple):
+    """An agent: where it keeps its sessions, how its processes look, and where it reports its state."""
+
+    name: str
+    """The agent's short name."""
+    sessions: tuple[SessionsAt, ...] = ()
+    file_format: str = ""
+    """The name of the format in which it keeps its sessions; empty if it keeps none that can be read."""
+    database: NamedDatabase | None = None
+    command: Command | None = None
+    knowledge: Knowledge = Knowledge()
+    reports: Reports | None = None
+    hooks: str = ""
+    """`module:name` of its `HookedAgent`; empty if its hooks cannot be used."""
+    stores: tuple[Opener, ...] = ()
+    """What opens its sessions that are not plain files of lines. Each is asked about every file that is
+    opened, so that it imports little before it knows the file."""
+    id_in: Callable[[str], str] = str
+    """Returns the id in the name of a session's file, without its ending."""
+    published_name: str = ""
+    """The name that harbor, the reference of ATIF, has for it; empty for its short name."""

@@ -1,0 +1,468 @@
+"""Decodes the lines of a Qwen chat, in the order in which they were written."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agentwatch.agents.changes import changed_lines
+from agentwatch.agents.claude.calls import argument_facts, plan_entries, questions_in
+from agentwatch.agents.fields import Fields, in_words, mapping, number, text
+from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
+from agentwatch.agents.qwen.chat_recognition import FORMAT, parts_of
+from agentwatch.agents.qwen.stream import ASKING, tool_named
+from agentwatch.agents.tool import NO_FACTS, Facts, Phrase, Tool
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    Notice,
+    Outcome,
+    Permission,
+    Plan,
+    Prompt,
+    Retry,
+    Rewound,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    Tokens,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+    TurnStarted,
+    Unknown,
+    Usage,
+    UsageScope,
+)
+from agentwatch.text.amounts import plural
+from agentwatch.text.paths import relative_to
+
+# Reads how a call of a Qwen chat ended: the agent's own word, the reason of a failure, and the facts.
+
+_REFUSED = frozenset(("execution_denied", "permission_denied_by_user", "policy_violation"))
+"""Types of the error of a call that a person or a rule refused."""
+_CANCELLED_WORDS = "[Operation Cancelled]"
+_DECLINED_WORDS = ("User did not allow", "User denied", "User declined")
+"""Words in the reason of a call that the user refused, which the agent calls cancelled."""
+_REFUSED_WORDS = ("requires approval", *_DECLINED_WORDS, "denied by", "rejected by")
+_READ_CHARACTERS = 1000
+"""The beginning of a reason in which words of a refusal are searched."""
+_EXIT = "Exit Code: "
+_AFTER_EXIT = ("Signal: ", "Background PIDs: ", "Process Group PGID: ")
+"""What may follow the exit code at the end of the text that the model gets."""
+_MOST_LINES = 8
+
+
+class Ending(NamedTuple):
+    """How a call ended."""
+
+    outcome: Outcome
+    error: str | None = None
+
+
+def ending(status: object, reason: str | None, error_type: str | None) -> Ending:
+    """Return the outcome of a call.
+
+    Args:
+        status: The agent's word.
+        reason: The message of the error, if there is one.
+        error_type: The type of the error.
+    """
+    words = reason or error_type
+    if status == "success":
+        return Ending(Outcome.SUCCEEDED)
+    if any(each in (reason or "")[:_READ_CHARACTERS] for each in _DECLINED_WORDS):
+        return Ending(Outcome.REJECTED, words)
+    if status == "cancelled" or (words or "").startswith(_CANCELLED_WORDS):
+        return Ending(Outcome.CANCELLED, words)
+    if error_type in _REFUSED or any(each in (reason or "")[:_READ_CHARACTERS] for each in _REFUSED_WORDS):
+        return Ending(Outcome.REJECTED, words)
+    if status == "error" or words is not None:
+        return Ending(Outcome.FAILED, words)
+    if status is None:
+        return Ending(Outcome.RETURNED)
+    return Ending(Outcome.RETURNED, f"unknown status {in_words(status)}")
+
+
+def exit_code_in(reason: str | None) -> int | None:
+    """Return the exit code at the end of the text of a command that failed; None without one.
+
+    The output of the command is before it, and may contain such a line too.
+
+    Example:
+        >>> exit_code_in("Output: no\\nError: (none)\\nExit Code: 2\\nSignal: (none)")
+        2
+    """
+    for line in reversed((reason or "")[-_READ_CHARACTERS:].rstrip().split("\n")[-_MOST_LINES:]):
+        if line.startswith(_EXIT):
+            return number({"code": line.removeprefix(_EXIT).strip()}, "code")
+        if not line.startswith(_AFTER_EXIT):
+            return None
+    return None
+
+
+def shown_facts(shown: object, facts: Facts) -> Facts:
+    """Return the facts in the displayed result of a call that changed a file; others have their arguments'.
+
+    Args:
+        shown: The displayed result.
+        facts: The facts in the arguments.
+    """
+    fields = mapping(shown)
+    diff = text(fields, "fileDiff")
+    if diff is None or fields.get("fileDiffTruncated") is True:
+        return facts
+    added, removed = changed_lines(diff)
+    if fields.get("originalContent", diff) in (None, ""):
+        return Facts(plural(added, "line"), is_new_file=True, lines_added=added, lines_removed=removed)
+    return Facts(phrase=Phrase.EDITED, lines_added=added, lines_removed=removed)
+
+
+# The tool calls of a Qwen chat: their starts are parts of an answer, their ends lines of their own.
+
+_MOST_OPEN = 4096
+_MOST_ID = 1000
+"""In characters. A call with a longer id or name is not remembered."""
+_NO_NAME = "unknown"
+
+
+class _Open(NamedTuple):
+    name: str
+    tool: Tool
+    facts: Facts = NO_FACTS
+    """The facts in the arguments."""
+    duration_ms: int | None = None
+    """The duration that the agent has measured, if it wrote it before the result."""
+
+
+class Calls:
+    """The calls that have not ended."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[str, _Open] = OrderedDict()
+
+    def started(self, call: Fields, fields: Fields, folder: str, agent: str | None) -> ToolStarted:
+        """Return the start of a call, a `functionCall` part.
+
+        Args:
+            call: The object under `functionCall`.
+            fields: The line of the part.
+            folder: The folder to which paths are shown relative.
+            agent: The subagent that makes the call; None for the main agent.
+        """
+        name, call_id = text(call, "name") or _NO_NAME, text(call, "id") or ""
+        tool, arguments = tool_named(name), mapping(call.get("args"))
+        paths = tool.paths(arguments)
+        if len(call_id) <= _MOST_ID and len(name) <= _MOST_ID:
+            self._open[call_id] = _Open(name, tool, argument_facts(tool, arguments))
+            if len(self._open) > _MOST_OPEN:
+                self._open.popitem(last=False)
+        return ToolStarted(
+            call_id=call_id,
+            session_id=None,
+            tool=name,
+            kind=tool.kind,
+            phrase=tool.phrase,
+            target=(relative_to(paths[0], folder) or paths[0]) if paths else tool.target(arguments),
+            path=paths[0] if paths else None,
+            group=text(fields, "uuid"),
+            limit_ms=number(arguments, "timeout"),
+            at_ms=iso_ms(fields.get("timestamp")),
+            agent=agent,
+            more_paths=tuple(paths[1:]),
+        )
+
+    def measured(self, event: Fields) -> None:
+        """Keep the duration of a call, from a telemetry event."""
+        call_id = text(event, "call_id") or ""
+        if call_id in self._open:
+            self._open[call_id] = self._open[call_id]._replace(duration_ms=number(event, "duration_ms"))
+
+    def ended(self, response: Fields, fields: Fields, agent: str | None) -> ToolEnded:
+        """Return the end of a call, a `functionResponse` part.
+
+        Args:
+            response: The object under `functionResponse`.
+            fields: The line of the part.
+            agent: The subagent that made the call; None for the main agent.
+        """
+        about, returned = mapping(fields.get("toolCallResult")), mapping(response.get("response"))
+        ids = [found for each in (text(response, "id"), text(about, "callId")) if (found := each)]
+        call_id = next((each for each in ids if each in self._open), ids[0] if ids else "")
+        name = text(response, "name") or _NO_NAME
+        call = self._open.pop(call_id, None) or _Open(name, tool_named(name))
+        shown = about.get("resultDisplay")
+        reason = text(mapping(about.get("error")), "message") or text(returned, "error")
+        result = ending(about.get("status"), reason, text(about, "errorType"))
+        exit_code = number(mapping(shown), "exitCode")
+        has_failed = result.outcome is Outcome.FAILED
+        if exit_code is None and has_failed and call.tool.kind is ToolKind.EXECUTE:
+            exit_code = exit_code_in(reason)
+        facts = shown_facts(shown, call.facts) if result.outcome is Outcome.SUCCEEDED else NO_FACTS
+        return ToolEnded(
+            call_id=call_id,
+            session_id=None,
+            tool=call.name,
+            kind=call.tool.kind,
+            outcome=result.outcome,
+            phrase=facts.phrase or call.tool.phrase,
+            error=f"exit {exit_code}" if has_failed and exit_code else result.error,
+            note=facts.note,
+            exit_code=exit_code,
+            is_new_file=facts.is_new_file,
+            lines_added=facts.lines_added,
+            lines_removed=facts.lines_removed,
+            at_ms=iso_ms(fields.get("timestamp")),
+            agent=agent,
+            duration_ms=call.duration_ms,
+        )
+
+
+# Reads the system lines of a Qwen chat: telemetry, commands, the ends of turns.
+
+_QUIET = frozenset(
+    (
+        *("attribution_snapshot", "at_command", "parent_session", "session_source", "rewind"),
+        *("file_history_snapshot", "user_text_elements", "session_artifact_event", "branch_checkpoint"),
+        *("session_artifact_snapshot", "session_sources_snapshot", "session_execution_engine", "cron"),
+        *("agent_bootstrap", "agent_launch_prompt", "agent_session_ready", "goal_state", "goal_runtime"),
+        *("goal_turn_end", "realtime_message", "session_notes", "omni_recall", "background_task_completed"),
+        *("managed_session_header_v1", "managed_session_event_v1", "managed_session_commit_v1"),
+    )
+)
+"""Subtypes that say nothing about the course of the session."""
+_STATES = {"completed": Outcome.SUCCEEDED, "cancelled": Outcome.CANCELLED, "error": Outcome.FAILED}
+_TOO_MANY = 429
+_SERVER_ERROR = 500
+
+
+class TurnEnd(NamedTuple):
+    """The end of a turn that a line reports."""
+
+    outcome: Outcome
+    error: str | None = None
+    may_be_repeated: bool = False
+    """The agent may send the request again."""
+
+
+def turn_end(fields: Fields) -> TurnEnd | None:
+    """Return the end of a turn; None if the line reports none.
+
+    A request that the service cannot answer now may be sent again. Other errors end the turn.
+    """
+    payload = mapping(fields.get("systemPayload"))
+    if fields.get("subtype") == "turn_result":
+        outcome = _STATES.get(text(payload, "state") or "")
+        error = text(mapping(payload.get("error")), "message")
+        return None if outcome is None else TurnEnd(outcome, error)
+    event = telemetry(fields)
+    if event.get("event.name") != "qwen-code.api_error":
+        return None
+    status = number(event, "status_code")
+    may_be_repeated = status is not None and (status == _TOO_MANY or status >= _SERVER_ERROR)
+    return TurnEnd(Outcome.FAILED, text(event, "error_message") or "API error", may_be_repeated)
+
+
+def telemetry(fields: Fields) -> Fields:
+    """Return the event of a telemetry line; {} for another line."""
+    return mapping(mapping(fields.get("systemPayload")).get("uiEvent"))
+
+
+def system_events(fields: Fields) -> list[Event]:
+    """Return the events of a system line that does not end a turn."""
+    payload, at_ms = mapping(fields.get("systemPayload")), iso_ms(fields.get("timestamp"))
+    subtype = fields.get("subtype")
+    match subtype:
+        case "ui_telemetry":
+            return []
+        case "chat_compression":
+            info = mapping(payload.get("info"))
+            before, after = number(info, "originalTokenCount"), number(info, "newTokenCount")
+            return [Compaction(is_over=True, tokens_before=before, tokens_after=after, at_ms=at_ms)]
+        case "slash_command":
+            command = text(payload, "rawCommand") if payload.get("phase") == "invocation" else None
+            return [] if command is None else [Notice(command, at_ms)]
+        case "notification":
+            words = text(payload, "displayText")
+            return [] if words is None else [Notice(words, at_ms)]
+        case "session_model":
+            return [RunInfo(model=text(payload, "modelId"))]
+        case "session_approval_mode":
+            return [RunInfo(permission_mode=text(payload, "mode"))]
+        case "custom_title":
+            is_users = payload.get("titleSource") != "auto"
+            return [RunInfo(title=text(payload, "customTitle"), is_users_title=is_users)]
+        case "agent_retry":
+            return [Retry("", number(payload, "attempt"), at_ms=at_ms)]
+        case str() if subtype in _QUIET:
+            return []
+    return [Unknown(f"type system/{in_words(subtype)}")]
+
+
+_ADDED = "<qwen:"
+"""The beginning of a part that hooks add to the user's message."""
+
+
+class Decoder:
+    """Decodes the lines of one chat into events, and keeps the state that later lines depend on."""
+
+    def __init__(self) -> None:
+        self._facts = SessionFacts()
+        self._tree = Tree()
+        self._turns = Turns()
+        self._calls = Calls()
+        self._failure: str | None = None
+        """Why a request failed that the agent may repeat."""
+        self._is_first = True
+        self._own_agent: str | bool | None = False
+        """The `agentId` of a subagent whose own file this is, which may be None; False for a session."""
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        begun: list[Event] = []
+        if self._is_first:
+            self._is_first = False
+            begun.append(RunStarted(FORMAT))
+            self._own_agent = text(fields, "agentId") if fields.get("isSidechain") is True else True
+        info = self._facts.new(fields, text(fields, "model"))
+        if info is not None:
+            begun.append(info)
+        if self._tree.has(fields.get("uuid")):
+            return begun
+        return begun + list(self._events(fields))
+
+    def end(self) -> list[Event]:
+        """Return the end of the turn, if its last request failed and was not repeated."""
+        return list(self._failed())
+
+    def _events(self, fields: Fields) -> Iterator[Event]:
+        agent = self._agent(fields)
+        match fields.get("type"):
+            case "user":
+                yield from self._user(fields, agent)
+            case "assistant":
+                yield from self._assistant(fields, agent)
+            case "tool_result":
+                self._tree.add(fields.get("uuid"), fields.get("parentUuid"), is_of_last_turn=True)
+                yield from self._responses(fields, agent)
+            case "system":
+                self._tree.add(fields.get("uuid"), fields.get("parentUuid"))
+                yield from self._system(fields, agent)
+            case kind:
+                yield Unknown(f"type {in_words(kind)}")
+
+    def _agent(self, fields: Fields) -> str | None:
+        """Return the id of the subagent that wrote a line; None for the main agent."""
+        if fields.get("isSidechain") is not True:
+            return None
+        agent_id = text(fields, "agentId")
+        is_own = self._own_agent is not True and self._own_agent == agent_id
+        return None if is_own else agent_id or "subagent"
+
+    def _user(self, fields: Fields, agent: str | None) -> Iterator[Event]:
+        responses = list(self._responses(fields, agent))
+        payload, subtype = mapping(fields.get("systemPayload")), fields.get("subtype")
+        words = text(payload, "displayText") or _said(fields)
+        line, parent = fields.get("uuid"), fields.get("parentUuid")
+        if responses or words is None or subtype in ("notification", "mid_turn_user_message"):
+            self._tree.add(line, parent, is_of_last_turn=bool(responses))
+            yield from responses
+            if words is not None and not responses:
+                message = words if subtype == "notification" else f"queued: {words}"
+                yield Notice(message, iso_ms(fields.get("timestamp")))
+        elif agent is not None:
+            yield Prompt(words, agent)
+        else:
+            yield from self._failed()
+            rewound = self._tree.add_prompt(line, parent, begins_turn=not self._turns.awaits_prompt)
+            if rewound:
+                yield Rewound(rewound)
+            self._turns.prompted(None)
+            yield Prompt(words)
+
+    def _assistant(self, fields: Fields, agent: str | None) -> Iterator[Event]:
+        self._failure, at_ms = None, iso_ms(fields.get("timestamp"))
+        if agent is None:
+            is_resumed = self._turns.resumes(None)
+            self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_resumed)
+            if is_resumed:
+                yield TurnStarted()
+        calls, has_text = False, False
+        for part in parts_of(fields):
+            words = text(part, "text")
+            if words is not None:
+                channel = Channel.REASONING if part.get("thought") is True else Channel.ANSWER
+                has_text = has_text or channel is Channel.ANSWER
+                yield Text(channel, words, at_ms, agent=agent)
+                yield TextEnded(channel, at_ms, agent)
+            if "functionCall" in part:
+                calls = True
+                yield from self._call(mapping(part["functionCall"]), fields, agent)
+        if agent is not None:
+            return
+        usage = _usage(fields, at_ms)
+        if usage is not None:
+            yield usage
+        self._turns.wrote(None)
+        if has_text and not calls:
+            yield from self._turns.end(Outcome.SUCCEEDED)
+
+    def _call(self, call: Fields, fields: Fields, agent: str | None) -> Iterator[Event]:
+        started = self._calls.started(call, fields, self._facts.folder, agent)
+        yield started
+        if started.tool in ASKING and agent is None:
+            words, call_id = questions_in(mapping(call.get("args"))), started.call_id
+            at_ms = started.at_ms
+            yield Permission(started.tool, None, at_ms=at_ms, key=call_id, call_id=call_id, target=words)
+        if text(call, "name") == "todo_write":
+            yield Plan(plan_entries(mapping(call.get("args")).get("todos")))
+
+    def _responses(self, fields: Fields, agent: str | None) -> Iterator[Event]:
+        for part in parts_of(fields):
+            if "functionResponse" in part:
+                yield self._calls.ended(mapping(part["functionResponse"]), fields, agent)
+
+    def _system(self, fields: Fields, agent: str | None) -> Iterator[Event]:
+        ended, event = turn_end(fields), telemetry(fields)
+        if event.get("event.name") == "qwen-code.tool_call":
+            self._calls.measured(event)
+        if ended is None:
+            yield from system_events(fields)
+        elif agent is not None:
+            if ended.error is not None:
+                yield Notice(ended.error, iso_ms(fields.get("timestamp")), is_error=True)
+        elif ended.may_be_repeated:
+            self._failure = ended.error
+            yield Retry(ended.error or "", at_ms=iso_ms(fields.get("timestamp")))
+        else:
+            self._failure = None
+            yield from self._turns.end(ended.outcome, ended.error)
+
+    def _failed(self) -> Iterator[Event]:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            yield from self._turns.end(Outcome.FAILED, failure)
+
+
+def _said(fields: Fields) -> str | None:
+    """Return the user's words in a message, without what hooks have added."""
+    said = [
+        words for part in parts_of(fields) if (words := text(part, "text")) and not words.startswith(_ADDED)
+    ]
+    return "\n".join(said) or None
+
+
+def _usage(fields: Fields, at_ms: int | None) -> Usage | None:
+    counts = mapping(fields.get("usageMetadata"))
+    sent = number(counts, "promptTokenCount")
+    tokens = Tokens(
+        sent,
+        number(counts, "cachedContentTokenCount"),
+        number(counts, "candidatesTokenCount"),
+        context_used=sent,
+        context_size=number(fields, "contextWindowSize"),
+    )
+    return None if tokens == Tokens() else Usage(tokens, UsageScope.REQUEST, at_ms)

@@ -1,0 +1,97 @@
+"""What an agent, or a hook in it, reports about one of its sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from enum import Enum, StrEnum
+from typing import NamedTuple, Protocol
+
+from agentwatch.agents.found import Key
+
+
+class State(StrEnum):
+    """What a session is doing, or how it ended."""
+
+    WORKING = "working"
+    ASKS = "asks"
+    """The agent cannot go on without the user."""
+    QUIET = "quiet"
+    """A turn is open, and nothing has happened for longer than is usual in this session."""
+    YOUR_TURN = "your turn"
+    """The last turn has ended, and the process still runs."""
+    SHELL = "shell"
+    """As `YOUR_TURN`, and a command of the agent still runs in the background."""
+    TURN_FAILED = "turn failed"
+    """The last turn ended in an error or was interrupted, and the process still runs."""
+    SUCCEEDED = "succeeded"
+    """The process has ended after a turn that ended well."""
+    FAILED = "failed"
+    UNFINISHED = "unfinished"
+    """The process has ended in the middle of a turn."""
+    UNKNOWN = "unknown"
+    """It cannot be known whether the process still runs."""
+
+
+class Life(Enum):
+    """Whether the process of a session runs."""
+
+    LIVE = "live"
+    DEAD = "dead"
+    UNKNOWN = "unknown"
+    """Another host or container, or several sessions of which one may belong to the process."""
+
+
+class Said(NamedTuple):
+    """What an agent, or a hook in it, says about one of its sessions."""
+
+    agent: str
+    session_id: str
+    life: Life
+    """Whether the process that is named runs. A hook names none, so it is unknown."""
+    pid: int | None = None
+    began: str = ""
+    """The start of the process as the agent has recorded it; empty if it does not."""
+    state: State | None = None
+    """None if the agent says only that the session is open."""
+    since_ms: int | None = None
+    about: str = ""
+    """What the agent waits for: `permission`, `question`, `dialog`; empty if it does not say."""
+    name: str = ""
+    is_users_name: bool = False
+    cwd: str | None = None
+    tmux: str = ""
+    """The pane of tmux: `main:@0.%0`."""
+    is_one_liner: bool = False
+    """Whether another program has started the session for one prompt (`-p`, `exec`)."""
+    began_ms: int | None = None
+
+    @property
+    def claim(self) -> Life | None:
+        """What is claimed about the session's process; None if nothing is.
+
+        A session whose recorded process has ended may run in another by now. The log of a hook remains when
+        the agent is killed.
+        """
+        is_claim = self.life is Life.LIVE or (self.life is Life.UNKNOWN and self.pid is not None)
+        return self.life if is_claim else None
+
+
+class Reporter(Protocol):
+    """Reads the files in which an agent reports the state of its sessions.
+
+    It is created with the folders of the files, the user whose files and processes count, and where the
+    processes are read.
+    """
+
+    said: dict[Key, Said]
+    is_exact: bool
+    """Whether a session of which nothing is said is not open."""
+
+    def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
+        """Read what may have changed, and return whether something new is said.
+
+        Args:
+            now: The time, in seconds since the epoch.
+            keys: The sessions whose files are read again; None for all of them, and for new ones. A reader
+                whose files are few reads them all each time.
+        """

@@ -1,0 +1,469 @@
+"""The figures of a run in the header: its turn, its tokens, its context and its cost."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from math import isfinite
+from typing import TYPE_CHECKING, NamedTuple
+
+from agentwatch.analysis.silence import (
+    is_quiet,
+    is_stalled,
+    limit_ms,
+    running_ms,
+    silence_ms,
+    since_ms,
+    usual_call_ms,
+    usual_silence_ms,
+)
+from agentwatch.session import Call, Phase, Session, calls_by_outcome, usually_under
+from agentwatch.session.actions import count_words, target
+from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts
+from agentwatch.session.events import Outcome, Tokens, ToolKind
+from agentwatch.text.amounts import dollars, short_count
+from agentwatch.text.durations import duration_words, running_clock
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
+
+if TYPE_CHECKING:
+    from agentwatch.session import Run
+
+
+_MOST_SHOWN = 10**12
+"""A larger count is no real one, and is not shown."""
+
+
+def turn_words(run: Run) -> SafeText | None:
+    """Return the number of the turn from the second one on: `turn 3`; None in the first turn."""
+    return SafeText(f"turn {run.turns:,}") if run.turns > 1 else None
+
+
+def figures(tokens: Tokens) -> Iterator[SafeText]:
+    """Yield the tokens, the context and the cost, as far as the agent reports them.
+
+    Examples: `in 124k out 3.2k`, `ctx 62 %`, `$0.41`.
+    """
+    counts = (("in", tokens.input), ("out", tokens.output))
+    if words := " ".join(f"{name} {short_count(count)}" for name, count in counts if _is_shown(count)):
+        yield SafeText(words)
+    if (context := context_words(tokens)) is not None:
+        yield context
+    cost = tokens.cost_usd
+    if cost is not None and isfinite(cost) and 0 <= cost < _MOST_SHOWN:
+        yield SafeText(dollars(cost))
+
+
+def context_words(tokens: Tokens) -> SafeText | None:
+    """Return the share of the context that is used, or its size; None if it is not reported."""
+    used, size = tokens.context_used, tokens.context_size
+    if used is None or not _is_shown(used):
+        return None
+    is_share = size is not None and size > 0
+    return SafeText(f"ctx {100 * used // (size or 1)} %" if is_share else f"ctx {short_count(used)}")
+
+
+def _is_shown(count: int | None) -> bool:
+    return count is not None and 0 <= count < _MOST_SHOWN
+
+
+# Why a run did not succeed, and what can be done about a stream of no known agent.
+
+_MOST_COLUMNS = 1000
+"""A result may be megabytes long; a line on stderr is for a person."""
+_FIRST_LINE_COLUMNS = 60
+_LEAST_FIRST_LINE_COLUMNS = 12
+_UNKNOWN = "not a stream of an agent that this version knows"
+_FOR_TEXT = "add --output-format stream-json to the agent's command"
+_ENDINGS = {Outcome.FAILED: "the run failed", Outcome.CANCELLED: "the run was cancelled"}
+_FOR_JSON = "try --format NAME, or agentwatch drift"
+
+
+class Reason(NamedTuple):
+    """Why a run did not succeed, as the agent wrote it."""
+
+    text: str
+    is_stderr: bool = False
+    """Whether it is the last line of the agent's stderr."""
+
+
+def reason(session: Session, agent: AgentFacts) -> Reason | None:
+    """Return the best reason why the last run did not succeed; None if it did, or if the agent gave none.
+
+    It is the text of the result, or else the last error of the stream, or else its last line that is no JSON,
+    or else the last line of the agent's stderr. Cursor prints `RetriableError: …` and `⚠ Workspace Trust
+    Required` as lines that are no JSON.
+    """
+    if session.outcome not in (Outcome.FAILED, Outcome.CANCELLED, Outcome.UNFINISHED):
+        return None
+    result = session.run.result_part(0, _MOST_COLUMNS)
+    found = (each.strip() for each in (result, session.last_error, session.lines.last_text))
+    text = next(filter(None, found), "")
+    if text:
+        return Reason(text)
+    return Reason(agent.stderr.strip(), is_stderr=True) if agent.stderr else None
+
+
+def ending(session: Session, agent: AgentFacts) -> SafeText | None:
+    """Return in one line how a session that did not succeed ended, and why; None if nothing is wrong.
+
+    Examples: `the run failed: rate limit`, `the stream ended without a result, exit 4: no login`.
+    """
+    outcome, code = session.outcome, exit_words(agent.exit_code)
+    if outcome is None:
+        return unknown_agent(session)
+    if outcome is Outcome.RUNNING or (outcome is Outcome.SUCCEEDED and not code):
+        return None
+    if outcome is Outcome.SUCCEEDED:
+        return SafeText(f"the result says success, but the agent ended with {code}")
+    if outcome is Outcome.UNFINISHED and not session.traits.has_result and not code:
+        return None
+    words = "the stream ended without a result" if session.traits.has_result else "the run ended"
+    words = _ENDINGS.get(outcome, words)
+    words = f"{words}, {code}" if code else words
+    why = reason(session, agent)
+    if why is None:
+        return SafeText(f"{words}: no reason given" if outcome is Outcome.FAILED else words)
+    return SafeText(f"{words}: {cut(safe_line(why.text), _MOST_COLUMNS)}")
+
+
+def unknown_agent(session: Session, width: int | None = None) -> SafeText:
+    """Return that no known agent wrote the stream, how it begins, and what to do.
+
+    Args:
+        session: The session.
+        width: The available columns. In few columns the first line is shortened or left out, because what to
+            do matters more. None means no limit.
+    """
+    lines = session.lines
+    is_text = not lines.unknown and not lines.first_text.startswith(("{", "["))
+    advice = f": {_FOR_TEXT if is_text else _FOR_JSON}"
+    room = _FIRST_LINE_COLUMNS
+    if width is not None:
+        room = min(room, width - len(f"{_UNKNOWN} (first line: ){advice}"))
+    if room >= _LEAST_FIRST_LINE_COLUMNS:
+        return SafeText(f"{_UNKNOWN} (first line: {cut(safe_line(lines.first_text), room)}){advice}")
+    is_short = width is not None and width < len(_UNKNOWN + advice)
+    return SafeText(f"{'unknown format' if is_short else _UNKNOWN}{advice}")
+
+
+def exit_words(exit_code: int | None) -> str:
+    """Return `exit 1`, or `exit 137 (SIGKILL)` for 128 + n; empty for 0 and for an unknown exit code."""
+    if not exit_code:
+        return ""
+    try:
+        return f"exit {exit_code} ({signal.Signals(exit_code - 128).name})"
+    except ValueError:
+        return f"exit {exit_code}"
+
+
+# What a session waits for besides its calls and the model: an answer, a compaction, a retry.
+
+_QUESTION_COLUMNS = 60
+_MESSAGE_COLUMNS = 40
+
+
+def waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
+    """Return what the session waits for: an answer of the user, the end of a compaction, or a retry.
+
+    Examples: `asks: Bash rm -rf build · 0:14`, `compacting the context · 0:20`,
+    `retry 4 of 10: overloaded · next in 0:08`.
+
+    Args:
+        session: The session, which is not over.
+        now_ms: The present time by the clock of the arrival times; None if unknown.
+
+    Returns:
+        The words; None if it waits for none of these.
+    """
+    question = session.asked.oldest
+    if question is not None:
+        more = f" (and {len(session.asked) - 1} more)" if len(session.asked) > 1 else ""
+        asked_ms = question.place.seen_ms if question.place.seen_ms is not None else question.at_ms
+        return asking_words(question.words, asked_ms, now_ms, more)
+    if session.compacting is not None:
+        _, place = session.compacting
+        return SafeText(f"compacting the context{_since(place.seen_ms, now_ms)}")
+    return None if session.retry is None else _retry(session, now_ms)
+
+
+def asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: str = "") -> SafeText:
+    """Return what the agent asks the user, and since when.
+
+    Args:
+        question: The question, which is foreign text.
+        asked_ms: When it was asked, by the clock of `now_ms`; None if unknown.
+        now_ms: The present time, in milliseconds since the epoch; None if unknown.
+        more: What follows the question: ` (and 2 more)`.
+    """
+    words = cut(safe_line(question), _QUESTION_COLUMNS)
+    return SafeText(f"asks: {words}{more}{_since(asked_ms, now_ms)}")
+
+
+def _retry(session: Session, now_ms: int | None) -> SafeText | None:
+    if session.retry is None or session.open_calls:
+        return None
+    event, place = session.retry
+    nth = "" if event.attempt is None else f" {event.attempt}"
+    most = "" if event.most_attempts is None or not nth else f" of {event.most_attempts}"
+    message = cut(safe_line(event.message), _MESSAGE_COLUMNS)
+    words = f"retry{nth}{most}{f': {message}' if message else ''}"
+    waited = since_ms(place.seen_ms, now_ms)
+    if event.delay_ms is None or waited is None:
+        return SafeText(f"{words}{_since(place.seen_ms, now_ms)}")
+    if waited < event.delay_ms:
+        return SafeText(f"{words} · next in {running_clock(event.delay_ms - waited + 999)}")
+    return SafeText(f"{words} · {running_clock(waited - event.delay_ms)}")
+
+
+def _since(then_ms: int | None, now_ms: int | None) -> str:
+    """Return ` · 0:14` for the time since a moment; empty if it is unknown."""
+    passed = since_ms(then_ms, now_ms)
+    return "" if passed is None else f" · {running_clock(passed)}"
+
+
+# The status line: what the session is doing, and, if it is quiet, the likely reason.
+# The most important words come first, because a narrow screen truncates the line at its end.
+
+_LEAST_SHOWN_MS = 5_000
+"""Shorter durations are not shown: such a wait is over before it is of interest."""
+_CPU_AFTER_MS = 3_000
+"""CPU use is shown only after a silence of this length."""
+_TARGET_COLUMNS = 60
+_USEFUL_TARGET_COLUMNS = 16
+"""CPU use is omitted if it would leave fewer columns for the target."""
+_LEAST_TARGET_COLUMNS = 8
+_NARROW_COLUMNS = 60
+_ERROR_COLUMNS = 120
+_RULE_COLUMNS = 80
+_MOST_PARALLEL = 100
+_ONE_CALL = "running "
+_IN_THE_MIDDLE = {Phase.THINKING: " · while thinking", Phase.WRITING: " · while writing"}
+
+
+def status(
+    session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS, width: int | None = None
+) -> SafeText:
+    """Return a line that describes what the session is doing, or how it ended.
+
+    Examples: `running pytest -q · 0:12 of its 2:00 limit`, `thinking · 0:14 (usually under 0:09)`,
+    `3 parallel calls, 2 left: grep TODO 0:07`, `stalled? quiet for 3:20, no open call`,
+    `failed: rate limit · exit 1`, `succeeded in 16.7 s · 4 calls, 4 rejected`.
+
+    Args:
+        session: The session.
+        now_ms: The present time by the clock of the arrival times; in a replay, the recorded time. None if
+            unknown: the line then contains no durations.
+        agent: The facts about the agent's process, if agentwatch started it.
+        width: The available columns. Fewer than 60 result in shorter words. None means no limit.
+    """
+    is_narrow = width is not None and width < _NARROW_COLUMNS
+    phase = session.phase
+    if agent.paused_by:
+        words = SafeText(f'paused by rule "{cut(safe_line(agent.paused_by), _RULE_COLUMNS)}"')
+        return words if width is None else cut(words, width)
+    if agent.asks and not session.asked:
+        words = asking_words(agent.asks, agent.asks_since_ms, now_ms)
+        return words if width is None else cut(words, width)
+    if phase is Phase.NOTHING:
+        words = _over(session, now_ms, agent, width)
+        return words if width is None else cut(words, width)
+    if agent.is_stopped:
+        words = SafeText(f"stopped by a signal, kill -CONT {agent.pid} resumes it")
+        return words if width is None else cut(words, width)
+    if (waiting := waiting_words(session, now_ms)) is not None:
+        return waiting if width is None else cut(waiting, width)
+    stall_mark = "stalled? " if is_stalled(session, now_ms, agent) else ""
+    cpu = _cpu(session, now_ms, agent, is_narrow=is_narrow)
+    if phase is Phase.CALLING:
+        words = _calling(session, now_ms, stall_mark, width, len(cpu))
+    elif is_quiet(session, now_ms, agent):
+        words = SafeText(f"{stall_mark}{_quiet(session, now_ms, agent, is_narrow=is_narrow)}")
+    elif phase is Phase.THINKING:
+        words = _thinking(session, now_ms)
+    else:
+        words = _waiting(session, now_ms)
+    if width is None or columns(words) + len(cpu) <= width:
+        return SafeText(f"{words}{cpu}")
+    return cut(words, width)
+
+
+def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | None) -> SafeText:
+    is_narrow = width is not None and width < _NARROW_COLUMNS
+    run = session.run
+    words = []
+    since_result = since_ms(run.ended.seen_ms if run.ended else None, now_ms)
+    if agent.pid is not None and since_result is not None and since_result >= LATE_EXIT_MS:
+        ago, process = running_clock(since_result), f"process {agent.pid}"
+        words.append(
+            f"{process} alive {ago} after result"
+            if is_narrow
+            else f"result came {ago} ago, {process} still alive"
+        )
+    outcome = session.outcome
+    why = reason(session, agent)
+    reason_words = "" if why is None or why.is_stderr else f": {_shortened(why.text)}"
+    if outcome is None:
+        after = f" · {exit_words(agent.exit_code)}" if agent.exit_code else ""
+        words.append(unknown_agent(session, None if width is None else width - len(after)))
+    elif outcome is Outcome.SUCCEEDED:
+        took = "" if run.duration_ms is None else f" in {duration_words(run.duration_ms)}"
+        words.append(f"succeeded{took}")
+    elif outcome is Outcome.FAILED:
+        words.append(f"failed{reason_words or ': no reason given'}")
+    elif outcome is Outcome.CANCELLED:
+        words.append(f"cancelled{reason_words}")
+    elif session.traits.has_result:
+        words.append(f"{'no result' if is_narrow else 'ended without a result'}{reason_words}")
+    else:
+        words.append(f"ended{reason_words}")
+    if agent.exit_code:
+        words.append(exit_words(agent.exit_code))
+    elif agent.exit_code == 0 and outcome is Outcome.UNFINISHED:
+        words.append("exit 0")
+    if why is not None and why.is_stderr:
+        words.append(f"stderr: {_shortened(why.text)}")
+    if session.calls:
+        words.append(", ".join(count_words(calls_by_outcome(session))))
+    return SafeText(" · ".join(words))
+
+
+def _shortened(text: str) -> SafeText:
+    return cut(safe_line(text.partition("\n")[0]), _ERROR_COLUMNS)
+
+
+def _quiet(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> SafeText:
+    silence = silence_ms(session, now_ms, agent) or 0
+    duration = f"{'' if is_narrow else 'for '}{running_clock(silence)}"
+    missing = "no open call" if session.runs else "no event yet"
+    usual = _usually(silence, usual_silence_ms(session))
+    return SafeText(f"quiet {duration}, {missing}{usual}{_IN_THE_MIDDLE.get(session.phase, '')}")
+
+
+def _thinking(session: Session, now_ms: int | None) -> SafeText:
+    rhythm = session.rhythm
+    thought = since_ms(rhythm.began_ms if rhythm.phase is Phase.THINKING else None, now_ms)
+    usual_ms = usually_under(rhythm.thoughts)
+    return SafeText(f"thinking{_if_long(thought)}{_usually(thought, usual_ms)}")
+
+
+def _waiting(session: Session, now_ms: int | None) -> SafeText:
+    silence = silence_ms(session, now_ms)
+    usual = _usually(silence, usual_silence_ms(session))
+    if not session.runs:
+        has_text = session.lines.malformed > 0
+        hint = " · only text so far: is --output-format stream-json missing?" if has_text else ""
+        return SafeText(f"waiting for the first event{hint}")
+    if session.phase is Phase.WRITING:
+        return SafeText(f"writing{_if_long(silence, 'quiet for ')}{usual}")
+    return SafeText(f"waiting for the model{_if_long(silence)}{usual}")
+
+
+def _calling(
+    session: Session, now_ms: int | None, stall_mark: str, width: int | None, cpu_columns: int
+) -> SafeText:
+    """Return the status line of a session with open calls.
+
+    It shows the number of open calls and one of them: the call that exceeds its limit by most, or else the
+    oldest. The target is truncated to leave columns for the running time. It is also truncated for CPU use,
+    if at least 16 columns of the target remain.
+    """
+    is_narrow = width is not None and width < _NARROW_COLUMNS
+    calls = list(session.open_calls.values())
+    shown = max(calls, key=lambda call: _over_limit_ms(call, now_ms))
+    lead = _lead(session, calls, shown, is_narrow=is_narrow)
+    time = _time(session, shown, now_ms, is_narrow=is_narrow)
+    if time:
+        time = f" · {time}" if lead == _ONE_CALL else f" {time}"
+    if stall_mark:
+        lead = stall_mark if is_narrow and lead == _ONE_CALL else f"{stall_mark}{lead}"
+    left = _TARGET_COLUMNS if width is None else width - len(lead) - len(time)
+    if width is not None and left - cpu_columns >= _USEFUL_TARGET_COLUMNS:
+        left -= cpu_columns
+    about = _about(shown, min(max(left, _LEAST_TARGET_COLUMNS), _TARGET_COLUMNS))
+    return SafeText(f"{lead}{about}{time}")
+
+
+def _over_limit_ms(call: Call, now_ms: int | None) -> int:
+    running, limit = running_ms(call, now_ms), limit_ms(call)
+    return 0 if running is None or limit is None else max(running - limit, 0)
+
+
+def _lead(session: Session, calls: list[Call], shown: Call, *, is_narrow: bool) -> str:
+    """Return the words before the call.
+
+    If all open calls belong to one model step, the words contain the number of calls in that step and the
+    number of calls that have not ended.
+    """
+    if shown.group is not None and all(call.group == shown.group for call in calls):
+        near = session.calls[max(shown.number - _MOST_PARALLEL, 0) : shown.number + _MOST_PARALLEL]
+        near_in_step = sum(1 for call in near if call.group == shown.group and call.run == shown.run)
+        in_step = max(near_in_step, len(calls))
+        if in_step > 1:
+            return (
+                f"{len(calls)} of {in_step} left: "
+                if is_narrow
+                else f"{in_step} parallel calls, {len(calls)} left: "
+            )
+    if len(calls) == 1:
+        return _ONE_CALL
+    which = "the oldest" if shown is calls[0] else "overdue"
+    return f"{len(calls)} calls, {which}: " if is_narrow else f"{len(calls)} parallel calls, {which}: "
+
+
+def _time(session: Session, call: Call, now_ms: int | None, *, is_narrow: bool) -> str:
+    """Return the running time of a call, compared with its limit or with the usual duration."""
+    running, limit = running_ms(call, now_ms), limit_ms(call)
+    if running is None:
+        return ""
+    time = running_clock(running)
+    if limit is None:
+        return time + _usually(running, usual_call_ms(session, call))
+    if running >= limit + 1000:
+        return f"{time}, {running_clock(running - limit)} over{'' if is_narrow else ' its limit'}"
+    return f"{time} of {running_clock(limit)}" if is_narrow else f"{time} of its {running_clock(limit)} limit"
+
+
+def _about(call: Call, width: int) -> SafeText:
+    """Return a call's tool and target in `width` columns. A path that is too long loses its beginning."""
+    words = target(call)
+    if call.kind is ToolKind.EXECUTE and words:
+        return cut(words, width)
+    tool = cut(safe_line(call.tool), width if not words else max(width // 2, _LEAST_TARGET_COLUMNS))
+    left = width - columns(tool) - 1
+    if not words or left < _LEAST_TARGET_COLUMNS // 2:
+        return tool
+    if call.path is None or columns(words) <= left:
+        return SafeText(f"{tool} {cut(words, left)}")
+    while columns(words) >= left:
+        words = SafeText(words[1:])
+    return SafeText(f"{tool} …{words}")
+
+
+def _if_long(length_ms: int | None, lead: str = "") -> str:
+    """Return ` · 0:14` for a duration of at least 5 s, otherwise an empty string."""
+    if length_ms is None or length_ms < _LEAST_SHOWN_MS:
+        return ""
+    return f" · {lead}{running_clock(length_ms)}"
+
+
+def _usually(length_ms: int | None, usual_ms: int | None) -> str:
+    """Return ` (usually under 0:09)` if a duration exceeds the usual one, otherwise an empty string.
+
+    Both are compared in whole seconds, the usual duration rounded up.
+    """
+    if length_ms is None or usual_ms is None or length_ms < _LEAST_SHOWN_MS:
+        return ""
+    usual_seconds = usual_ms // 1000 + 1
+    if length_ms // 1000 <= usual_seconds:
+        return ""
+    return f" (usually under {running_clock(usual_seconds * 1000)})"
+
+
+def _cpu(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> str:
+    """Return whether the agent's processes use CPU; empty if unknown, or if the silence is under 3 s."""
+    silence = silence_ms(session, now_ms, agent)
+    if agent.uses_cpu is None or silence is None or silence < _CPU_AFTER_MS:
+        return ""
+    if is_narrow:
+        return " · uses CPU" if agent.uses_cpu else " · idle"
+    return " · its processes use CPU" if agent.uses_cpu else " · its processes are idle"

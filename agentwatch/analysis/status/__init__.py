@@ -1,1 +1,0 @@
-"""What a session is doing, and how it ended and why, in words for the status line and for stderr."""

@@ -1,0 +1,630 @@
+"""Applies lines to a digest."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from agentwatch.agents import Decoder
+from agentwatch.agents.agent import Agent
+from agentwatch.agents.found import OWN, Found, Reach
+from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
+from agentwatch.agents.registry import agent_named, agent_on_disk
+from agentwatch.base.faults import reading
+from agentwatch.catalog.digest.digest import Digest
+from agentwatch.catalog.digest.parts import MOST_LINE, MOST_PATH, Course, LastTests
+from agentwatch.recording import (
+    bytes_before,
+    ends_of_line,
+    line_end_after,
+    lines_between,
+    lines_from_end,
+    now_ms,
+    open_own,
+)
+from agentwatch.recording.ends import HEAD_BYTES
+from agentwatch.session.events import (
+    Event,
+    LineTime,
+    Outcome,
+    Prompt,
+    Text,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.verdicts import Verdict
+
+
+# The newest verdict of tests in the lines that a digest is made of.
+
+_MOST_COMMANDS = 6
+"""The newest commands of one reading whose output may be read: 0.1 ms each. The older ones are left out."""
+_MOST_BYTES = 1 << 20
+"""Longer lines are not read: that takes 4 ms per MiB."""
+_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
+_DONE = (Outcome.SUCCEEDED, Outcome.RETURNED)
+
+
+class _Command(NamedTuple):
+    """A command that has ended."""
+
+    line: bytes
+    event: ToolEnded
+    words: str
+    at: int
+    """The number of changes of files before its end."""
+
+
+class LastTestsReader:
+    """Collects the commands of one reading; the newest that ran tests decides what the digest shows."""
+
+    def __init__(self, digest: Digest, decoder: Decoder) -> None:
+        """Create a reader without commands.
+
+        Args:
+            digest: The digest that the lines are applied to.
+            decoder: The decoder of the lines.
+        """
+        self._digest = digest
+        self._decoder = decoder
+        self._commands: deque[_Command] = deque(maxlen=_MOST_COMMANDS)
+        self._changes = 0
+
+    def collect(self, line: bytes, events: Sequence[Event]) -> None:
+        """Note the commands and the changes of files that end in a line; call it before they are applied."""
+        for event in events:
+            if type(event) is not ToolEnded:
+                continue
+            known = self._digest.open_calls.get(event.call_id[:MOST_LINE])
+            kind = known.kind if known is not None and event.kind is ToolKind.OTHER else event.kind
+            if kind is ToolKind.EXECUTE and event.outcome is not Outcome.REJECTED:
+                words = event.target or (known.target if known is not None else "")
+                if len(line) <= _MOST_BYTES and words and not _only_reads(words[:MOST_PATH]):
+                    self._commands.append(_Command(line, event, words[:MOST_PATH], self._changes))
+            elif kind in _CHANGES and event.outcome in _DONE:
+                self._changes += 1
+
+    def finish(self) -> None:
+        """Read the newest commands until one of them ran tests, and update the digest."""
+        digest = self._digest
+        if not self._commands:
+            if self._changes and digest.tests is not None:
+                digest.tests = digest.tests._replace(is_stale=True)
+            return
+        from agentwatch.analysis.verdict_history import command_key
+
+        silent: set[int] = set()
+        for command in reversed(self._commands):
+            found = self._verdict(command)
+            key = hash(command_key(command.words, digest.cwd or None))
+            if found is None:
+                silent.add(key)
+            elif found.is_of_tests:
+                digest.course.tests_key = key
+                is_known = key not in silent and (found.is_red or found.is_green)
+                digest.tests = _shown(found, self._changes > command.at) if is_known else None
+                return
+        if digest.course.tests_key in silent:
+            digest.tests = None
+        elif self._changes and digest.tests is not None:
+            digest.tests = digest.tests._replace(is_stale=True)
+
+    def _verdict(self, command: _Command) -> Verdict | None:
+        from agentwatch.analysis.verdicts import verdict
+        from agentwatch.session.blocks import ContentBlock, OutputBlock
+
+        event = command.event
+        blocks = self._decoder.blocks(command.line.rstrip(b"\r\n"), event.call_id)
+        printed = [block.text for block in blocks if isinstance(block, OutputBlock | ContentBlock)]
+        found = verdict(command.words, printed, event.exit_code)
+        has_result = event.outcome in _DONE
+        return found if found is not None and (has_result or found.is_red) else None
+
+
+def _only_reads(words: str) -> bool:
+    from agentwatch.analysis.verdicts import only_reads, parts_of
+
+    return only_reads(parts_of(words))
+
+
+def _shown(found: Verdict, is_stale: bool) -> LastTests:
+    counts = found.counts
+    return LastTests(found.is_red, counts.passed, counts.failed + counts.errors, is_stale)
+
+
+"""The agent of our own recordings, whose format is detected."""
+MOST_LINES = 20_000
+"""The most lines that one reading applies. A line takes 10 µs, and 1 MiB of real ones has up to 7,000."""
+_BOUNDARIES = (TurnStarted, TurnEnded)
+
+
+def format_of(found: Found) -> Agent | None:
+    """Return the format of a session's lines; None if it is not decoded, or detected from the lines."""
+    return None if found.agent == OWN else agent_on_disk(found.agent)
+
+
+def digest_of(found: Found, agent: Agent | None) -> Digest:
+    """Return the digest of a session of which no line was read: what its metadata say.
+
+    Args:
+        found: The session.
+        agent: The format of its lines; None if it is unknown.
+    """
+    about = found.metadata
+    return Digest(
+        format="" if agent is None else agent.name,
+        agent="" if found.agent == OWN else found.agent,
+        session_id="" if found.agent == OWN else found.id,
+        title=about.title,
+        is_users_title=about.is_users_title,
+        first_prompt=about.prompt,
+        model=about.model or "",
+        cwd=about.cwd or "",
+        branch=about.branch or "",
+        began_ms=about.began_ms,
+        seen_ms=about.changed_ms,
+        course=Course(has_line_times=agent is not None and agent.time_of is not None),
+    )
+
+
+def decoder_for(digest: Digest) -> Decoder:
+    """Return a decoder of the format that a digest names, which detects the format if it names none."""
+    return Decoder(agent_named(digest.format) if digest.format else None)
+
+
+def is_boundary(event: Event) -> bool:
+    """Return whether a turn of the main agent begins or ends with an event."""
+    return isinstance(event, _BOUNDARIES) or (isinstance(event, Prompt) and event.agent is None)
+
+
+def apply_lines(digest: Digest, decoder: Decoder, lines: list[bytes], at_ms: int | None = None) -> bool:
+    """Apply lines to a digest, and return whether a turn begins or ends in them.
+
+    Of more than 20,000 lines only the last are applied. If the format is not found in the first lines, the
+    others are not searched for it.
+
+    Args:
+        digest: The digest.
+        decoder: The decoder of the lines before.
+        lines: The lines, with or without their line ends. Blank ones are skipped.
+        at_ms: When they arrived; None if unknown.
+    """
+    has_boundary = False
+    if len(lines) > MOST_LINES:
+        digest.skip()
+    tests = LastTestsReader(digest, decoder)
+    for line in lines[-MOST_LINES:]:
+        if not (digest.format or decoder.is_detecting):
+            break
+        if line.isspace() or not line:
+            continue
+        for events in decoder.decode_all(line):
+            tests.collect(line, events)
+            digest.apply(events, at_ms)
+            has_boundary = has_boundary or any(map(is_boundary, events))
+    tests.finish()
+    return has_boundary
+
+
+# Reads the digest of a session that an agent keeps in a store: a database, a document, a compressed file.
+
+_LARGEST_SHARE = 0.02
+"""The largest part of the time that is spent on reading one store again."""
+
+
+class StoredLines:
+    """Reads the lines of a stored session again when the store has changed."""
+
+    def __init__(self) -> None:
+        self._read: tuple[int, int, int | None] | None = None
+        """The size and the times of the session when it was read last."""
+        self.problem: OSError | None = None
+        """Why it could not be read when that was tried last."""
+        self._due = 0.0
+        """When it may be read again, in seconds of the monotonic clock."""
+
+    def read(self, found: Found) -> tuple[Digest, Decoder | None] | None:
+        """Return the digest of a session; None if it has not changed, or cannot be read now.
+
+        With it comes the decoder of what may follow; None if not all lines were read.
+        """
+        present = found.size, found.changed_ns, found.metadata.changed_ms
+        if present == self._read or found.size > MOST_FILE_BYTES or time.monotonic() < self._due:
+            return None
+        began = time.monotonic()
+        read = self.problem = None
+        try:
+            read = _read(found)
+        except OSError as error:
+            self.problem = error
+        self._read = present
+        took = time.monotonic() - began
+        self._due = began + took / _LARGEST_SHARE
+        return read
+
+
+def _read(found: Found) -> tuple[Digest, Decoder | None] | None:
+    """Return the digest of a session and its decoder; None if no store has it.
+
+    Raises:
+        OSError: The store cannot be read.
+    """
+    store = store_for(found.path)
+    if store is None:
+        return None
+    digest = digest_of(found, format_of(found))
+    digest.is_whole = True
+    decoder = decoder_for(digest)
+    size = 0
+    try:
+        while lines := store.new_lines():
+            apply_lines(digest, decoder, lines)
+            size += sum(map(len, lines))
+            if size > MOST_STORE_BYTES:  # only the beginning is decoded, and the counts are left out
+                digest.skip()
+                return digest, None
+    finally:
+        store.close()
+    return digest, decoder
+
+
+# Reads the head and the tail of a session's file, of which the middle is left out.
+
+_TAIL_BYTES = (1 << 18, 1 << 20, 1 << 22)
+"""The tail grows until a turn begins or ends in it: one line of a session may have 100 KB, one with an image
+several MB."""
+_MANY_LINES = 5_000
+"""A tail with this number of lines does not grow: it would take more than 0.1 s."""
+_LINE_BYTES = 64 << 20
+"""How far from the end the start of the last line is searched."""
+
+
+_BRIEF_HEAD_BYTES = 1 << 14
+_BRIEF_TAIL_BYTES = (1 << 13, 1 << 16)
+"""What is read of a session that has ended long ago: its prompt and its end. All of 130 KB takes 3 ms."""
+
+
+class Read(NamedTuple):
+    """What was read of a file."""
+
+    digest: Digest
+    decoder: Decoder
+    """The decoder of the lines that follow."""
+    offset: int
+    """The offset of the first line that was not read."""
+
+
+class _Head(NamedTuple):
+    """The head of a file."""
+
+    digest: Digest
+    start: list[bytes]
+    """The lines up to the first prompt, which say what the decoder of the tail must know: the cwd."""
+
+
+def read_whole(fd: int, size: int, start: Digest) -> Read:
+    """Read all whole lines of a file.
+
+    Args:
+        fd: The file.
+        size: The number of bytes to read.
+        start: What is known before. It is not changed.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    digest = _copy(start)
+    digest.is_whole = True
+    decoder = decoder_for(digest)
+    lines, rest = lines_between(fd, 0, size)
+    apply_lines(digest, decoder, lines)
+    return Read(digest, decoder, size - len(rest))
+
+
+def read_ends(fd: int, size: int, start: Digest) -> Read:
+    """Read the head of a file, and as much of its tail as is needed to know what goes on.
+
+    Args:
+        fd: The file.
+        size: The number of bytes that the file has.
+        start: What is known before. It is not changed.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    head = _read_head(fd, start, HEAD_BYTES)
+    found = None
+    for most in _TAIL_BYTES:
+        if most >= size:
+            return read_whole(fd, size, start)
+        found, is_enough = _read_tail(fd, size - most, size, head)
+        if is_enough:
+            return found
+    if found is None or found.offset <= size - _TAIL_BYTES[-1]:
+        return _read_long_line(fd, size, head)
+    return found
+
+
+def read_briefly(fd: int, size: int, start: Digest) -> Read | None:
+    """Read the beginning of a file up to its prompt, and its end.
+
+    Args:
+        fd: The file.
+        size: The number of bytes that the file has.
+        start: What is known before. It is not changed.
+
+    Returns:
+        What was read; None if no turn begins or ends in so little, so that more must be read.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    if size <= _BRIEF_HEAD_BYTES + _BRIEF_TAIL_BYTES[0]:
+        return None
+    head = _read_head(fd, start, _BRIEF_HEAD_BYTES, is_brief=True)
+    for most in _BRIEF_TAIL_BYTES:
+        if most < size:
+            found, is_enough = _read_tail(fd, size - most, size, head)
+            if is_enough:
+                return found
+    return None
+
+
+def _read_head(fd: int, start: Digest, most: int, *, is_brief: bool = False) -> _Head:
+    digest = _copy(start)
+    decoder = decoder_for(digest)
+    lines, rest = lines_between(fd, 0, most)
+    if not lines:
+        digest.apply(decoder.decode_oversize(rest, b"", len(rest)))
+        digest.skip()
+        return _Head(digest, [])
+    before_prompt: int | None = None
+    for number, line in enumerate(lines):
+        for events in decoder.decode_all(line) if line.strip() else ():
+            digest.apply(events)
+            if before_prompt is None:
+                kinds = {type(event) for event in events}
+                if Prompt in kinds:
+                    before_prompt = number + 1
+                elif ToolStarted in kinds or Text in kinds:
+                    before_prompt = number
+        if is_brief and before_prompt is not None:
+            break
+    digest.skip()
+    return _Head(digest, lines[:before_prompt])
+
+
+def _read_tail(fd: int, begin: int, size: int, head: _Head) -> tuple[Read, bool]:
+    """Read the whole lines after an offset, and return whether they are enough to know what goes on."""
+    digest, decoder, begin = *_continued(head), max(begin, sum(map(len, head.start)))
+    lines, rest = lines_between(fd, line_end_after(fd, begin - 1, size), size)
+    has_boundary = apply_lines(digest, decoder, lines)
+    offset = size - len(rest) if lines else begin
+    return Read(digest, decoder, offset), has_boundary or len(lines) >= _MANY_LINES
+
+
+def _read_long_line(fd: int, size: int, head: _Head) -> Read:
+    """Read the last line, which is longer than the longest tail, and the lines before it."""
+    start, length = next(lines_from_end(fd, _LINE_BYTES), (size, 0))
+    if not length:
+        return Read(*_continued(head), size)
+    before = _TAIL_BYTES[0]
+    found, _ = _read_tail(fd, max(start - before, 1), start, head)
+    first, last = ends_of_line(fd, start, length)
+    found.digest.apply(found.decoder.decode_oversize(first, last, length))
+    return found._replace(offset=size)
+
+
+def _continued(head: _Head) -> tuple[Digest, Decoder]:
+    """Return the digest and the decoder after the head and a gap."""
+    digest = _copy(head.digest)
+    decoder = decoder_for(digest)
+    for line in filter(bytes.strip, head.start):
+        decoder.decode(line)
+    decoder.take_redecoded()
+    return digest, decoder
+
+
+def _copy(digest: Digest) -> Digest:
+    course = Course(has_line_times=digest.course.has_line_times)
+    return replace(digest, open_calls={}, course=course)
+
+
+# Keeps the digest of a session up to date: reads its head and its tail, then what is appended.
+
+_WHOLE_BYTES = 1 << 20
+"""A file of this size is read whole. It takes 5 to 20 ms."""
+_MOST_APPENDED = 1 << 22
+"""If more was appended since the last reading, the file is read like a new one."""
+_SILENT_MS = 5_000
+"""After this time without a new line, a turn whose end nothing but silence shows has ended."""
+_FINAL_MS = 600_000
+"""After this time without a new line, nothing more is expected."""
+
+
+class _Version(NamedTuple):
+    """What shows whether a file has changed."""
+
+    device: int
+    inode: int
+    size: int
+    changed_ns: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> _Version:
+        """Return the version of a file with this status."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+    @property
+    def changed_ms(self) -> int:
+        """The time of the last change, in milliseconds since the epoch."""
+        return self.changed_ns // 10**6
+
+
+class Tail:
+    """Reads one session for a list. No file makes it raise, and none stays open."""
+
+    def __init__(self, found: Found, *, is_brief: bool = False) -> None:
+        """Create the reader of a session; nothing is read yet.
+
+        Args:
+            found: The session.
+            is_brief: Read only the beginning and the end of its file, not as much as is needed to know what
+                goes on.
+        """
+        self.is_brief = is_brief
+        self.found = found
+        """The session. It may be replaced by what a later search has found of it."""
+        self.digest: Digest | None = None
+        """None for a session of which only the metadata are known."""
+        agent = format_of(found)
+        if found.reach is not Reach.LISTED:
+            self.digest = digest_of(found, agent)
+        self._is_decoded = self.digest is not None and (agent is not None or found.agent == OWN)
+        self._stored = StoredLines() if found.reach is Reach.STORE else None
+        self._decoder: Decoder | None = None
+        """None before the first reading, and if the next one must begin again."""
+        self._seen: _Version | None = None
+        """The version of the file that was read last; None before the first reading."""
+        self._offset = 0
+        """The offset of the first line that was not read."""
+        self._before = b""
+        """The bytes before that offset."""
+        self._problem: OSError | None = None
+        self._held: list[Event] | None = None
+        """What follows if nothing more is written, and was not applied yet; None if it was not asked for."""
+
+    @property
+    def problem(self) -> OSError | None:
+        """Why the session could not be read when that was tried last."""
+        return self._problem if self._stored is None else self._stored.problem
+
+    def update(self) -> bool:
+        """Read what is new, and return whether the digest may have changed."""
+        if not self._is_decoded:
+            return False
+        if self._stored is not None:
+            return self._read_store(self._stored)
+        try:
+            version = _Version.of(os.stat(self.found.path, follow_symlinks=False))
+            if version == self._seen:
+                return self._is_silent(version.changed_ms)
+            self._problem = None
+            fd = open_own(self.found.path)
+            try:
+                with reading(self.found.path):
+                    return self._read(fd)
+            finally:
+                os.close(fd)
+        except OSError as error:
+            self._problem = error
+            return False
+
+    def settle(self) -> bool:
+        """Apply what follows if nothing more is written, and return whether that is anything.
+
+        Call it when the process of the session has ended.
+        """
+        if self.digest is None or self._decoder is None:
+            return False
+        if self._held is None:
+            self._held = self._decoder.end()
+        held, self._held = self._held, []
+        if not held:
+            return False
+        seen_ms = self.digest.seen_ms
+        self.digest.apply(held if seen_ms is None else [LineTime(seen_ms), *held])
+        self._decoder = None
+        return True
+
+    def release(self) -> None:
+        """Free what only the next lines need. If the file grows, its tail is read again."""
+        self._decoder, self._before, self._held = None, b"", []
+        if self.digest is not None:
+            self.digest.course = Course()
+
+    def _read_store(self, stored: StoredLines) -> bool:
+        read = stored.read(self.found)
+        if read is not None:
+            self.digest, self._decoder = read
+            self._held = None
+        return self._is_silent(self.found.changed_ns // 10**6) or read is not None
+
+    def _read(self, fd: int) -> bool:
+        version, before = _Version.of(os.fstat(fd)), self._seen
+        size, changed_ms = version.size, version.changed_ms
+        if (
+            before is None
+            or self.digest is None
+            or before[:2] != version[:2]
+            or self._decoder is None
+            or self._held
+            or not 0 <= size - self._offset <= _MOST_APPENDED
+            or not self._continues(fd)
+        ):
+            self._begin(fd, size, changed_ms)
+        else:
+            self._append(fd, size, self.digest, self._decoder, changed_ms)
+        self._held, self._seen = None, version
+        self._is_silent(changed_ms)
+        return True
+
+    def _continues(self, fd: int) -> bool:
+        """Return whether the bytes before the next line are those that were read."""
+        return not self._before or bytes_before(fd, self._offset) == self._before
+
+    def _begin(self, fd: int, size: int, changed_ms: int) -> None:
+        start = digest_of(self.found, format_of(self.found))
+        found = read_briefly(fd, size, start) if self.is_brief else None
+        found = found or (read_whole if size <= _WHOLE_BYTES else read_ends)(fd, size, start)
+        self.digest, self._decoder, self._offset = found
+        self._append(fd, size, found.digest, found.decoder)
+        if found.digest.seen_ms is None and size:
+            found.digest.seen_ms = changed_ms
+
+    def _append(self, fd: int, size: int, digest: Digest, decoder: Decoder, at_ms: int | None = None) -> None:
+        """Apply the lines after the last reading. The last one may not have been written whole yet."""
+        lines, rest = lines_between(fd, self._offset, size)
+        if _is_object(rest):
+            lines, rest = [*lines, rest], b""
+        began_ms = digest.began_ms
+        apply_lines(digest, decoder, lines, at_ms)
+        if self._offset and not digest.course.has_line_times:
+            digest.began_ms = began_ms  # the file had lines before, which have no time
+        self._offset += sum(map(len, lines))
+        self._before = bytes_before(fd, self._offset)
+
+    def _is_silent(self, changed_ms: int) -> bool:
+        """Apply what follows from the time without a new line, and return whether that is anything."""
+        if self.digest is None or self._decoder is None or self._held == []:
+            return False
+        silent_ms = now_ms() - changed_ms
+        if silent_ms < _SILENT_MS:
+            return False
+        if self._held is None:
+            self._held = self._decoder.end()
+        ends_well = all(
+            isinstance(event, TurnEnded) and event.outcome is Outcome.SUCCEEDED for event in self._held
+        )
+        return self.settle() if ends_well or silent_ms >= _FINAL_MS else False
+
+
+def _is_object(rest: bytes) -> bool:
+    """Return whether the bytes after the last line end are a whole line, whose line end is missing."""
+    if not rest.rstrip().endswith(b"}"):
+        return False
+    try:
+        return isinstance(orjson.loads(rest), dict)
+    except ValueError:
+        return False

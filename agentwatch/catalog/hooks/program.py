@@ -1,0 +1,152 @@
+"""The program that agents run for each event of a session: it notes the event in a log.
+
+`machine/said/hook_logs.py` reads the logs.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.catalog.hooks.files import own_bytes, write
+from agentwatch.recording import private_folder
+
+_NAME = "agentwatch-hook"
+_END = "; exit 0"
+_MOST_BYTES = 1 << 16
+
+SCRIPT = rb"""#!/bin/sh
+# Written by `agentwatch hooks install`. It notes that an event of an agent has happened: its name, the name
+# of the tool and the time, in AGENT/SESSION.log beside this file. It notes no input and no prompt, prints
+# nothing, and always ends with 0, because an agent may take anything else as a decision.
+trap 'exit 0' EXIT
+exec >/dev/null 2>&1
+# Programs of the folder in which the agent works must not run, whatever the agent's PATH is.
+PATH=/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin
+LC_ALL=C IFS='"' event=$2 folder=${0%/*}/$1
+set -f
+umask 077
+# The beginning has what is needed. The rest is read too: an agent may fail if it cannot write all of it.
+input=$(head -c 16384; cat >/dev/null)
+# Every second word between quotation marks is a string. A quotation mark with an odd number of backslashes
+# before it does not end a string. Only keys of the outermost object count: the input of a tool may contain
+# the same keys.
+opens='{[' closes=']}' string= inside= depth=0 key= colon= session= tool= kind=
+for word in $input!; do # a string that was cut ends with a character that no name has
+    if [ "$inside" ]; then
+        case $word in
+        *\\)
+            slashes=${word##*[!\\]}
+            [ $((${#slashes} % 2)) = 1 ] && inside=escaped && continue
+            ;;
+        esac
+        string=$word
+        [ "$inside" = escaped ] && string=' ' # neither a key nor a name that counts
+        inside=
+        case $depth$colon in
+        '1:' | '1: ' | '1 :' | '1 : ')
+            case $key in
+            session_id | conversation_id) session=${session:-$string} ;;
+            tool_name) tool=${tool:-$string} ;;
+            notification_type) kind=${kind:-$string} ;;
+            esac
+            ;;
+        esac
+        key=$string
+    else
+        inside=yes colon=$word
+        while rest=${word#*["$opens$closes"]} && [ "$rest" != "$word" ]; do
+            case ${word%"$rest"} in
+            *["$opens"]) depth=$((depth + 1)) ;;
+            *) depth=$((depth - 1)) ;;
+            esac
+            word=$rest
+        done
+    fi
+done
+case $event in
+Notification)
+    [ "$kind" = ToolPermission ] || exit
+    event=PermissionRequest
+    ;;
+esac
+case $session in '' | *[!A-Za-z0-9_-]*) exit ;; esac
+[ ${#session} -le 64 ] || exit
+case $tool in *[!A-Za-z0-9_.:-]*) tool= ;; esac
+[ ${#tool} -le 64 ] || tool=
+now=$(date +%s%3N) # the date of macOS has no milliseconds
+case $now in '' | *[!0-9]*) now=$(date +%s)000 ;; esac
+[ -d "$folder" ] || mkdir "$folder"
+log=$folder/$session.log
+[ -L "$log" ] && exit
+[ -f "$log" ] && [ "$(wc -c <"$log")" -gt 65536 ] && true >"$log"
+printf '{"event":"%s","tool":"%s","at_ms":%s}\n' "$event" "$tool" "$now" >>"$log"
+exit
+"""
+
+
+class Program(NamedTuple):
+    """The program in the folder of the logs."""
+
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """The file of the program."""
+        return self.folder / _NAME
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the file is the program of this version, and may be run."""
+        try:
+            return own_bytes(self.path, _MOST_BYTES) == SCRIPT and os.access(self.path, os.X_OK)
+        except OSError:
+            return False
+
+    def command(self, agent: str, event: str) -> str:
+        """Return the command that an agent runs.
+
+        It reads its input and ends with 0 if the program is gone. It is valid in sh, zsh and fish: Codex
+        uses the user's shell.
+
+        Args:
+            agent: The short name of the agent.
+            event: The name of the event, as it is logged.
+        """
+        path = shlex.quote(str(self.path))
+        return f"[ -x {path} ] && {path} {agent} {event} || /bin/cat >/dev/null{_END}"
+
+    def install(self) -> None:
+        """Write the program, in a folder that only the user may use.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        private_folder(self.folder)
+        if not self.is_installed:
+            write(self.path, SCRIPT, 0o700)
+
+    def forget(self, agent: str) -> None:
+        """Delete the logs of an agent: they would go on to say what was last so.
+
+        Raises:
+            OSError: They cannot be deleted.
+        """
+        logs = self.folder / agent
+        if not logs.is_symlink():
+            with suppress(FileNotFoundError):
+                shutil.rmtree(logs)
+
+
+def is_own(command: object) -> bool:
+    """Return whether the command of a hook is one that agentwatch has installed, for any folder."""
+    return (
+        isinstance(command, str)
+        and command.startswith("[ -x ")
+        and f"/{_NAME}" in command
+        and command.endswith(_END)
+    )

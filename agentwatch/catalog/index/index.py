@@ -1,0 +1,254 @@
+"""The database of the index: its file, and what is written to it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.agents.found import Found, Reach
+from agentwatch.base.files import state_folder
+from agentwatch.catalog.index.rows import (
+    CALL_COLUMNS,
+    EDIT_COLUMNS,
+    MARK_DUPLICATES,
+    SCHEMA,
+    SESSION_COLUMNS,
+    VERSION,
+    Rows,
+    path_of,
+    rows_of,
+)
+from agentwatch.catalog.repository import Repositories
+from agentwatch.recording import create_file, open_regular, private_folder
+
+_BUSY_SECONDS = 60.0
+"""How long an update waits for the transaction of another one, which takes less than a second."""
+_SUFFIXES = ("", "-wal", "-shm")
+_INSERT_SESSION = (
+    f"INSERT INTO stored_session ({', '.join(SESSION_COLUMNS)}) "  # noqa: S608 - constants
+    f"VALUES ({', '.join('?' * len(SESSION_COLUMNS))})"
+)
+_INSERT_CALL = (
+    f"INSERT INTO stored_call (session, {', '.join(CALL_COLUMNS)}) "  # noqa: S608 - constants
+    f"VALUES (?, {', '.join('?' * len(CALL_COLUMNS))})"
+)
+_INSERT_EDIT = (
+    f"INSERT INTO stored_edit (session, {', '.join(EDIT_COLUMNS)}) "  # noqa: S608 - constants
+    f"VALUES (?, {', '.join('?' * len(EDIT_COLUMNS))})"
+)
+
+
+class Stamp(NamedTuple):
+    """What changes when a session changes."""
+
+    size: int
+    changed_ns: int
+
+
+def index_path() -> Path:
+    """Return the path of the index, which may not exist yet."""
+    return state_folder() / "index.db"
+
+
+def remove_index(path: Path) -> None:
+    """Remove the files of an index that is not open. It is built again when it is opened.
+
+    Raises:
+        OSError: A file cannot be removed.
+    """
+    for suffix in _SUFFIXES:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+class SessionIndex:
+    """An open index.
+
+    Several processes may use it at the same time. It stays valid if one of them is killed.
+    """
+
+    def __init__(self, path: Path, program: str) -> None:
+        """Open an index. It is created if it does not exist, and if another version has made it.
+
+        Args:
+            path: The file.
+            program: The version of agentwatch. Another version may read the same session differently.
+
+        Raises:
+            OSError: The file or its folder cannot be created, or is a link.
+            sqlite3.Error: The database cannot be used.
+        """
+        self._program = program
+        self.path = path
+        self.was_damaged = False
+        """Whether the file was no database, and was replaced."""
+        private_folder(path.parent)
+        connection = _connected(path)
+        try:
+            is_ours = self._is_ours(connection)
+        except sqlite3.OperationalError:  # locked, or the disk is full
+            connection.close()
+            raise
+        except sqlite3.DatabaseError:  # it is no database
+            is_ours, self.was_damaged = False, True
+        if not is_ours:
+            connection.close()
+            remove_index(path)
+            connection = _connected(path)
+        self.connection = connection
+        """For queries. Only the index itself writes its tables."""
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        self._create()
+
+    def stamps(self) -> dict[str, Stamp]:
+        """Return the stamps of the sessions in the index, by their paths."""
+        found = self.connection.execute("SELECT path, size, changed_ns FROM stored_session")
+        return {path: Stamp(size, changed_ns) for path, size, changed_ns in found}
+
+    def replace(self, sessions: Sequence[Rows]) -> None:
+        """Write sessions, in place of those with the same paths."""
+        with self._transaction():
+            self._remove(rows.session[0] for rows in sessions)
+            for session, calls, edits in sessions:
+                key = self.connection.execute(_INSERT_SESSION, session).lastrowid
+                self.connection.executemany(_INSERT_CALL, ((key, *call) for call in calls))
+                self.connection.executemany(_INSERT_EDIT, ((key, *edit) for edit in edits))
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove the sessions with these paths."""
+        with self._transaction():
+            self._remove(paths)
+
+    def mark_duplicates(self) -> None:
+        """Find out which sessions are in the index twice: as our own recording, and as the agent's file."""
+        with self._transaction():
+            for statement in MARK_DUPLICATES:
+                self.connection.execute(statement)
+
+    def counts(self) -> tuple[int, int]:
+        """Return the number of sessions and the number of calls, without those that are there twice."""
+        query = "SELECT count(*), coalesce(sum(calls), 0) FROM session"
+        sessions, calls = self.connection.execute(query).fetchone()
+        return sessions, calls
+
+    def close(self) -> None:
+        """Close the database."""
+        self.connection.close()
+
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        """Return whether the database is empty, or was made by this version."""
+        [version] = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            tables: object = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return tables == (0,)
+        if version != VERSION:
+            return False
+        made_by: object = connection.execute("SELECT program FROM made_by").fetchone()
+        return made_by == (self._program,)
+
+    def _create(self) -> None:
+        """Create the tables, unless another process has done so in the meantime."""
+        with self._transaction():
+            if self.connection.execute("PRAGMA user_version").fetchone() != (0,):
+                return
+            for statement in SCHEMA.split(";\n"):
+                self.connection.execute(statement)
+            self.connection.execute("INSERT INTO made_by VALUES (?)", (self._program,))
+            self.connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _remove(self, paths: Iterable[str]) -> None:
+        found = [(path,) for path in paths]
+        where = "FROM stored_session WHERE path = ?"
+        execute = self.connection.executemany
+        for table in ("stored_call", "stored_edit"):
+            execute(f"DELETE FROM {table} WHERE session = (SELECT id {where})", found)  # noqa: S608 - constants
+        execute(f"DELETE {where}", found)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:  # also a signal: half of a session must not be committed; it is raised again
+            with suppress(sqlite3.Error):  # a full disk has rolled back already
+                self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """Open a database that only the user may read.
+
+    SQLite itself would follow a link, and let others read the file.
+    """
+    try:
+        fd = create_file(path)
+    except FileExistsError:
+        fd = open_regular(path)
+    os.close(fd)
+    return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+
+
+# Brings the index up to date with the sessions on this machine.
+
+_MOST_CALLS = 10_000
+_MOST_SECONDS = 1.0
+"""Sessions are written when this many calls were read, or this time has passed: what a kill costs."""
+_PROBLEM = SESSION_COLUMNS.index("problem")
+
+
+class Updated(NamedTuple):
+    """What an update has done."""
+
+    read: int = 0
+    """The number of sessions that are new or have changed."""
+    size: int = 0
+    """Their bytes."""
+    removed: int = 0
+    """The number of sessions that are gone."""
+    unreadable: int = 0
+    """Those of `read` that could not be read."""
+
+
+def update(
+    index: SessionIndex, every: Iterable[Found], progress: Callable[[int, int], None] | None = None
+) -> Updated:
+    """Read the sessions that are new or have changed, and remove those that are gone.
+
+    Args:
+        index: The index.
+        every: All sessions on this machine.
+        progress: Is called with the bytes that were read, and with those to be read.
+
+    Raises:
+        sqlite3.Error: The index cannot be written.
+    """
+    sessions = {path_of(found): found for found in every if found.reach is not Reach.LISTED}
+    stamps = index.stamps()
+    gone = [path for path in stamps if path not in sessions]
+    due = [
+        found for path, found in sessions.items() if stamps.get(path) != Stamp(found.size, found.changed_ns)
+    ]
+    index.remove(gone)
+    total, done, unreadable = sum(found.size for found in due), 0, 0
+    repositories, read, calls, written_at = Repositories(), list[Rows](), 0, time.monotonic()
+    for found in due:
+        rows = rows_of(found, repositories)
+        read.append(rows)
+        calls += len(rows.calls)
+        unreadable += rows.session[_PROBLEM] is not None
+        done += found.size
+        if progress is not None:
+            progress(done, total)
+        if calls >= _MOST_CALLS or time.monotonic() - written_at >= _MOST_SECONDS:
+            index.replace(read)
+            read, calls, written_at = [], 0, time.monotonic()
+    index.replace(read)
+    if due or gone:
+        index.mark_duplicates()
+    return Updated(len(due), done, len(gone), unreadable)

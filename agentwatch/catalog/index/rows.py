@@ -1,0 +1,516 @@
+"""Reads a session that was found on disk into the rows of the index."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import closing
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from agentwatch.agents.found import Found, Reach
+from agentwatch.agents.opening import saved_source
+from agentwatch.analysis.files import FileAction, file_action_of, named
+from agentwatch.analysis.verdict_history import State, call_verdict, final_verdicts
+from agentwatch.analysis.verdicts import READERS, Source, Verdict, main_program, segments_of
+from agentwatch.base.faults import Fault, reading
+from agentwatch.catalog.repository import Repositories
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.session import Call, Pieces, Place, Session, calls_by_outcome, forget_texts
+from agentwatch.session.counts import known_sum
+from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.sources.file import FileSource
+from agentwatch.sources.stores.store import StoreSource
+
+# The words by which calls of the same command are counted together.
+
+_GROUPED = frozenset(
+    (
+        *("git", "gh", "cargo", "go", "dotnet", "mvn", "gradle", "gradlew", "mvnw", "make", "just", "task"),
+        *("docker", "podman", "docker-compose", "kubectl", "helm", "terraform", "aws", "gcloud", "az"),
+        *("pip", "pip3", "apt", "apt-get", "brew", "systemctl", "bundle", "rake", "rails", "composer"),
+        *("mix", "swift", "flutter", "dart", "deno", "nx", "turbo", "nix", "bazel", "conda", "rustup"),
+    )
+)
+"""Programs whose first argument says what they do."""
+_RUNNERS = frozenset({"npm", "pnpm", "yarn", "bun"})
+"""Programs that run the scripts of a package: `npm run build`, `npm test`."""
+_MANAGERS = frozenset({*_RUNNERS, "uv", "poetry", "pipenv", "hatch", "pdm"})
+_STARTERS = frozenset({"run", "exec", "dlx", "x"})
+"""Words after a manager, before the program that it starts."""
+_INTERPRETERS = frozenset({"python", "python3"})
+_BEFORE = frozenset({"cd", "echo", "printf", "true"})
+"""Programs that are the purpose of a command only if it has no other."""
+_KEYWORDS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{", "(", "time", "nice"})
+_NO_PROGRAMS = frozenset(
+    (
+        *("", "for", "in", "case", "esac", "fi", "done", "}", ")", "set", "export", "unset", "local"),
+        *("source", ".", "[", "[[", "exit", "return", "trap", "wait", "read", "shift", "break", "continue"),
+    )
+)
+"""Words of the shell's language."""
+_NAME = re.compile(r"[a-z][a-z0-9:._-]{0,40}")
+_LIMIT = re.compile(r"timeout (?:-\S{1,20} ){0,4}[0-9.]{1,9}[smhd]? ")
+_NUMBER = re.compile(r"[0-9]{4,40}|(?=[0-9a-f]{0,7}[0-9])[0-9a-f]{8,64}")
+"""A number, a date or a hash in the name of a script."""
+_HEREDOC = re.compile(r"<<-?[ \t]{0,8}['\"]?([A-Za-z_][A-Za-z0-9_]{0,60})")
+_MOST_READ = 2000
+_MOST_SHOWN = 60
+
+
+def command_of(command: str) -> str | None:
+    """Return what a command runs, without its arguments: equal for calls that do the same with other files.
+
+    Args:
+        command: The command as the shell got it; only its first 2,000 characters are read.
+
+    Returns:
+        The program that the command is about, with its first argument if that says what the program does;
+        None if no program is found.
+
+    Example:
+        >>> command_of("cd web && npm run build 2>&1 | tail -3"), command_of("git push origin main")
+        ('npm run build', 'git push')
+        >>> command_of("uv run pytest -q tests/api | tail -1"), command_of("python -c 'import sys'")
+        ('pytest', 'python -c')
+    """
+    parts = [_Run(part.words) for part in segments_of(_without_heredocs(command[:_MOST_READ]))]
+    named = [part for part in parts if part.is_named]
+    for passed_over in (READERS | _INTERPRETERS, READERS, _BEFORE):
+        for part in named:
+            if part.program not in passed_over:
+                return part.name()[:_MOST_SHOWN]
+    return named[0].name()[:_MOST_SHOWN] if named else None
+
+
+class _Run:
+    """A program of a command, with its arguments."""
+
+    def __init__(self, words: str) -> None:
+        self._words = _LIMIT.sub("", words).split(" ")
+        while len(self._words) > 1 and self._words[0] in _KEYWORDS:
+            del self._words[0]
+        bare = self._words[0] if self._words[0] in _INTERPRETERS else ""
+        self.program = main_program(" ".join(self._words)) or bare
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the words show which program it is."""
+        return self.program not in _NO_PROGRAMS and not self.program.startswith(("#", "$", "`"))
+
+    def name(self) -> str:
+        """Return the program, with the words that say what it does."""
+        words, program = self._words, self.program
+        at = next((at for at, word in enumerate(words) if program in word), len(words))
+        for word, following in pairwise(words[: at + 1]):
+            if word in _INTERPRETERS and following == "-c":
+                return f"{word} -c"
+        before, after = words[:at], words[at + 1 :]
+        name = _NUMBER.sub("N", program)
+        manager = next((at for at, word in enumerate(before) if word in _MANAGERS), None)
+        if manager is not None:
+            return _managed(before[manager], before[manager + 1 :], name)
+        first = _first_argument(after) if program in _GROUPED else None
+        return f"{name} {first}" if first else name
+
+
+def _managed(manager: str, between: list[str], name: str) -> str:
+    """Return the words of a command that a package manager runs: a program, or a script of the package."""
+    starter = next((word for word in between if word in _STARTERS), None)
+    if starter is None:
+        return f"{manager} {name}"
+    return f"{manager} run {name}" if starter == "run" and manager in _RUNNERS else name
+
+
+def _first_argument(after: list[str]) -> str | None:
+    """Return the first argument if it is a word. Long options before it are skipped."""
+    first = next((word for word in after if not word.startswith("--")), "")
+    return first if _NAME.fullmatch(first) else None
+
+
+def _without_heredocs(command: str) -> str:
+    """Return a command without the texts that it contains for the stdin of its programs."""
+    kept, start = [], 0
+    while (found := _HEREDOC.search(command, start)) is not None:
+        line_end = command.find("\n", found.end())
+        if line_end < 0:
+            break
+        kept.append(command[start : found.start()] + command[found.end() : line_end])
+        text_end = command.find(f"\n{found[1]}", line_end)
+        start = len(command) if text_end < 0 else text_end + 1 + len(found[1])
+    return "".join((*kept, command[start:]))
+
+
+# Values as SQLite can hold them.
+
+_MOST_NUMBER = 1 << 63
+Row = tuple[Any, ...]
+
+
+def row_of(values: Iterable[Any]) -> Row:
+    """Return a row of values that SQLite can hold."""
+    return tuple(map(value_of, values))
+
+
+def value_of(value: Any) -> Any:
+    """Return a value that SQLite can hold: half a surrogate pair becomes `?`, a huge number None."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return None if isinstance(value, int) and not -_MOST_NUMBER <= value < _MOST_NUMBER else value
+
+
+# The rows of the calls of a session: each call with its verdict, and each file that a call changed.
+
+_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
+
+
+def call_row(call: Call, verdict: Verdict | None) -> Row:
+    """Return the row of a call."""
+    command = call.target or "" if call.kind is ToolKind.EXECUTE else None
+    return row_of(
+        (
+            *(call.number, call.tool, call.kind.value),
+            None if command is None else main_program(command),
+            None if command is None else command_of(command),
+            *(call.target, call.path, call.outcome.value, call.error, call.exit_code),
+            *(call.started_ms, call.ended_ms, call.duration_ms, call.lines_added, call.lines_removed),
+            *(call.agent, *_verdict_values(verdict)),
+        )
+    )
+
+
+def verdicts_of(feed: Feed) -> dict[int, Verdict]:
+    """Return the verdicts on the calls of a session that was read to its end, by the numbers of the calls.
+
+    The output of each command is read again: 14 % of the time that the session took.
+    """
+    found = ((call.number, call_verdict(feed, call)) for call in feed.session.calls)
+    return {number: verdict for number, verdict in found if verdict is not None}
+
+
+def edit_rows(call: Call, cwd: str | None, root: str | None) -> list[Row]:
+    """Return a row for each file that a call has changed, created or deleted.
+
+    Args:
+        call: The call.
+        cwd: The folder that a relative path of the call begins at; None if it is unknown.
+        root: The folder of the repository. The path of a file inside is relative to it.
+    """
+    if call.kind not in _CHANGES or file_action_of(call) is FileAction.TRIED:
+        return []
+    paths = (named(path, cwd)[0] for path in (call.path, *call.more_paths) if path)
+    files = dict.fromkeys(value_of(named(path, root)[1]) for path in paths)
+    lines = (call.lines_added, call.lines_removed) if len(files) == 1 else (None, None)
+    return [row_of((call.number, file, *lines)) for file in files]
+
+
+def _verdict_values(verdict: Verdict | None) -> tuple[str | int | None, ...]:
+    """Return the columns of a verdict. Counts that a tool does not print are unknown."""
+    if verdict is None:
+        return (None,) * 5
+    colour = "red" if verdict.is_red else "green" if verdict.is_green else "none"
+    counts, has_counts = verdict.counts, verdict.source is Source.PATTERN or any(verdict.counts)
+    passed = counts.passed if has_counts and verdict.is_of_tests else None
+    failed = counts.failed + counts.errors if has_counts else None
+    return colour, verdict.tool, verdict.source.value, passed, failed
+
+
+# When a session began, and for how long it was active, without the time between its turns.
+
+_MOST_SILENT_MS = 3_600_000
+"""What a longer silence within a turn counts: the user was asked something, or the machine slept."""
+
+
+class Activity:
+    """The times of the lines of a session that is being read: the observer of its feed."""
+
+    def __init__(self, session: Session) -> None:
+        self.began_ms: int | None = None
+        """The time of the first line that has one."""
+        self._session = session
+        self._last_ms = 0
+        self._turn = (0, 0)
+        self._active_ms = 0
+
+    def applied(self, place: Place, pieces: Pieces | None) -> None:
+        """Take the time of a line. The time before the first line of another turn is no activity."""
+        last_ms = place.seen_ms
+        if last_ms is None:
+            return
+        first_ms = last_ms if pieces is None else pieces.first_ms
+        runs = self._session.runs
+        turn = (len(runs), runs[-1].turns) if runs else (0, 0)
+        if self.began_ms is None:
+            self.began_ms = self._last_ms = first_ms
+        is_next_turn = self._turn[1] > 0 and turn != self._turn
+        self._add(first_ms, counts=not is_next_turn)
+        self._add(last_ms)
+        self._turn = turn
+
+    def _add(self, at_ms: int, *, counts: bool = True) -> None:
+        """Add the time since the last line. Lines may be out of order."""
+        silent_ms = max(at_ms - self._last_ms, 0)
+        self._last_ms += silent_ms
+        self._active_ms += min(silent_ms, _MOST_SILENT_MS) if counts else 0
+
+    def paused(self, _offset: int, _session: Session, _decoder: object) -> None:
+        """Do nothing."""
+
+    def active_ms(self) -> int | None:
+        """Return how long the turns took together, in milliseconds; None if it is unknown.
+
+        The durations that the agent reports count if each turn has one, otherwise the times of the lines.
+        """
+        durations = [run.duration_of_turns_ms for run in self._session.runs]
+        reported = [duration for duration in durations if duration is not None]
+        if reported and len(reported) == len(durations):
+            return sum(reported)
+        return self._active_ms or None
+
+
+OWN = "agentwatch"
+"""The agent of recordings of our own, in the list of what was found."""
+_MOST_PROMPT = 500
+_STEP_SECONDS = 0.2
+
+
+class Rows(NamedTuple):
+    """The rows of a session, in the order of the columns of the schema."""
+
+    session: Row
+    calls: list[Row]
+    edits: list[Row]
+
+
+def rows_of(found: Found, repositories: Repositories) -> Rows:
+    """Read a session to its end, as it is now. One that cannot be read has only the row with the reason."""
+    try:
+        with reading(found.path), closing(_opened(found)) as source:
+            feed, activity = _read(source)
+            verdicts = verdicts_of(feed)
+            tests = final_verdicts(feed, lambda call: verdicts.get(call.number)).state
+    except (OSError, Fault) as problem:
+        session = Session()
+        return Rows(_session_row(found, session, Activity(session), None, repositories, str(problem)), [], [])
+    session = feed.session
+    calls: list[Row] = []
+    edits: list[Row] = []
+    for call in session.calls:
+        calls.append(call_row(call, verdicts.get(call.number)))
+        cwd = session.runs[call.run - 1].cwd or found.metadata.cwd
+        edits += edit_rows(call, cwd, repositories.root(cwd) if cwd else None)
+    return Rows(_session_row(found, session, activity, tests, repositories, None), calls, edits)
+
+
+def path_of(found: Found) -> str:
+    """Return the path of a session as text. Bytes of a name that are not UTF-8 become `\\udcNN`."""
+    return os.fspath(found.path).encode("utf-8", "backslashreplace").decode()
+
+
+def _opened(found: Found) -> FileSource | StoreSource:
+    """Open one file. A subagent in another file is a session of its own, and is not joined to its parent."""
+    if found.reach is Reach.STORE:
+        return saved_source(found.path)
+    return FileSource(open_saved(found.path))
+
+
+def _read(source: FileSource | StoreSource) -> tuple[Feed, Activity]:
+    """Return a feed that has read a session without its texts, and the times of its lines."""
+    feed = Feed(source.reader)
+    feed.takes_agent_times = True
+    feed.observer = activity = Activity(feed.session)
+    while not feed.is_over:
+        feed.advance(_STEP_SECONDS)
+        forget_texts(feed.session)
+    return feed, activity
+
+
+def _session_row(
+    found: Found,
+    session: Session,
+    activity: Activity,
+    tests: State | None,
+    repositories: Repositories,
+    problem: str | None,
+) -> Row:
+    run, metadata = session.run, found.metadata
+    is_recording = found.agent == OWN
+    cwd = run.cwd or metadata.cwd
+    tokens = [each.tokens for each in session.runs]
+    prompt = next((prompt for each in session.runs if (prompt := each.prompt) is not None), metadata.prompt)
+    seen_ms = found.changed_ns // 10**6 if session.last_seen_ms is None else session.last_seen_ms
+    outcomes = calls_by_outcome(session)
+    values = {
+        "path": path_of(found),
+        "agent": (session.agent_name if is_recording else None) or found.agent,
+        "session_id": (run.session_id if is_recording else None) or found.id,
+        "parent": found.parent,
+        "is_recording": int(is_recording),
+        "format": session.format,
+        "title": metadata.title or run.title,
+        "prompt": prompt[:_MOST_PROMPT],
+        "model": run.model or metadata.model,
+        "cwd": cwd,
+        "repository": repositories.of(cwd).name if cwd else None,
+        "branch": run.branch or metadata.branch,
+        "outcome": session.outcome,
+        "tests": tests,
+        "began_ms": metadata.began_ms if activity.began_ms is None else activity.began_ms,
+        "seen_ms": seen_ms,
+        "active_ms": activity.active_ms(),
+        "turns": sum(each.turns for each in session.runs),
+        "calls": len(session.calls),
+        "failed": outcomes.get(Outcome.FAILED, 0),
+        "rejected": outcomes.get(Outcome.REJECTED, 0),
+        "input_tokens": known_sum(each.input for each in tokens),
+        "cached_tokens": known_sum(each.cached for each in tokens),
+        "output_tokens": known_sum(each.output for each in tokens),
+        "cost_usd": known_sum(each.cost_usd for each in tokens),
+        "size": found.size,
+        "changed_ns": found.changed_ns,
+        "problem": problem,
+    }
+    return row_of(values.values())
+
+
+# The tables and views of the index. `docs/howto/session-index.md` describes them for those who query it.
+
+VERSION = 2
+"""The version of the schema, as `user_version` of the database."""
+SESSION_COLUMNS = (
+    *("path", "agent", "session_id", "parent", "is_recording", "format", "title", "prompt", "model", "cwd"),
+    *("repository", "branch", "outcome", "tests", "began_ms", "seen_ms", "active_ms", "turns", "calls"),
+    *("failed", "rejected", "input_tokens", "cached_tokens", "output_tokens", "cost_usd", "size"),
+    *("changed_ns", "problem"),
+)
+CALL_COLUMNS = (
+    *("number", "tool", "kind", "program", "command", "target", "path", "outcome", "error", "exit_code"),
+    *("started_ms", "ended_ms", "duration_ms", "lines_added", "lines_removed", "subagent", "verdict"),
+    *("verdict_tool", "verdict_source", "verdict_passed", "verdict_failed"),
+)
+EDIT_COLUMNS = ("number", "file", "lines_added", "lines_removed")
+SCHEMA = """
+CREATE TABLE made_by (program TEXT NOT NULL);
+CREATE TABLE stored_session (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    agent TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    parent TEXT,
+    is_recording INTEGER NOT NULL,
+    format TEXT,
+    title TEXT,
+    prompt TEXT,
+    model TEXT,
+    cwd TEXT,
+    repository TEXT,
+    branch TEXT,
+    outcome TEXT,
+    tests TEXT,
+    began_ms INTEGER,
+    seen_ms INTEGER,
+    active_ms INTEGER,
+    turns INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
+    input_tokens INTEGER,
+    cached_tokens INTEGER,
+    output_tokens INTEGER,
+    cost_usd REAL,
+    size INTEGER NOT NULL,
+    changed_ns INTEGER NOT NULL,
+    problem TEXT,
+    is_duplicate INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX session_by_id ON stored_session (agent, session_id);
+CREATE INDEX session_by_parent ON stored_session (agent, parent) WHERE parent IS NOT NULL;
+CREATE TABLE stored_call (
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    tool TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    program TEXT,
+    command TEXT,
+    target TEXT,
+    path TEXT,
+    outcome TEXT NOT NULL,
+    error TEXT,
+    exit_code INTEGER,
+    started_ms INTEGER,
+    ended_ms INTEGER,
+    duration_ms INTEGER,
+    lines_added INTEGER,
+    lines_removed INTEGER,
+    subagent TEXT,
+    verdict TEXT,
+    verdict_tool TEXT,
+    verdict_source TEXT,
+    verdict_passed INTEGER,
+    verdict_failed INTEGER,
+    PRIMARY KEY (session, number)
+) WITHOUT ROWID;
+CREATE TABLE stored_edit (
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    file TEXT NOT NULL,
+    lines_added INTEGER,
+    lines_removed INTEGER,
+    PRIMARY KEY (session, number, file)
+) WITHOUT ROWID;
+CREATE VIEW session AS SELECT * FROM stored_session WHERE NOT is_duplicate;
+CREATE VIEW call AS
+    SELECT stored_call.* FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
+    WHERE NOT stored_session.is_duplicate;
+CREATE VIEW edit AS
+    SELECT stored_session.repository, stored_edit.*
+    FROM stored_edit JOIN stored_session ON stored_session.id = stored_edit.session
+    WHERE NOT stored_session.is_duplicate;
+CREATE VIEW failure AS
+    SELECT
+        stored_session.agent, stored_session.repository, stored_session.model, stored_session.session_id,
+        stored_session.path AS session_path, stored_call.*
+    FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
+    WHERE stored_call.outcome = 'failed' AND NOT stored_session.is_duplicate;
+"""
+MARK_DUPLICATES = (
+    """
+WITH recorded AS (
+    SELECT agent, session_id, sum(calls) AS calls FROM stored_session WHERE is_recording GROUP BY 1, 2
+), kept AS (
+    SELECT agent, session_id, max(calls) AS calls FROM stored_session WHERE NOT is_recording GROUP BY 1, 2
+), twice AS (
+    SELECT agent, session_id, recorded.calls >= kept.calls AS is_recorded_whole
+    FROM recorded JOIN kept USING (agent, session_id)
+)
+UPDATE stored_session SET is_duplicate = coalesce(
+    (
+        SELECT is_recording <> is_recorded_whole FROM twice
+        WHERE twice.agent = stored_session.agent AND twice.session_id = stored_session.session_id
+    ),
+    0
+)
+""",
+    """
+WITH RECURSIVE recorded AS (
+    SELECT agent, session_id FROM stored_session AS kept
+    WHERE is_duplicate AND NOT is_recording AND EXISTS (
+        SELECT 1 FROM stored_session AS own JOIN stored_call ON stored_call.session = own.id
+        WHERE own.agent = kept.agent AND own.session_id = kept.session_id AND own.is_recording
+        AND stored_call.subagent IS NOT NULL
+    )
+), inside (id, agent, session_id) AS (
+    SELECT child.id, child.agent, child.session_id FROM stored_session AS child
+    JOIN recorded ON child.agent = recorded.agent AND child.parent = recorded.session_id
+    UNION
+    SELECT child.id, child.agent, child.session_id FROM stored_session AS child
+    JOIN inside ON child.agent = inside.agent AND child.parent = inside.session_id
+)
+UPDATE stored_session SET is_duplicate = 1 WHERE id IN (SELECT id FROM inside)
+""",
+)
+"""Of a session that `agentwatch run` has recorded and that its agent has kept too, the one with more calls
+counts. Several recordings are parts of one session that was resumed. If the recording counts and has the
+calls of subagents, the files that the agent has kept of these subagents are duplicates too."""

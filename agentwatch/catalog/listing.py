@@ -1,0 +1,687 @@
+"""The list of sessions: it takes rows as they change, and keeps the lines in a stable order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from agentwatch.agents.found import Key
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import LIVE, Group, Row
+from agentwatch.catalog.row_filter import Matches, row_filter
+from agentwatch.text.amounts import plural
+
+# The lines of the list: headings, sessions, and lines that stand for several folded sessions.
+
+FoldId = tuple[str, ...]
+"""It distinguishes what can be folded: a session with subagents, the one-liners of a folder, a repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The heading of a group."""
+
+    group: Group
+    count: int
+    """The number of the group's sessions that are not hidden; folded ones are counted, subagents are not."""
+
+
+class RowLine(NamedTuple):
+    """A session."""
+
+    row: Row
+    depth: int = 0
+    """How far it is indented: 1 below a line that can be folded, 2 in a worktree below its repository."""
+    is_open: bool = False
+    """Whether its subagents are shown below it."""
+
+    @property
+    def fold(self) -> FoldId:
+        """Return what is folded in this line: the subagents of the session."""
+        return ("subagents", *self.row.key)
+
+
+class FoldLine(NamedTuple):
+    """Several sessions, which are shown below it if it is open."""
+
+    words: str
+    """What it stands for: `3 one-liners in api`. It is foreign text."""
+    keys: tuple[Key, ...]
+    is_open: bool
+    fold: FoldId
+    depth: int = 0
+
+
+Line = Heading | RowLine | FoldLine
+
+
+# The place of each session in the list, which changes only when its group changes.
+
+_MOST_VANISHED = 1_000
+"""The number of vanished sessions whose place is kept: a file is away for a moment while it is replaced."""
+_MOST_FOLDS = 10_000
+
+
+class Place(NamedTuple):
+    """Where a session is. A higher time is nearer to the top; the key makes the order complete."""
+
+    group: Group
+    at_ms: int
+    """The time by which it is placed in its group."""
+    first_ms: int
+    """The time by which it is placed where groups do not count."""
+    is_guessed: bool = False
+    """Whether its lines were not read, so that the time is that of its file."""
+
+
+class Order:
+    """The places of all sessions and folds."""
+
+    def __init__(self) -> None:
+        self._places: dict[Key, Place] = {}
+        self._vanished: dict[Key, None] = {}
+        self._folds: dict[FoldId, int] = {}
+
+    def place(self, rows: Iterable[Row], now_ms: int) -> None:
+        """Give new sessions, and those whose group has changed, their places.
+
+        A session that is new in the list is placed by its last line, so that older ones that are found later
+        come below. So is one that had ended: its process may only have been found late. Any other one that
+        changes its group goes to the top of the new one.
+
+        The time of a file is that of its last copy, so a session whose lines were not read keeps its place
+        only until they are.
+
+        Args:
+            rows: New and changed sessions.
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        for row in rows:
+            self._vanished.pop(row.key, None)
+            old = self._places.get(row.key)
+            is_guessed = row.standing.state is State.UNKNOWN
+            if old is None or (old.is_guessed and not is_guessed and old.group is row.group):
+                seen_ms = row.seen_ms or row.standing.since_ms or row.began_ms or 0
+                self._places[row.key] = Place(row.group, seen_ms, seen_ms, is_guessed)
+            elif old.group is not row.group:
+                known_ms = max(row.seen_ms or 0, row.standing.since_ms or 0)
+                at_ms = known_ms if old.group is Group.ENDED and known_ms else now_ms
+                self._places[row.key] = Place(row.group, at_ms, old.first_ms)
+
+    def forget(self, keys: Iterable[Key]) -> None:
+        """Remove vanished sessions; the last thousand get their old places if they come back."""
+        for key in keys:
+            self._vanished[key] = None
+        while len(self._vanished) > _MOST_VANISHED:
+            oldest = next(iter(self._vanished))
+            del self._vanished[oldest], self._places[oldest]
+
+    def in_group(self, row: Row) -> tuple[int, int, Key]:
+        """Return the sort key of a session within its group; the highest one is at the top."""
+        place = self._places[row.key]
+        return place.at_ms, place.first_ms, row.key
+
+    def at_first(self, row: Row) -> tuple[int, Key]:
+        """Return the sort key of a session where groups do not count; it never changes."""
+        return self._places[row.key].first_ms, row.key
+
+    def of_fold(self, fold: FoldId, rows: Iterable[Row]) -> tuple[int, FoldId]:
+        """Return the sort key of a fold, which is given when it is first seen and never changes.
+
+        Args:
+            fold: The fold.
+            rows: The sessions in it.
+        """
+        if fold not in self._folds:
+            self._folds[fold] = max(self._places[row.key].first_ms for row in rows)
+            if len(self._folds) > _MOST_FOLDS:
+                del self._folds[next(iter(self._folds))]
+        return self._folds[fold], fold
+
+
+# Which sessions have a row of their own, and which are folded under the session that started them.
+
+_DEEPEST = 8
+"""The greatest depth of subagents of subagents. It also ends a search in a circle of parents."""
+
+
+def root(row: Row, rows: Mapping[Key, Row]) -> Row:
+    """Return the session in whose row a session is counted, which may be the session itself.
+
+    A subagent belongs to the session that no other one started. One that asks the user has a row of its own,
+    so that the question is not folded away; so has one whose parent is not listed.
+    """
+    if row.parent is None or row.group is Group.NEEDS_YOU:
+        return row
+    above = row
+    for _ in range(_DEEPEST):
+        parent = rows.get(above.parent) if above.parent is not None else None
+        if parent is None:
+            return above
+        above = parent
+    return row
+
+
+# What the user wants to see of the list: a filter, a search, an order.
+
+
+class Sort(StrEnum):
+    """The order of the list."""
+
+    STATE = "state"
+    """In groups: what needs the user first."""
+    AGE = "age"
+    """By the time at which a session began, the newest first."""
+    REPOSITORY = "repository"
+
+
+class Request(NamedTuple):
+    """What is to be shown."""
+
+    filter: str = ""
+    """The words of the filter: a rule about rows."""
+    sort: Sort = Sort.STATE
+    shows_hidden: bool = False
+    search: str = ""
+    """Words that all must occur in the title or in a prompt; hidden sessions are searched too."""
+
+
+def row_search(text: str) -> Matches | None:
+    """Return a predicate for the words of a search in titles and prompts; None if there are no words.
+
+    Args:
+        text: The words; all must occur.
+    """
+    words = text.lower().split()
+
+    def matches(row: Row) -> bool:
+        searched = f"{row.title}\n{row.prompts}".lower()
+        return all(word in searched for word in words)
+
+    return matches if words else None
+
+
+# Puts the sessions that are shown into lines: groups, one order, or repositories with their worktrees.
+
+_FOLDED_GROUPS = frozenset({Group.YOUR_TURN, Group.ENDED})
+"""The groups in which the one-liners of a folder are folded. One that works or fails has its own row."""
+NO_REPO = "no folder"
+
+
+class Arrangement:
+    """One pass over the sessions that are shown.
+
+    Args:
+        rows: The sessions that are shown, by key.
+        order: The places of all sessions.
+        toggled: Whether a fold is open; repositories with sessions that run are added.
+        folds: Whether sessions are folded at all. A search shows each hit.
+    """
+
+    def __init__(
+        self, rows: Mapping[Key, Row], order: Order, toggled: dict[FoldId, bool], *, folds: bool = True
+    ) -> None:
+        self._order, self._toggled, self._folds = order, toggled, folds
+        self._tops: list[Row] = []
+        self._below: dict[Key, list[Row]] = {}
+        for row in rows.values():
+            top = root(row, rows) if folds else row
+            if top is row:
+                self._tops.append(row)
+            else:
+                self._below.setdefault(top.key, []).append(row)
+
+    def lines(self, sort: Sort) -> list[Line]:
+        """Return the lines in an order."""
+        if sort is Sort.STATE:
+            return list(self._by_state())
+        if sort is Sort.REPOSITORY:
+            return list(self._by_repository())
+        tops = sorted(self._tops, key=self._began, reverse=True)
+        return list(self._with_subagents(tops, 0))
+
+    def _began(self, row: Row) -> tuple[int, Key]:
+        first_ms, key = self._order.at_first(row)
+        return (first_ms if row.began_ms is None else row.began_ms), key
+
+    def _by_state(self) -> Iterator[Line]:
+        groups: dict[Group, list[Row]] = {group: [] for group in Group}
+        for row in self._tops:
+            groups[row.group].append(row)
+        for group, rows in groups.items():
+            if not rows:
+                continue
+            rows.sort(key=self._order.in_group, reverse=True)
+            yield Heading(group, len(rows))
+            is_folded = self._folds and group in _FOLDED_GROUPS
+            one_liners = [row for row in rows if row.is_one_liner] if is_folded else []
+            own = [row for row in rows if not row.is_one_liner] if one_liners else rows
+            yield from self._with_subagents(own, 0)
+            yield from self._one_liners(group, one_liners)
+
+    def _one_liners(self, group: Group, rows: Sequence[Row]) -> Iterator[Line]:
+        folds: dict[FoldId, list[Row]] = {}
+        for row in rows:
+            folds.setdefault(("one-liners", group.value, row.cwd), []).append(row)
+        for fold in self._in_order(folds):
+            inside = folds[fold]
+            words = f"{plural(len(inside), 'one-liner')} in {inside[0].repo or inside[0].cwd or NO_REPO}"
+            yield from self._fold(fold, words, inside, 0, self._toggled.get(fold, False))
+
+    def _by_repository(self) -> Iterator[Line]:
+        self._tops.sort(key=self._order.at_first, reverse=True)
+        repos: dict[FoldId, list[Row]] = {}
+        for row in self._tops:
+            repos.setdefault(("repository", row.place, row.repo), []).append(row)
+        for fold in self._in_order(repos):
+            rows = repos[fold]
+            is_open = self._shows(fold, rows)
+            name = fold[2] or NO_REPO
+            named = f"{fold[1]}:{name}" if fold[1] else name
+            yield FoldLine(_counted(named, rows), self._keys(rows), is_open, fold)
+            if is_open:
+                yield from self._worktrees(fold, rows)
+
+    def _worktrees(self, repo: FoldId, rows: Sequence[Row]) -> Iterator[Line]:
+        yield from self._with_subagents([row for row in rows if not row.worktree], 1)
+        worktrees: dict[FoldId, list[Row]] = {}
+        for row in rows:
+            if row.worktree:
+                worktrees.setdefault(("worktree", *repo[1:], row.worktree), []).append(row)
+        for fold in self._in_order(worktrees):
+            inside = worktrees[fold]
+            yield from self._fold(fold, _counted(fold[-1], inside), inside, 1, self._shows(fold, inside))
+
+    def _fold(
+        self, fold: FoldId, words: str, rows: Sequence[Row], depth: int, is_open: bool
+    ) -> Iterator[Line]:
+        yield FoldLine(words, self._keys(rows), is_open, fold, depth)
+        if is_open:
+            yield from self._with_subagents(rows, depth + 1)
+
+    def _in_order(self, folds: Mapping[FoldId, Sequence[Row]]) -> list[FoldId]:
+        return sorted(folds, key=lambda fold: self._order.of_fold(fold, folds[fold]), reverse=True)
+
+    def _shows(self, fold: FoldId, rows: Sequence[Row]) -> bool:
+        """Return whether a repository or a worktree is open: as the user has left it, or else closed until
+        one of its sessions runs. It stays open when the session has ended.
+        """
+        if fold not in self._toggled and any(row.standing.state in LIVE for row in rows):
+            self._toggled[fold] = True
+        return self._toggled.get(fold, False)
+
+    def _keys(self, rows: Sequence[Row]) -> tuple[Key, ...]:
+        """Return the keys of sessions and of their subagents."""
+        return tuple(each.key for row in rows for each in (row, *self._below.get(row.key, ())))
+
+    def _with_subagents(self, rows: Sequence[Row], depth: int) -> Iterator[Line]:
+        for row in rows:
+            below = self._below.get(row.key)
+            is_open = below is not None and self._toggled.get(("subagents", *row.key), False)
+            yield RowLine(row, depth, is_open)
+            if is_open and below is not None:
+                below.sort(key=self._order.at_first, reverse=True)
+                yield from (RowLine(each, depth + 1) for each in below)
+
+
+def _counted(name: str, rows: Sequence[Row]) -> str:
+    """Return the name of a repository or worktree with its counts: `api · 1 needs you · 3 ended`."""
+    counts = dict.fromkeys(Group, 0)
+    for row in rows:
+        counts[row.group] += 1
+    return " · ".join([name, *(f"{count} {group}" for group, count in counts.items() if count)])
+
+
+# Which sessions the list does not show until the user asks for them.
+
+DAY_MS = 24 * 60 * 60 * 1000
+SHOWN_DAYS = 7
+"""A session is hidden when its last line is older."""
+
+
+def is_hidden(row: Row, now_ms: int) -> bool:
+    """Return whether a session is hidden: it does not run, and is archived or older than a week.
+
+    Args:
+        row: The session.
+        now_ms: The present time, in milliseconds since the epoch.
+    """
+    from_ms = hidden_from_ms(row)
+    return from_ms is not None and now_ms > from_ms
+
+
+def hidden_from_ms(row: Row) -> int | None:
+    """Return the time after which a session is hidden, in milliseconds since the epoch.
+
+    None for a session that runs, and for one without any time, which is not known to be old.
+    """
+    if row.standing.state in LIVE:
+        return None
+    if row.is_archived:
+        return 0
+    seen_ms = row.began_ms if row.seen_ms is None else row.seen_ms
+    return None if seen_ms is None else seen_ms + SHOWN_DAYS * DAY_MS
+
+
+class Update(NamedTuple):
+    """What an update has changed in the lines. It is false if nothing has changed."""
+
+    is_rebuilt: bool = False
+    """Whether there are other lines than before; otherwise only their rows may have changed."""
+    changed: tuple[int, ...] = ()
+    """The indexes of the lines whose rows have changed, if the lines were not rebuilt."""
+
+    def __bool__(self) -> bool:
+        return self.is_rebuilt or bool(self.changed)
+
+
+class Listing:
+    """The lines of the list.
+
+    A row moves only when its group changes. An update in which no row that is shown moves, appears or
+    vanishes costs no more than the rows that have changed.
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[Key, Row] = {}
+        self._order = Order()
+        self._toggled: dict[FoldId, bool] = {}
+        self._request = Request()
+        self._filter = row_filter("")
+        self._search = row_search("")
+        self._lines: list[Line] = []
+        self._at: dict[Key, int] = {}
+        self._hidden = self._filtered = 0
+        self._parents: set[Key] = set()
+        """The sessions that are named as parents, listed or not."""
+        self._now_ms = 0
+        self._expires_ms: int | None = None
+        """The time after which the next session is to be hidden."""
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """The lines, from the top. An update may replace lines in it, or replace it."""
+        return self._lines
+
+    @property
+    def rows(self) -> Mapping[Key, Row]:
+        """All sessions, shown or not."""
+        return self._rows
+
+    @property
+    def hidden_count(self) -> int:
+        """The number of sessions that are hidden because they are old or archived, without subagents.
+
+        With a filter, only those that match it are counted: as many as `shows_hidden` would add.
+        """
+        return self._hidden
+
+    @property
+    def filtered_count(self) -> int:
+        """The number of sessions and subagents that do not match the filter or the search."""
+        return self._filtered
+
+    def index_of(self, key: Key) -> int | None:
+        """Return the index of the line of a session; None if it has none: folded, hidden or gone."""
+        return self._at.get(key)
+
+    def update(self, rows: Iterable[Row], now_ms: int) -> Update:
+        """Take all sessions of the machine; those that are not among them have vanished.
+
+        Args:
+            rows: All sessions.
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        known, changed, kept = self._rows, [], 0
+        rows = tuple(rows)
+        for row in rows:
+            old = known.get(row.key)
+            kept += old is not None
+            if old is not row and old != row:
+                changed.append(row)
+        if kept == len(known):
+            return self.change(changed, (), now_ms)
+        present = {row.key for row in rows}
+        return self.change(changed, [key for key in known if key not in present], now_ms)
+
+    def change(self, rows: Iterable[Row], vanished: Iterable[Key], now_ms: int) -> Update:
+        """Take new and changed sessions, and remove those that have vanished.
+
+        Args:
+            rows: The sessions that are new or have changed.
+            vanished: The keys of the sessions that are gone.
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        self._now_ms = now_ms
+        rows = list(rows)
+        self._order.place(rows, now_ms)
+        is_rebuilt, changed = False, []
+        for row in rows:
+            old = self._rows.get(row.key)
+            self._rows[row.key] = row
+            if row.parent is not None:
+                self._parents.add(row.parent)
+            if old is None and self._is_apart(row):
+                self._hidden += 1
+            elif old is None or self._bearings(old) != self._bearings(row):
+                is_rebuilt = True
+            elif not is_rebuilt and (at := self._at.get(row.key)) is not None:
+                line = self._lines[at]
+                assert isinstance(line, RowLine)
+                self._lines[at] = line._replace(row=row)
+                changed.append(at)
+        gone = [key for key in vanished if self._rows.pop(key, None) is not None]
+        if gone:
+            self._order.forget(gone)
+        is_late = self._expires_ms is not None and now_ms > self._expires_ms
+        if is_rebuilt or gone or is_late:
+            self._build()
+            return Update(is_rebuilt=True)
+        return Update(changed=tuple(changed))
+
+    def request(self, wanted: Request) -> None:
+        """Show what the user wants to see.
+
+        Args:
+            wanted: The filter, the search, the order, and whether hidden sessions are shown.
+        """
+        self._request = wanted
+        self._filter, self._search = row_filter(wanted.filter), row_search(wanted.search)
+        self._build()
+
+    def toggle(self, line: RowLine | FoldLine) -> None:
+        """Open or close a line: the subagents of a session, the sessions of a fold."""
+        self._toggled[line.fold] = not line.is_open
+        self._build()
+
+    def _build(self) -> None:
+        shown, self._hidden, self._filtered = {}, 0, 0
+        self._expires_ms = None
+        shows_hidden = self._request.shows_hidden or self._search is not None
+        for key, row in self._rows.items():
+            if not self._matches(row):
+                self._filtered += 1
+                continue
+            if not shows_hidden:
+                top = root(row, self._rows)
+                from_ms = hidden_from_ms(top)
+                if from_ms is not None and self._now_ms > from_ms:
+                    self._hidden += top is row
+                    continue
+                if from_ms is not None and (self._expires_ms is None or from_ms < self._expires_ms):
+                    self._expires_ms = from_ms
+            shown[key] = row
+        arrangement = Arrangement(shown, self._order, self._toggled, folds=self._search is None)
+        self._lines = arrangement.lines(self._request.sort)
+        self._at = {line.row.key: at for at, line in enumerate(self._lines) if isinstance(line, RowLine)}
+
+    def _is_apart(self, row: Row) -> bool:
+        """Return whether a new session is hidden and changes no line: of 100,000 sessions most are old."""
+        is_alone = row.parent is None and row.key not in self._parents
+        shows_hidden = self._request.shows_hidden or self._search is not None
+        return is_alone and not shows_hidden and is_hidden(row, self._now_ms) and self._matches(row)
+
+    def _matches(self, row: Row) -> bool:
+        return (self._filter is None or self._filter(row)) and (self._search is None or self._search(row))
+
+    def _bearings(self, row: Row) -> tuple[object, ...]:
+        """Return what the place of a session depends on; while it is equal, the lines stay as they are."""
+        began_ms = row.began_ms if self._request.sort is Sort.AGE else None
+        return (
+            row.group,
+            row.standing.state is State.UNKNOWN,
+            row.parent,
+            row.is_one_liner,
+            (row.cwd, row.repo, row.worktree, row.place),
+            is_hidden(row, self._now_ms),
+            began_ms,
+            self._matches(row),
+        )
+
+
+# How many sessions need the user, work, are quiet and have ended today.
+
+Counted = TypeVar("Counted", bound=NamedTuple)
+_AGAIN_MS = 60_000
+"""Sessions grow old, and the day ends."""
+_ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.UNFINISHED})
+
+
+class Counts(NamedTuple):
+    """The numbers of sessions by group. Header, status line and title of the terminal show the same ones.
+
+    A subagent is not counted, unless it asks the user. A session whose process may or may not run is in none
+    of the numbers, except in `hidden`.
+    """
+
+    needs_you: int = 0
+    failed: int = 0
+    """Sessions that run, and whose last turn failed."""
+    working: int = 0
+    quiet: int = 0
+    your_turn: int = 0
+    ended_today: int = 0
+    """Without those that another program ran for one prompt."""
+    hidden: int = 0
+    machines: int = 0
+    """The number of machines, if sessions of other machines are listed; otherwise 0."""
+
+
+def counts(rows: Iterable[Row], now_ms: int) -> Counts:
+    """Count the sessions.
+
+    Args:
+        rows: All sessions.
+        now_ms: The present time, in milliseconds since the epoch. The day is that of the local time.
+    """
+    by_key = {row.key: row for row in rows}
+    hosts = {row.host for row in by_key.values()}
+    today_ms = _midnight_ms(now_ms)
+    in_group = dict.fromkeys(Group, 0)
+    ended_today = hidden = 0
+    for row in by_key.values():
+        if root(row, by_key) is not row:
+            continue
+        group = row.group
+        in_group[group] += 1
+        if group is Group.ENDED:
+            hidden += is_hidden(row, now_ms)
+            if row.standing.state in _ENDED and not row.is_one_liner:
+                ended_today += max(row.seen_ms or 0, row.standing.since_ms or 0) >= today_ms
+    return Counts(
+        needs_you=in_group[Group.NEEDS_YOU],
+        failed=in_group[Group.FAILED],
+        working=in_group[Group.WORKING],
+        quiet=in_group[Group.QUIET],
+        your_turn=in_group[Group.YOUR_TURN],
+        ended_today=ended_today,
+        hidden=hidden,
+        machines=0 if hosts <= {""} else len(hosts),
+    )
+
+
+class CountedRows(Generic[Counted]):
+    """The counts of sessions that change a few at a time: counting 5,000 of them takes 3 ms.
+
+    A session that changes is counted as it was and as it is, and the difference is added.
+    """
+
+    def __init__(self, count: Callable[[Iterable[Row], int], Counted]) -> None:
+        """Create the counts of no sessions.
+
+        Args:
+            count: Returns the counts of rows at a time, such as `counts`.
+        """
+        self._count = count
+        self._rows: Mapping[Key, Row] = {}
+        self._counts = count((), 0)
+        self._counted_ms: int | None = None
+        """The time at which all sessions were counted, by which later differences are counted too."""
+        self._parents: set[Key] = set()
+        """The sessions that are named as parents, listed or not."""
+        self._has_here = False
+        """Whether a session of this machine was listed."""
+
+    def update(self, rows: Mapping[Key, Row], changed: Iterable[Row], now_ms: int) -> Counted:
+        """Return the counts of rows.
+
+        All of them are counted once a minute; when a session goes or changes its parent or host; and when one
+        comes that is on another machine, or after one of its subagents.
+
+        Args:
+            rows: All sessions.
+            changed: Those that are new or have changed.
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        before, self._rows = self._rows, rows
+        pairs = [(before.get(row.key), row) for row in changed]
+        new = [row for old, row in pairs if old is None]
+        counted_ms = self._counted_ms
+        is_changed = (
+            len(rows) != len(before) + len(new)
+            or any(row.host or row.key in self._parents for row in new)
+            or (bool(new) and not self._has_here)
+            or any(old and (old.parent, old.host) != (row.parent, row.host) for old, row in pairs)
+        )
+        self._parents.update(row.parent for _, row in pairs if row.parent is not None)
+        self._has_here = self._has_here or any(not row.host for row in new)
+        if counted_ms is None or not 0 <= now_ms - counted_ms <= _AGAIN_MS or is_changed:
+            self._counts, self._counted_ms = self._count(rows.values(), now_ms), now_ms
+            return self._counts
+        moved = [row for old, row in pairs if old is not None and _bearings(old) != _bearings(row)]
+        for some, known in ((moved, before), (new, rows)):
+            if keys := _families(some, rows):
+                was = self._count((known[key] for key in keys if key in before), counted_ms)
+                now = self._count((rows[key] for key in keys), counted_ms)
+                self._counts = self._counts._make(map(_moved, self._counts, was, now))
+        return self._counts
+
+
+def _families(rows: Iterable[Row], all_rows: Mapping[Key, Row]) -> set[Key]:
+    """Return the keys of sessions and of those above them, on which it depends whether they are counted."""
+    keys: set[Key] = set()
+    for row in rows:
+        above: Row | None = row
+        while above is not None and above.key not in keys:
+            keys.add(above.key)
+            above = None if above.parent is None else all_rows.get(above.parent)
+    return keys
+
+
+def _moved(count: Any, was: Any, now: Any) -> Any:
+    return count + now - was
+
+
+def _bearings(row: Row) -> tuple[object, ...]:
+    """Return what the counts depend on, besides the time, parents and hosts."""
+    is_ended = row.group is Group.ENDED
+    times = (row.began_ms, row.seen_ms, row.standing.since_ms) if is_ended else ()
+    return row.standing.state, row.group, row.is_one_liner, row.is_archived, times
+
+
+def _midnight_ms(now_ms: int) -> int:
+    now = datetime.fromtimestamp(now_ms / 1000)
+    return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)

@@ -1,0 +1,636 @@
+"""All sessions of all agents on this machine, found on disk and kept up to date."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import stat
+import time
+from collections import deque
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import count, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.agents.described import folder_in, json_object, text_in, time_in
+from agentwatch.agents.found import NO_METADATA, Found, Key, Metadata, Reach
+from agentwatch.agents.places import Folder, Kind, Spot, Stamp, one_file
+from agentwatch.agents.program import Program, imported
+from agentwatch.agents.registry import AGENTS, programs
+from agentwatch.agents.session_folders import session_folders
+from agentwatch.base.faults import cannot_open, reading
+from agentwatch.recording import sessions_folder
+from agentwatch.recording.write_lock import MOST_BYTES as MOST_RECORDED_BYTES
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText, safe_line
+
+# Our own recordings: STEM.ndjson, described by STEM.json.
+
+
+def _recording_owner(name: str) -> str | None:
+    stem, suffix = os.path.splitext(name)
+    return f"{stem}.ndjson" if suffix in (".ndjson", ".json") else None
+
+
+def _recording(spot: Spot) -> list[Found]:
+    stem = spot.name.removesuffix(".ndjson")
+    metadata = spot.previous[0].metadata if spot.previous else NO_METADATA
+    if f"{stem}.json" in spot.changed:
+        described = json_object(os.path.join(spot.folder.path, f"{stem}.json"), MOST_RECORDED_BYTES)
+        name = text_in(described.get("name"))
+        metadata = Metadata(
+            title=name,
+            is_users_title=bool(name),
+            cwd=folder_in(described.get("cwd")),
+            began_ms=time_in(described.get("started_ms")),
+        )
+    return one_file(spot, stem, metadata=metadata)
+
+
+def _description_of(owner: str) -> tuple[str, ...]:
+    return (f"{owner.removesuffix('.ndjson')}.json",)
+
+
+RECORDINGS = Kind("agentwatch", _recording_owner, _recording, _description_of)
+
+
+# The folders of all agents, and what each of them holds.
+
+Roots = dict[tuple[str, str], Folder]
+"""Folders to begin with, by the agent and the path."""
+
+
+class Layouts:
+    """The folders to begin with, which may not exist yet."""
+
+    def __init__(self, environ: Mapping[str, str], home: Path) -> None:
+        """Take the environment and the home folder that name the folders."""
+        self._environ = environ
+        self._home = home
+        self._of: dict[tuple[str, str], Kind] = {
+            (program.name, each.part): _kind_of(program, each.layout)
+            for program in programs()
+            for each in program.sessions
+        }
+        self._named: list[tuple[str, str, str, Kind]] = []
+        """The databases that a variable names: the agent, the folder, the name, and the kind of folder."""
+        for program in programs():
+            if program.database and os.path.isabs(path := environ.get(program.database.variable, "")):
+                folder, name = os.path.split(path)
+                kind = _kind_of(program, program.database.layout, name)
+                self._named.append((program.name, folder, name, kind))
+
+    def roots(self) -> Roots:
+        """Return new folders, each once. Links in their paths are followed now."""
+        found: Roots = {}
+        for agent, part, path in session_folders(self._environ, self._home):
+            found.setdefault((agent, path), Folder(path, self._of[agent, part]))
+        for agent, folder, name, kind in self._named:
+            path = os.path.realpath(folder)
+            usual = found.get((agent, path))
+            if usual is None or usual.kind.owner(name) is None:
+                found[name, path] = Folder(path, kind)
+        own = os.path.realpath(sessions_folder(self._environ))
+        found["agentwatch", own] = Folder(own, RECORDINGS)
+        return found
+
+
+def _kind_of(program: Program, layout: str, *arguments: str) -> Kind:
+    if program.name not in AGENTS:
+        from agentwatch.agents.plugins.programs import kind_of
+
+        return kind_of(program.name, layout, *arguments)
+    found: Kind = imported(layout)(*arguments)
+    return found
+
+
+# The files of each session: mostly one, but a session may lie in two forms, or be described elsewhere.
+
+_WORST_SUFFIXES = (".json", ".zst")
+"""A session that lies in two forms is read from the other one, or else from the later of these: an old JSON
+document is not written any more once its session goes on in lines, and neither is a compressed rollout."""
+
+
+class Changes(NamedTuple):
+    """What has changed on disk."""
+
+    found: list[Found]
+    """The sessions that are new or have changed, newest first."""
+    vanished: list[Key]
+
+
+class Candidate(NamedTuple):
+    """A place where a session lies."""
+
+    found: Found
+    folder: Folder
+    owner: str
+    """The name of the file in the folder."""
+
+
+class Candidates:
+    """All places of all sessions, and what was last reported of each session."""
+
+    def __init__(self) -> None:
+        self._of: dict[Key, tuple[Candidate, ...]] = {}
+        self._reported: dict[Key, Found] = {}
+
+    def of(self, key: Key) -> tuple[Candidate, ...]:
+        """Return the places of a session; none if it is not known."""
+        return self._of.get(key, ())
+
+    def replace(self, folder: Folder, owner: str, old: Sequence[Found], new: Sequence[Found]) -> set[Key]:
+        """Replace what was found in a file, and return the sessions that may have changed by it."""
+        touched = set()
+        kept = {id(found) for found in new}
+        for found in old:
+            if id(found) not in kept:
+                touched.add(found.key)
+                rest = tuple(each for each in self._of.get(found.key, ()) if each.found is not found)
+                if rest:
+                    self._of[found.key] = rest
+                else:
+                    self._of.pop(found.key, None)
+        had = {id(found) for found in old}
+        for found in new:
+            if id(found) not in had:
+                touched.add(found.key)
+                self._of[found.key] = (*self._of.get(found.key, ()), Candidate(found, folder, owner))
+        return touched
+
+    def changes(self, touched: Iterable[Key]) -> Changes:
+        """Return how sessions differ from what was last reported of them."""
+        found: list[Found] = []
+        vanished: list[Key] = []
+        for key in touched:
+            candidates = self._of.get(key)
+            if candidates is None:
+                if self._reported.pop(key, None) is not None:
+                    vanished.append(key)
+                continue
+            session = _joined([each.found for each in candidates])
+            if session != self._reported.get(key):
+                self._reported[key] = session
+                found.append(session)
+        return Changes(sorted(found, key=_age), vanished)
+
+
+def _age(found: Found) -> int:
+    return -found.changed_ns
+
+
+def _joined(founds: list[Found]) -> Found:
+    """Return one session of all that was found about it: the best address, with all that is known."""
+    if len(founds) == 1:
+        return founds[0]
+    best, *rest = sorted(founds, key=_worth, reverse=True)
+    metadata = best.metadata
+    for other in rest:
+        metadata = _filled(metadata, other.metadata)
+    parent = next((each.parent for each in (best, *rest) if each.parent is not None), None)
+    return best._replace(metadata=metadata, parent=parent)
+
+
+def _worth(found: Found) -> tuple[bool, int, int]:
+    suffix = found.path.suffix
+    rank = _WORST_SUFFIXES.index(suffix) if suffix in _WORST_SUFFIXES else len(_WORST_SUFFIXES)
+    return found.reach is not Reach.LISTED, rank, found.changed_ns
+
+
+def _filled(known: Metadata, other: Metadata) -> Metadata:
+    """Return metadata, with what is unknown in it taken from another place."""
+    return Metadata(
+        title=known.title or other.title,
+        is_users_title=(known if known.title else other).is_users_title,
+        prompt=known.prompt or other.prompt,
+        cwd=other.cwd if known.cwd is None else known.cwd,
+        branch=other.branch if known.branch is None else known.branch,
+        model=other.model if known.model is None else known.model,
+        began_ms=other.began_ms if known.began_ms is None else known.began_ms,
+        changed_ms=other.changed_ms if known.changed_ms is None else known.changed_ms,
+        is_archived=known.is_archived,
+    )
+
+
+# The entries of a folder in which sessions lie.
+
+_MOST_ENTRIES = 100_000
+"""Of a larger folder, the rest is not listed."""
+
+
+class Entries(NamedTuple):
+    """The entries of a folder that matter."""
+
+    files: dict[str, Stamp]
+    folders: dict[str, Kind]
+
+
+def entries_of(folder: Folder, uid: int) -> Entries:
+    """Return the entries that matter: regular files and folders, no links.
+
+    A name with a character that cannot be printed is left out: no agent writes one, and it could be neither
+    shown nor typed. Files of another user are left out.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    files: dict[str, Stamp] = {}
+    folders: dict[str, Kind] = {}
+    owner, below = folder.kind.owner, folder.kind.below
+    with os.scandir(folder.path) as entries:
+        for entry in islice(entries, _MOST_ENTRIES):
+            name = entry.name
+            if not name.isprintable():
+                continue
+            if owner(name) is not None:
+                status = _status_of(entry)
+                if status is not None and stat.S_ISREG(status.st_mode) and status.st_uid == uid:
+                    files[name] = stamp_of(status)
+            elif (kind := below(name)) is not None and entry.is_dir(follow_symlinks=False):
+                folders[name] = kind
+    return Entries(files, folders)
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Return the stamp of a file."""
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def regular_file(path: str, uid: int) -> Stamp | None:
+    """Return the stamp of the user's own regular file; None if it is gone, or is something else."""
+    try:
+        status = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return stamp_of(status) if stat.S_ISREG(status.st_mode) and status.st_uid == uid else None
+
+
+def own_folder(path: str, uid: int) -> int | None:
+    """Return the modification time of the user's own folder, in ns; None if it is not such a folder."""
+    try:
+        status = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns if stat.S_ISDIR(status.st_mode) and status.st_uid == uid else None
+
+
+def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Return the status of an entry; None if it has vanished."""
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+
+
+# The files of agents that cannot be read, in lines for the user. All other sessions are listed.
+
+_MOST_NAMED = 10
+_EXPECTED = (errno.ENOENT, errno.ENOTDIR, errno.ENOTSUP)
+"""A file has just been removed, or needs a package that is not installed. Opening it gives the reason."""
+
+
+def is_problem(error: OSError, *, is_known: bool) -> bool:
+    """Return whether the user should know that a file cannot be read.
+
+    Args:
+        error: Why it cannot be read.
+        is_known: Whether it was read before. If an agent writes it now, it is read again soon.
+    """
+    return error.errno not in _EXPECTED and not (is_known and error.errno == errno.EBUSY)
+
+
+def notes_of(problems: Iterable[OSError]) -> tuple[SafeText, ...]:
+    """Return a line for each file that cannot be read; the lines after the tenth are one that counts them."""
+    faults = {f"{each.filename}": each for each in problems}
+    lines = [f"{cannot_open(Path(name), error)}" for name, error in sorted(faults.items())]
+    if len(lines) > _MOST_NAMED:
+        lines[_MOST_NAMED:] = [f"{plural(len(lines) - _MOST_NAMED, 'other file')} cannot be opened"]
+    return tuple(map(safe_line, lines))
+
+
+# The folders in which sessions were found, and the passes over them.
+
+FULL_PASS_S = 60
+"""Each folder is scanned again after this time, with the stamps of its files: a file that grows does not
+change its folder."""
+_POLL_S = 1.0
+"""The shortest time between two readings of a database."""
+_FRESH_NS = 2 * 10**9
+"""A folder that had changed so shortly before it was scanned is scanned once more: the times of some file
+systems have a step of 2 s, and another change within the step would not be noticed."""
+_UNKNOWN_NS = -1
+_PART = 500
+"""The sessions of a folder that are read at once, which takes 10 ms."""
+_Pending = tuple[bool, int, int, int, Folder]
+"""A folder that waits for its scan: what orders it, its modification time, and itself."""
+
+
+class Tree:
+    """All folders that are known. It reads them, and records in the candidates what was found there."""
+
+    def __init__(self, roots: Callable[[], Roots], candidates: Candidates, uid: int) -> None:
+        """Create the tree; nothing is read yet.
+
+        Args:
+            roots: Returns the folders to begin with, which may not exist.
+            candidates: Is given what was found.
+            uid: The user whose files count.
+        """
+        self.problems: dict[str, OSError] = {}
+        """Why a file could not be read when that was tried last, by its path."""
+        self._new_roots = roots
+        self._candidates = candidates
+        self._uid = uid
+        self._roots: Roots = {}
+        self._known: dict[str, Folder] = {}
+        """The folders below the roots, by their paths."""
+        self._queue: deque[Folder] = deque()
+        """All folders, in the order in which they are due for a full scan."""
+        self._polled: dict[int, float] = {}
+        """When each folder of databases was read last, by its identity: a monotonic time in seconds."""
+        self._order = count()
+
+    def find_roots(self) -> list[Folder]:
+        """Return the roots that were not there before, such as those that a link leads to since then."""
+        new = {key: folder for key, folder in self._new_roots().items() if key not in self._roots}
+        self._roots |= new
+        self._queue.extend(new.values())
+        return list(new.values())
+
+    def explore(self, folders: Iterable[Folder], first: Container[str] = ()) -> Iterator[set[Key]]:
+        """Scan folders and all folders that are new in them, those that were changed last first.
+
+        Args:
+            folders: The folders.
+            first: The paths of folders that come before all others.
+
+        Yields:
+            The sessions that may have changed, after each folder with sessions.
+        """
+        pending: list[_Pending] = []
+        for folder in folders:
+            yield from self._enter(folder, pending, first)
+        while pending:
+            *_, changed_ns, folder = heappop(pending)
+            for each in (yield from self._scan(folder, changed_ns)):
+                yield from self._enter(each, pending, first)
+
+    def changed(self) -> Iterator[set[Key]]:
+        """Scan the folders whose modification time has changed; databases are compared themselves."""
+        now_ns = time.time_ns()
+        for folder in [*self._roots.values(), *self._known.values()]:
+            known_ns = folder.changed_ns
+            if known_ns != _UNKNOWN_NS and known_ns + folder.kind.cools_after_s * 10**9 < now_ns:
+                continue
+            changed_ns = own_folder(folder.path, self._uid)
+            if changed_ns is None:
+                yield self._forget(folder)
+            elif changed_ns != known_ns:
+                yield from self.explore([folder])
+            elif folder.kind.is_polled:
+                yield self.poll(folder)
+
+    def due(self, now: float, share: float) -> Iterator[set[Key]]:
+        """Scan the folders that were not scanned for a minute.
+
+        Args:
+            now: The time, in seconds of the caller's clock.
+            share: The share of all folders that is scanned at most, so that they do not all come at once.
+        """
+        for _ in range(int(len(self._queue) * share) + 1):
+            if not self._queue or now - self._queue[0].passed_at < FULL_PASS_S:
+                return
+            folder = self._queue.popleft()
+            if self._is_known(folder):
+                folder.passed_at = now
+                self._queue.append(folder)
+                yield from self.explore([folder])
+
+    def poll(self, folder: Folder) -> set[Key]:
+        """Compare the files of a folder of databases, at most once a second."""
+        now = time.monotonic()
+        if now - self._polled.get(id(folder), -_POLL_S) < _POLL_S:
+            return set()
+        self._polled[id(folder)] = now
+        return set().union(*self._take(folder, self._stamps(folder, folder.files)))
+
+    def restat(self, candidate: Candidate) -> set[Key]:
+        """Compare the files of one session."""
+        folder, owner = candidate.folder, candidate.owner
+        if folder.kind.is_polled:
+            return self.poll(folder)
+        changed = []
+        for name in (owner, *folder.kind.beside(owner)):
+            stamp = regular_file(os.path.join(folder.path, name), self._uid)
+            if stamp != folder.files.get(name):
+                changed.append(name)
+                if stamp is None:
+                    del folder.files[name]
+                else:
+                    folder.files[name] = stamp
+        if not changed:
+            return set()
+        _warm(folder, candidate.found.id)
+        return self._read(folder, owner, changed)
+
+    def _enter(self, folder: Folder, pending: list[_Pending], first: Container[str]) -> Iterator[set[Key]]:
+        """Put a folder with sessions among those that wait for a scan; scan a folder of folders at once."""
+        waiting = [folder]
+        while waiting:
+            each = waiting.pop()
+            changed_ns = own_folder(each.path, self._uid)
+            if changed_ns is None:
+                yield self._forget(each)
+            elif each.kind.holds_sessions:
+                heappush(pending, (each.path not in first, -changed_ns, next(self._order), changed_ns, each))
+            else:
+                waiting += yield from self._scan(each, changed_ns)
+
+    def _scan(self, folder: Folder, changed_ns: int) -> Generator[set[Key], None, list[Folder]]:
+        """Scan a folder; yield the sessions that may have changed, return the folders that are new in it."""
+        try:
+            entries = entries_of(folder, self._uid)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            yield self._forget(folder)
+            return []
+        except OSError:  # such as too many open files: what was known still holds
+            folder.changed_ns = _UNKNOWN_NS
+            return []
+        is_fresh = abs(time.time_ns() - changed_ns) < _FRESH_NS
+        folder.changed_ns = _UNKNOWN_NS if is_fresh else changed_ns
+        if folder.kind.is_polled:
+            self._polled[id(folder)] = time.monotonic()
+        yield from self._take(folder, entries.files)
+        for name in folder.folders.keys() - entries.folders.keys():
+            gone = folder.folders.pop(name)
+            self._known.pop(gone.path, None)
+            yield self._forget(gone)
+        new = []
+        for name, kind in entries.folders.items():
+            if name not in folder.folders:
+                path = os.path.join(folder.path, name)
+                each = folder.folders[name] = self._known[path] = Folder(path, kind)
+                self._queue.append(each)
+                new.append(each)
+        return new
+
+    def _stamps(self, folder: Folder, names: Iterable[str]) -> dict[str, Stamp]:
+        stamps = ((name, regular_file(os.path.join(folder.path, name), self._uid)) for name in names)
+        return {name: stamp for name, stamp in stamps if stamp is not None}
+
+    def _take(self, folder: Folder, files: dict[str, Stamp]) -> Iterator[set[Key]]:
+        """Replace the files of a folder; yield the sessions that may have changed, newest first, in parts.
+
+        A folder of 100,000 sessions takes 2 s, and its newest ones are to be shown before.
+        """
+        before, folder.files = folder.files, files
+        if files == before:
+            return
+        changed: dict[str, list[str]] = {}
+        for name in {**before, **files}:
+            owner = folder.kind.owner(name)
+            if owner is not None and before.get(name) != files.get(name):
+                changed.setdefault(owner, []).append(name)
+        newest = iter(sorted(changed.items(), key=lambda item: -_changed_ns(files.get(item[0]))))
+        while part := list(islice(newest, _PART)):
+            yield set().union(*(self._read(folder, owner, names) for owner, names in part))
+
+    def _read(self, folder: Folder, owner: str, changed: list[str]) -> set[Key]:
+        """Read what is known of the sessions in a file, and return those that may have changed.
+
+        Of a file that cannot be read, what was known holds.
+        """
+        previous = folder.founds.get(owner, ())
+        spot = Spot(folder, owner, previous, changed)
+        self.problems.pop(spot.path, None)
+        try:
+            with reading(spot.path):
+                found = folder.kind.read(spot)
+        except OSError as error:
+            if is_problem(error, is_known=bool(previous)):
+                self.problems[spot.path] = error
+            return set()
+        if found:
+            folder.founds[owner] = found
+        else:
+            folder.founds.pop(owner, None)
+        return self._candidates.replace(folder, owner, previous, found)
+
+    def _forget(self, folder: Folder) -> set[Key]:
+        """Forget what was in a folder that is gone or cannot be read, and the folders in it."""
+        touched: set[Key] = set()
+        waiting = [folder]
+        while waiting:
+            each = waiting.pop()
+            touched.update(*self._take(each, {}))
+            waiting += each.folders.values()
+            each.folders = {}
+            each.changed_ns = _UNKNOWN_NS
+            if each is not folder:
+                self._known.pop(each.path, None)
+        return touched
+
+    def _is_known(self, folder: Folder) -> bool:
+        return self._known.get(folder.path) is folder or any(folder is each for each in self._roots.values())
+
+
+def _changed_ns(stamp: Stamp | None) -> int:
+    """Return the modification time of a file; 0 if it is gone."""
+    return 0 if stamp is None else stamp.changed_ns
+
+
+def _warm(folder: Folder, session_id: str) -> None:
+    """Let the next look scan the folders of a session that goes on: it may get subagents, however old it is.
+
+    They lie in a folder with the id of the session, or in the one in which the session lies itself.
+    """
+    own = folder.folders.get(session_id)
+    waiting = [own] if own is not None else []
+    if folder.name == session_id:
+        waiting += folder.folders.values()
+    while waiting:
+        each = waiting.pop()
+        each.changed_ns = _UNKNOWN_NS
+        waiting += each.folders.values()
+
+
+PASS_S = 2.0
+"""The time between two looks at the modification times of all folders, in seconds."""
+_LEAST_SHARE = 2 * PASS_S / FULL_PASS_S
+"""The share of the folders that one look scans fully: all within half a minute, none of them at once."""
+_BATCH_S = 0.02
+"""Batches come at this distance, so that the first rows are shown long before the last folder is read."""
+
+
+class Places:
+    """Finds sessions. One thread uses it."""
+
+    def __init__(self, environ: Mapping[str, str], home: Path, uid: int) -> None:
+        """Create it; nothing is read yet.
+
+        Args:
+            environ: The environment, whose variables may move the folders of agents.
+            home: The home folder.
+            uid: The user whose files count; those of others are left out.
+        """
+        self._candidates = Candidates()
+        self._tree = Tree(Layouts(environ, home).roots, self._candidates, uid)
+        self.problems: Mapping[str, OSError] = self._tree.problems
+        """Why a file cannot be read, by its path."""
+        self._passed_at = -math.inf
+        """The time of the last look at the folders, in seconds of the caller's clock."""
+        self._roots_at = -math.inf
+
+    def first(self) -> Iterator[list[Found]]:
+        """Find all sessions, and yield them in batches: first those of folders that changed last.
+
+        A session is yielded again if more was found about it.
+        """
+        touched: set[Key] = set()
+        yielded_at = -math.inf
+        roots = self._tree.find_roots()
+        urgent = set().union(*(root.kind.urgent(root.path) for root in roots))
+        for keys in self._tree.explore(roots, urgent):
+            touched |= keys
+            if touched and time.monotonic() - yielded_at >= _BATCH_S:
+                yield self._candidates.changes(touched).found
+                touched = set()
+                yielded_at = time.monotonic()
+        if touched:
+            yield self._candidates.changes(touched).found
+
+    def refresh(self, now: float) -> Changes:
+        """Look again at what is due: the folders every 2 s, and all files within a minute.
+
+        Args:
+            now: The time, in seconds of a clock that does not go back.
+
+        Returns:
+            What has changed since the last report.
+        """
+        passed_s = now - self._passed_at
+        if passed_s < PASS_S:
+            return Changes([], [])
+        self._passed_at = now
+        touched: set[Key] = set()
+        if now - self._roots_at >= FULL_PASS_S:
+            self._roots_at = now
+            touched.update(*self._tree.explore(self._tree.find_roots()))
+        touched.update(*self._tree.changed())
+        share = min(1.0, 2 * passed_s / FULL_PASS_S) if math.isfinite(passed_s) else _LEAST_SHARE
+        touched.update(*self._tree.due(now, share))
+        return self._candidates.changes(touched)
+
+    def check(self, keys: Iterable[Key]) -> Changes:
+        """Look at the files of some sessions only.
+
+        Returns:
+            What has changed since the last report.
+        """
+        touched: set[Key] = set()
+        for key in keys:
+            for candidate in self._candidates.of(key):
+                touched |= self._tree.restat(candidate)
+        return self._candidates.changes(touched)

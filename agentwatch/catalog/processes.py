@@ -1,0 +1,583 @@
+"""The processes of the known agents on this machine."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from typing import NamedTuple
+
+from agentwatch.agents.program import Command as Look
+from agentwatch.agents.registry import programs
+from agentwatch.catalog.row import Process
+from agentwatch.sources.proc import Proc, Stat
+
+# Which agent a command line belongs to.
+
+_UNKNOWN = Look(())
+
+_INTERPRETERS = frozenset({"node", "nodejs", "bun", "deno", "sh", "bash", "dash", "zsh"})
+_RUNNERS = frozenset({"run", "x"})
+"""The word between the interpreter and the script: `bun run gemini`."""
+_WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file"})
+"""The options of Node.js whose value is the next argument."""
+_CODE = frozenset({"-c", "-e", "-m", "-p", "--eval", "--print"})
+"""The options that run code or a module, not a script."""
+_NO_SESSION = frozenset(
+    {"agents", "auth", "completion", "config", "doctor", "export", "extensions", "import", "install"}
+    | {"login", "logout", "mcp", "models", "plugin", "plugins", "setup-token", "stats", "uninstall", "update"}
+    | {"upgrade", "--help", "-h", "--version", "-v", "--ripgrep"}
+)
+"""The first arguments of processes of an agent that have no session, because they manage something."""
+_SESSION_OPTIONS = frozenset({"--resume", "-r", "resume", "--session", "-s", "--session-id"})
+_FORKS = frozenset({"--fork-session", "fork"})
+_LEAST_ID = 8
+"""Shorter values are no ids: Gemini numbers its sessions, `--resume 5`."""
+
+
+class Command(NamedTuple):
+    """The command line of an agent."""
+
+    agent: str
+    rest: tuple[str, ...]
+    """The arguments after the program or script."""
+    is_script: bool
+    """Whether an interpreter runs it."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the process serves several sessions."""
+        return any(word in self.rest for word in look_of(self.agent).servers)
+
+    @property
+    def folder(self) -> str | None:
+        """The folder that the arguments name for the session; None without one."""
+        for option in look_of(self.agent).folder_options:
+            for word, value in zip(self.rest, self.rest[1:], strict=False):
+                if word == option:
+                    return value
+            for word in self.rest:
+                if word.startswith(f"{option}=") and option.startswith("--"):
+                    return word.partition("=")[2]
+        return None
+
+
+def command_of(arguments: Sequence[str]) -> Command | None:
+    """Return the command of an agent; None for any other program.
+
+    Args:
+        arguments: The arguments of the process, of which the first is the program.
+    """
+    if len(arguments) == 1 and " " in arguments[0]:
+        arguments = arguments[0].split()  # a program that has set its title: `npm exec @google/gemini-cli`
+    if not arguments:
+        return None
+    program = _name(arguments[0])
+    if agent := _named(program):
+        return _command(agent, arguments[1:], is_script=False)
+    if program not in _INTERPRETERS and not program.startswith("python"):
+        return None
+    place = _script(arguments)
+    if place is None:
+        return None
+    script = arguments[place]
+    agent = _named(_name(script)) or _packaged(script)
+    return _command(agent, arguments[place + 1 :], is_script=True) if agent else None
+
+
+def session_in(agent: str, arguments: Sequence[str]) -> str | None:
+    """Return the id or the path of the session that arguments resume; None if they name no session.
+
+    Args:
+        agent: The short name of the agent.
+        arguments: The arguments of the process.
+    """
+    if not _FORKS.isdisjoint(arguments):
+        return None
+    for word, following in zip(arguments, (*arguments[1:], ""), strict=False):
+        option, _, value = word.partition("=")
+        if option not in _SESSION_OPTIONS or option in look_of(agent).own_ids:
+            continue
+        value = value or following
+        if len(value) >= _LEAST_ID and not value.startswith("-"):
+            return value
+    return None
+
+
+def _command(agent: str, rest: Sequence[str], *, is_script: bool) -> Command | None:
+    first = frozenset(rest[:1])
+    if first & _NO_SESSION or first & look_of(agent).helpers:
+        return None
+    return Command(agent, tuple(rest), is_script)
+
+
+def _script(arguments: Sequence[str]) -> int | None:
+    """Return the place of the script that an interpreter runs; None if it runs none."""
+    skips = False
+    for place, word in enumerate(arguments[1:], 1):
+        if skips or word in _RUNNERS:
+            skips = False
+        elif word in _CODE:
+            return None
+        elif word in _WITH_VALUE:
+            skips = True
+        elif not word.startswith("-"):
+            return place
+    return None
+
+
+def _name(path: str) -> str:
+    """Return the name of a program without its folder and ending."""
+    return os.path.basename(path).removesuffix(".js").removesuffix(".mjs").removesuffix(".exe")
+
+
+def _named(name: str) -> str | None:
+    looks = _looks()
+    for prefix, agent in looks.releases:
+        if name.startswith(prefix):
+            return agent
+    return looks.names.get(name)
+
+
+def _packaged(path: str) -> str | None:
+    for package, agent in _looks().packages:
+        if f"/{package}/" in path:
+            return agent
+    return None
+
+
+def look_of(agent: str) -> Look:
+    """Return how the processes of an agent look, by its short name."""
+    return _looks().of.get(agent, _UNKNOWN)
+
+
+class _Looks(NamedTuple):
+    """How the processes of all agents look."""
+
+    of: dict[str, Look]
+    names: dict[str, str]
+    """The short name of the agent by the name of its program."""
+    packages: tuple[tuple[str, str], ...]
+    releases: tuple[tuple[str, str], ...]
+
+
+@cache
+def _looks() -> _Looks:
+    of = {program.name: program.command for program in programs() if program.command is not None}
+    return _Looks(
+        of,
+        {name: agent for agent, look in of.items() for name in look.names},
+        tuple((package, agent) for agent, look in of.items() for package in look.packages),
+        tuple((prefix, agent) for agent, look in of.items() for prefix in look.releases),
+    )
+
+
+# The processes of a system without /proc, such as macOS, by `ps` and `lsof`.
+# They run in a thread with a time limit: `lsof` can take tens of seconds. Nothing waits for them.
+
+_SECONDS = 2.0
+"""The time between two runs."""
+_PS_LIMIT_SECONDS = 5.0
+_LSOF_LIMIT_SECONDS = 10.0
+_LSOF_PAUSE_SECONDS = 60.0
+"""The pause after an `lsof` that took too long."""
+_MOST_OUTPUT = 1 << 20
+_MOST_ARGUMENTS = 64
+_MOST_ARGUMENT = 300
+_MOST_PIDS = 100
+"""The number of processes whose folder is looked up at once."""
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC"}
+
+
+class Listed(NamedTuple):
+    """A process as `ps` shows it."""
+
+    pid: int
+    parent: int
+    began_ms: int
+    arguments: tuple[str, ...]
+    """The command line, split at blanks."""
+
+
+class ProcessTable:
+    """Runs `ps` in a thread, and keeps what it has shown."""
+
+    def __init__(self, uid: int) -> None:
+        self._uid = uid
+        self._due = 0.0
+        self._thread: threading.Thread | None = None
+        self._lsof_due = 0.0
+        self.listed: dict[int, Listed] = {}
+        self.is_known = False
+        """Whether `ps` has shown the processes once."""
+        self.cwds: dict[int, str] = {}
+        """The working directories of the processes that were asked for."""
+
+    def refresh(self, now: float, wanted: Sequence[int]) -> None:
+        """Start the next run if it is due and the last one has ended.
+
+        Args:
+            now: The time, in seconds.
+            wanted: The processes whose working directory is needed.
+        """
+        if now < self._due or (self._thread is not None and self._thread.is_alive()):
+            return
+        self._due = now + _SECONDS
+        self._thread = threading.Thread(target=self._run, args=(tuple(wanted),), daemon=True, name="ps")
+        self._thread.start()
+
+    def _run(self, wanted: tuple[int, ...]) -> None:
+        listed = listed_processes(("-U", str(self._uid)))
+        if listed is None:
+            return
+        self.cwds = {pid: cwd for pid, cwd in self.cwds.items() if _is_same(pid, self.listed, listed)}
+        self.listed = listed
+        self.is_known = True
+        missing = [pid for pid in wanted if pid in listed and pid not in self.cwds][:_MOST_PIDS]
+        if missing and time.monotonic() >= self._lsof_due:
+            shown = _output(
+                ("lsof", "-n", "-P", "-w", "-a", "-p", ",".join(map(str, missing)), "-d", "cwd", "-Fn"),
+                _LSOF_LIMIT_SECONDS,
+            )
+            if shown is None:
+                self._lsof_due = time.monotonic() + _LSOF_PAUSE_SECONDS
+            else:
+                self.cwds = {**self.cwds, **folders_in(shown)}
+
+
+def listed_processes(selection: tuple[str, ...]) -> dict[int, Listed] | None:
+    """Return the processes that `ps` shows, by their id; None if there are none, or it takes
+    longer than 5 s.
+
+    Args:
+        selection: The options that select processes: `-U 501`, `-p 1234`.
+    """
+    shown = _output(("ps", *selection, "-o", "pid=,ppid=,lstart=,command="), _PS_LIMIT_SECONDS)
+    if shown is None:
+        return None
+    found = (_listed(line) for line in shown.splitlines())
+    return {each.pid: each for each in found if each is not None} or None
+
+
+def folders_in(shown: str) -> dict[int, str]:
+    """Return the folders that `lsof -Fn` shows, by the process: lines of `p` and the id, `n` and the path."""
+    found, pid = {}, 0
+    for line in shown.splitlines():
+        if line.startswith("p") and line[1:].isdecimal():
+            pid = int(line[1:])
+        elif line.startswith("n/"):
+            found[pid] = line[1:]
+    return found
+
+
+def started_ms(text: str) -> int | None:
+    """Return the time that `ps` shows as `lstart`, `Sat Sep 12 15:07:13 2026` (UTC), in milliseconds.
+
+    Returns:
+        The milliseconds since the epoch; None if the text is no such time.
+    """
+    import calendar
+
+    match text.split():
+        case [_, month, day, clock, year] if month in _MONTHS:
+            with suppress(ValueError, OverflowError):
+                hour, minute, second = map(int, clock.split(":"))
+                when = (int(year), _MONTHS.index(month) + 1, int(day), hour, minute, second)
+                return calendar.timegm(when) * 1000
+    return None
+
+
+def _listed(line: str) -> Listed | None:
+    words = line.split(None, 7)
+    if len(words) < 8 or not (words[0].isdecimal() and words[1].isdecimal()):
+        return None
+    began = started_ms(" ".join(words[2:7]))
+    if began is None:
+        return None
+    arguments = tuple(word[:_MOST_ARGUMENT] for word in words[7].split()[:_MOST_ARGUMENTS])
+    return Listed(int(words[0]), int(words[1]), began, arguments)
+
+
+def _is_same(pid: int, before: dict[int, Listed], after: dict[int, Listed]) -> bool:
+    return pid in before and pid in after and before[pid].began_ms == after[pid].began_ms
+
+
+def _output(command: tuple[str, ...], seconds: float) -> str | None:
+    """Return what a program prints; None if there is no such program, or it takes too long."""
+    import subprocess  # takes 3 ms, which a prompt would wait for
+
+    try:
+        ran = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+            env={**os.environ, **_ENVIRONMENT},
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return ran.stdout[:_MOST_OUTPUT].decode("utf-8", "replace")
+
+
+_FULL_SECONDS = 10.0
+"""The time between two readings of all processes, 12 µs each. In between, only new ones, the agents and their
+children are read."""
+_YOUNG_MS = 5000
+"""A process of this age may still become an agent: a shell starts it with `exec`."""
+_FORK_MS = 2000
+_FILES_SECONDS = 5.0
+_WINDOW_SECONDS = 5.0
+_LEAST_WINDOW_SECONDS = 1.5
+_IDLE_SHARE = 0.03
+"""The share of one core below which an agent counts as idle; the timers of one that waits use less."""
+_MOST_READINGS = 40
+_MOST_PATHS = 256
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+class _Agent:
+    """What is read once of the process of an agent, and what is kept from one reading to the next."""
+
+    __slots__ = (
+        *("arguments", "began", "began_ms", "command", "cwd", "files_due", "open_paths", "opened_ms"),
+        "readings",
+    )
+
+    def __init__(self, stat: Stat, command: Command, arguments: tuple[str, ...], cwd: str | None) -> None:
+        self.began = stat.began
+        self.began_ms = stat.began_ms
+        self.command = command
+        self.arguments = arguments
+        self.cwd = cwd
+        self.files_due = 0.0
+        self.open_paths: tuple[str, ...] = ()
+        self.opened_ms: int | None = None
+        self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
+        """The time of a reading, in seconds, and the CPU time used by then, in clock ticks."""
+
+    def is_idle(self, now: float, ticks: int) -> bool | None:
+        """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet."""
+        readings = self.readings
+        while readings and not 0 <= now - readings[0][0] <= _WINDOW_SECONDS:
+            readings.popleft()
+        readings.append((now, ticks))
+        seconds = now - readings[0][0]
+        if seconds < _LEAST_WINDOW_SECONDS:
+            return None
+        return (ticks - readings[0][1]) / _TICKS_PER_SECOND < _IDLE_SHARE * seconds
+
+
+class Processes:
+    """Finds the agents among the processes of the own user."""
+
+    def __init__(self, uid: int | None = None, proc: Proc | None = None) -> None:
+        """Create an empty table.
+
+        Args:
+            uid: The user whose processes count; None for the own one.
+            proc: Where the processes are read; None for /proc.
+        """
+        self._uid = os.geteuid() if uid is None else uid
+        self._proc = proc or Proc()
+        self._table = None if self._proc.exists() else ProcessTable(self._uid)
+        self._stats: dict[int, Stat] = {}
+        self._young: set[int] = set()
+        self._agents: dict[int, _Agent] = {}
+        self._full_due = 0.0
+        self.agents: dict[int, Process] = {}
+        """The processes of agents by their id, without wrappers."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the processes were read; on a system without /proc that takes a moment."""
+        return self._table is None or self._table.is_known
+
+    def refresh(self, now: float) -> None:
+        """Read what may have changed.
+
+        Args:
+            now: The time, in seconds since the epoch.
+        """
+        if self._table is not None:
+            self._refresh_from_table(self._table, now)
+            return
+        self._read_stats(now)
+        children = _children(
+            self._agents, ((pid, stat.parent, stat.began_ms) for pid, stat in self._stats.items())
+        )
+        agents = {}
+        for pid, agent in self._agents.items():
+            stat = self._stats[pid]
+            self._look_at_files(pid, agent, now)
+            agents[pid] = Process(
+                pid,
+                agent.began,
+                agent.command.agent,
+                agent.began_ms,
+                agent.cwd,
+                agent.arguments,
+                *children.get(pid, (0, None)),
+                agent.open_paths,
+                agent.opened_ms,
+                agent.command.is_shared,
+                is_idle=agent.is_idle(now, stat.ticks),
+            )
+        parents = {pid: self._stats[pid].parent for pid in agents}
+        commands = {pid: each.command for pid, each in self._agents.items()}
+        self.agents = _without_wrappers(agents, parents, commands, now)
+
+    def _read_stats(self, now: float) -> None:
+        """Read the state of the processes that may have changed, and find the agents among the new ones."""
+        pids = self._proc.pids()
+        is_full = not 0 <= self._full_due - now <= _FULL_SECONDS
+        if is_full:
+            self._full_due = now + _FULL_SECONDS
+        for gone in self._stats.keys() - pids:
+            self._forget(gone)
+        for pid in pids:
+            known = self._stats.get(pid)
+            if not (is_full or known is None or pid in self._young or self._is_of_agent(pid, known)):
+                continue
+            stat = self._proc.stat(pid)
+            if stat is None:
+                self._forget(pid)
+                continue
+            is_new = known is None or known.began != stat.began
+            if is_new:
+                self._forget(pid)
+            is_young = 0 <= now * 1000 - stat.began_ms <= _YOUNG_MS
+            (self._young.add if is_young else self._young.discard)(pid)
+            self._stats[pid] = stat
+            if is_new or is_young or (known is not None and known.name != stat.name):
+                self._identify(pid, stat)
+
+    def _is_of_agent(self, pid: int, stat: Stat) -> bool:
+        return pid in self._agents or stat.parent in self._agents
+
+    def _forget(self, pid: int) -> None:
+        self._stats.pop(pid, None)
+        self._young.discard(pid)
+        self._agents.pop(pid, None)
+
+    def _identify(self, pid: int, stat: Stat) -> None:
+        """Find out whether a process is an agent. Once it is one, only its folder may still change."""
+        proc = self._proc
+        if proc.uid(pid) != self._uid:
+            return
+        arguments = proc.arguments(pid)
+        is_title = len(arguments) < 2  # some agents replace their command line by a title
+        command = command_of(arguments) or (command_of((stat.name,)) if is_title else None)
+        known = self._agents.get(pid)
+        if known is not None and (is_title or (command and command.rest == known.command.rest)):
+            known.cwd = _folder(proc.cwd(pid), known.command)
+            return
+        if command is None:
+            self._agents.pop(pid, None)
+            return
+        cwd = _folder(proc.cwd(pid), command)
+        self._agents[pid] = _Agent(stat, command, arguments, cwd)
+
+    def _look_at_files(self, pid: int, agent: _Agent, now: float) -> None:
+        """Look up the open files of an agent that keeps those of its sessions open, at most every 5 s."""
+        is_of_session = look_of(agent.command.agent).opens
+        if is_of_session is None or 0 <= agent.files_due - now <= _FILES_SECONDS:
+            return
+        agent.files_due = now + _FILES_SECONDS
+        paths = self._proc.open_paths(pid)
+        if paths is None:
+            agent.opened_ms = None
+            return
+        agent.opened_ms = int(now * 1000)
+        agent.open_paths = tuple(sorted({path for path in paths if is_of_session(path)})[:_MOST_PATHS])
+
+    def _refresh_from_table(self, table: ProcessTable, now: float) -> None:
+        table.refresh(now, list(self.agents))
+        listed = table.listed
+        commands = {pid: found for pid, each in listed.items() if (found := command_of(each.arguments))}
+        children = _children(commands, ((pid, each.parent, each.began_ms) for pid, each in listed.items()))
+        agents = {
+            pid: Process(
+                pid,
+                0,
+                command.agent,
+                listed[pid].began_ms,
+                _folder(table.cwds.get(pid), command),
+                listed[pid].arguments,
+                *children.get(pid, (0, None)),
+                is_shared=command.is_shared,
+            )
+            for pid, command in commands.items()
+        }
+        parents = {pid: listed[pid].parent for pid in agents}
+        self.agents = _without_wrappers(agents, parents, commands, now)
+
+
+def _children(
+    agents: Container[int], processes: Iterable[tuple[int, int, int]]
+) -> dict[int, tuple[int, int | None]]:
+    """Return the number of child processes of each agent that has some, and the start of the youngest.
+
+    Args:
+        agents: The ids of the agents.
+        processes: The id, the parent and the start of each process, in milliseconds since the epoch.
+    """
+    found: dict[int, tuple[int, int | None]] = {}
+    for _, parent, began_ms in processes:
+        if parent in agents:
+            count, youngest = found.get(parent, (0, None))
+            found[parent] = count + 1, max(youngest or began_ms, began_ms)
+    return found
+
+
+def _without_wrappers(
+    agents: dict[int, Process], parents: Mapping[int, int], commands: Mapping[int, Command], now: float
+) -> dict[int, Process]:
+    """Return the agents without those that have only started another with the same arguments.
+
+    The package of Codex is a script that starts the program, and Gemini starts itself with more memory. A
+    process that an agent has just forked has the command line of the agent until it runs its program.
+    """
+    left_out = set()
+    for pid, parent in parents.items():
+        child, wrapper = agents[pid], agents.get(parent)
+        if wrapper is None or wrapper.agent != child.agent:
+            continue
+        is_new = now * 1000 - (child.began_ms or 0) < _FORK_MS
+        if is_new and child.arguments == wrapper.arguments:
+            left_out.add(pid)
+        elif commands[parent].is_script and commands[parent].rest == commands[pid].rest:
+            left_out.add(parent)
+    return {pid: process for pid, process in agents.items() if pid not in left_out}
+
+
+def _folder(cwd: str | None, command: Command) -> str | None:
+    """Return the folder of the session: that of the arguments, or else that of the process."""
+    named = command.folder
+    if named is None:
+        return cwd
+    return os.path.normpath(os.path.join(cwd, named)) if cwd else named if os.path.isabs(named) else None
+
+
+# Whether a process is still the one that was found: its id may be used again.
+
+
+def is_same_process(process: Process, proc: Proc | None = None) -> bool:
+    """Return whether a process still runs, judged by its id and its start, which are read now.
+
+    Args:
+        process: The process as it was found.
+        proc: Where the processes are read; None for /proc. Without it `ps` is asked, which takes 10 ms.
+    """
+    proc = proc or Proc()
+    if proc.exists():
+        stat = proc.stat(process.pid)
+        return stat is not None and process.began > 0 and stat.began == process.began
+    listed = (listed_processes(("-p", str(process.pid))) or {}).get(process.pid)
+    return listed is not None and listed.began_ms == process.began_ms

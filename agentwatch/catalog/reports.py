@@ -1,0 +1,353 @@
+"""All that agents, and hooks in them, say about their sessions on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from functools import partial
+from heapq import nlargest
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from agentwatch.agents.described import FileState, file_state, own_files
+from agentwatch.agents.fields import Fields, number, text
+from agentwatch.agents.found import Key
+from agentwatch.agents.program import imported
+from agentwatch.agents.registry import programs
+from agentwatch.agents.reported import Life, Reporter, Said, State
+from agentwatch.agents.session_folders import SessionFolder, session_folders
+from agentwatch.base.faults import reading
+from agentwatch.recording import (
+    SessionFiles,
+    is_being_written,
+    is_locked,
+    open_regular,
+    read_process,
+    sessions_folder,
+)
+from agentwatch.sources.proc import Proc
+
+# Which of the own recordings are being written, by their lock and by `STEM.json`.
+
+AGENT = "agentwatch"
+_ENDING = ".ndjson"
+_FULL_SECONDS = 60.0
+"""The time between two readings of the folder if its time has not changed. A recording may have been read
+after it was created and before it was locked."""
+_MOST_NEW = 200
+"""How many recordings are read at once, the newest first: reading one takes 50 us."""
+
+
+class OwnRecordings:
+    """Finds the recordings that are being written. Of the others nothing is said."""
+
+    def __init__(self, folder: Path, uid: int) -> None:
+        """Create it without recordings.
+
+        Args:
+            folder: The folder of the recordings.
+            uid: The user whose files count.
+        """
+        self._folder = folder
+        self._uid = uid
+        self._changed_ns = -1
+        self._unread: list[str] = []
+        """The stems that are not read yet, the oldest first."""
+        self._ended: dict[str, FileState] = {}
+        """The recordings that have ended, as they were then."""
+        self._full_due = 0.0
+        self.said: dict[Key, Said] = {}
+
+    def refresh(self, now: float) -> bool:
+        """Read what may have changed, and return whether something new is said.
+
+        Args:
+            now: The time, in seconds since the epoch.
+        """
+        self._list(now)
+        said = {}
+        due = [stem for _, stem in self.said]
+        due += reversed(self._unread[-_MOST_NEW:])
+        del self._unread[-_MOST_NEW:]
+        for stem in due:
+            files = SessionFiles(self._folder / f"{stem}{_ENDING}")
+            state = file_state(files.recording, self._uid)
+            if state is None:
+                continue
+            found = _writer(files, stem)
+            if found is None:
+                self._ended[stem] = state
+            else:
+                said[AGENT, stem] = found
+        has_changed = said != self.said
+        self.said = said
+        return has_changed
+
+    def _list(self, now: float) -> None:
+        """Find the recordings that are new, or have changed since they had ended."""
+        try:
+            changed_ns = os.lstat(self._folder).st_mtime_ns
+        except OSError:
+            changed_ns = 0
+        if changed_ns == self._changed_ns and 0 <= self._full_due - now <= _FULL_SECONDS:
+            return
+        self._full_due = now + _FULL_SECONDS
+        self._changed_ns = changed_ns if FileState(0, 0, changed_ns).is_settled else -1
+        states = {
+            name.removesuffix(_ENDING): state
+            for name, state in own_files(self._folder, self._uid, lambda name: name.endswith(_ENDING))
+        }
+        for gone in self._ended.keys() - states.keys():
+            del self._ended[gone]
+        self._unread = sorted(
+            stem
+            for stem, state in states.items()
+            if self._ended.get(stem) != state and (AGENT, stem) not in self.said
+        )
+
+
+def _writer(files: SessionFiles, stem: str) -> Said | None:
+    """Return what is said of a recording that is being written; None if it has ended."""
+    process = read_process(files.process)
+    try:
+        fd = open_regular(files.recording)
+    except OSError:
+        return None
+    try:
+        if not is_being_written(fd, process):
+            return None
+        has_locks = is_locked(fd) is not None
+    finally:
+        os.close(fd)
+    if process is None:
+        return Said(AGENT, stem, Life.LIVE if has_locks else Life.UNKNOWN)
+    return Said(AGENT, stem, Life.LIVE, process.pid, began_ms=process.started_ms)
+
+
+# What the hooks of agents have logged: `hooks/AGENT/SESSION.log` in the folder of agentwatch.
+# Each line is a JSON object: `{"event":"PermissionRequest","tool":"shell","at_ms":1770823449274}`. A log
+# does not say whether the agent still runs: one that is killed leaves its last line.
+
+_HOOK_LOGS_FULL_SECONDS = 5.0
+"""The time between two readings of all logs. In between, only those that changed last are asked."""
+_MOST_AGENTS = 32
+_MOST_LOGS = 256
+_MOST_RECENT = 64
+_MOST_BYTES = 4 << 10
+_HOOK_LOGS_ENDING = ".log"
+_STATES = {
+    "permissionrequest": State.ASKS,
+    "userpromptsubmit": State.WORKING,
+    "beforesubmitprompt": State.WORKING,
+    "beforeagent": State.WORKING,
+    "pretooluse": State.WORKING,
+    "posttooluse": State.WORKING,
+    "beforetool": State.WORKING,
+    "aftertool": State.WORKING,
+    "beforeshellexecution": State.WORKING,
+    "aftershellexecution": State.WORKING,
+    "beforemcpexecution": State.WORKING,
+    "aftermcpexecution": State.WORKING,
+    "stop": State.YOUR_TURN,
+    "afteragent": State.YOUR_TURN,
+    "sessionend": None,
+}
+"""What each event means, by its name in small letters: agents write the names differently. After the end of
+a session nothing is said. Other events change nothing."""
+
+
+class _Log(NamedTuple):
+    """A log, and what it said when it had this state."""
+
+    key: Key
+    state: FileState
+    said: Said | None
+
+
+class HookLogs:
+    """Reads the logs that have changed."""
+
+    def __init__(self, folder: Path, uid: int) -> None:
+        """Create it without logs.
+
+        Args:
+            folder: The folder `hooks`.
+            uid: The user whose files count.
+        """
+        self._folder = folder
+        self._uid = uid
+        self._full_due = 0.0
+        self._logs: dict[Path, _Log] = {}
+        """The logs that changed last come first."""
+        self.said: dict[Key, Said] = {}
+
+    def refresh(self, now: float) -> bool:
+        """Read what has changed, and return whether something new is said.
+
+        Args:
+            now: The time, in seconds since the epoch.
+        """
+        if 0 <= self._full_due - now <= _HOOK_LOGS_FULL_SECONDS:
+            paths = list(islice(self._logs, _MOST_RECENT))
+            states = {path: state for path in paths if (state := file_state(path, self._uid)) is not None}
+        else:
+            self._full_due = now + _HOOK_LOGS_FULL_SECONDS
+            states = self._list()
+            self._logs = {path: self._logs[path] for path in states if path in self._logs}
+        has_changed = False
+        for path, state in states.items():
+            known = self._logs.get(path)
+            if known is None or known.state != state:
+                key = (path.parent.name, path.name.removesuffix(_HOOK_LOGS_ENDING))
+                self._logs[path] = _Log(key, state, _said(path, key))
+                has_changed = True
+        if not has_changed and len(self.said) == sum(each.said is not None for each in self._logs.values()):
+            return False
+        recent = sorted(self._logs.items(), key=lambda each: each[1].state.changed_ns, reverse=True)
+        self._logs = dict(recent)
+        before, self.said = self.said, {log.key: log.said for log in self._logs.values() if log.said}
+        return before != self.said
+
+    def _list(self) -> dict[Path, FileState]:
+        """Return the logs that changed last."""
+        try:
+            with os.scandir(self._folder) as entries:
+                agents = [
+                    Path(each.path)
+                    for each in islice(entries, _MOST_AGENTS)
+                    if each.is_dir(follow_symlinks=False)
+                ]
+        except OSError:
+            return {}
+        found = (
+            (agent / name, state)
+            for agent in agents
+            for name, state in own_files(agent, self._uid, lambda name: name.endswith(_HOOK_LOGS_ENDING))
+        )
+        return dict(nlargest(_MOST_LOGS, found, key=lambda each: each[1].changed_ns))
+
+
+def _said(path: Path, key: Key) -> Said | None:
+    """Return what the last lines of a log say; None if they say nothing."""
+    lines = _last_lines(path)
+    last: Said | None = None
+    for fields in reversed(lines):
+        name = (text(fields, "event") or "").lower()
+        if name not in _STATES:
+            continue
+        state = _STATES[name]
+        if state is None or (last is not None and state is not last.state):
+            break
+        about = "permission" if state is State.ASKS else ""
+        last = Said(*key, Life.UNKNOWN, state=state, since_ms=number(fields, "at_ms"), about=about)
+    return last
+
+
+def _last_lines(path: Path) -> list[Fields]:
+    """Return the complete lines among the last 4 KiB of a log that are JSON objects."""
+    try:
+        fd = open_regular(path)
+    except OSError:
+        return []
+    try:
+        begin = max(os.fstat(fd).st_size - _MOST_BYTES, 0)
+        data = os.pread(fd, _MOST_BYTES, begin)
+    except OSError:
+        return []
+    finally:
+        os.close(fd)
+    complete = data[: data.rfind(b"\n") + 1].split(b"\n")[1 if begin else 0 :]
+
+    found: list[Fields] = []
+    for line in complete:
+        with suppress(ValueError):
+            fields = orjson.loads(line)
+            if isinstance(fields, dict):
+                found.append(fields)
+    return found
+
+
+class Registries:
+    """Reads what has changed of the files in which agents describe their sessions."""
+
+    def __init__(
+        self, environ: Mapping[str, str], home: Path, uid: int | None = None, proc: Proc | None = None
+    ) -> None:
+        """Create it without a statement.
+
+        Args:
+            environ: The environment, whose variables move the folders of the agents.
+            home: The home folder.
+            uid: The user whose files and processes count; None for the own one.
+            proc: Where the processes are read; None for /proc.
+        """
+        uid = os.geteuid() if uid is None else uid
+        proc = proc or Proc()
+        own_home = environ.get("AGENTWATCH_HOME")
+        own = Path(own_home) if own_home else sessions_folder().parent
+        folders = session_folders(environ, home)
+        reports = [(program, program.reports) for program in programs() if program.reports]
+        self._agents: dict[str, Reporter] = {}
+        """What reads the reports of each agent, by its short name."""
+        self._folders: list[Path] = []
+        """The folder that is named if the files of an agent, of our recordings or of hooks cannot be read."""
+        for program, each in reports:
+            beside = _beside(folders, program.name, each.part, each.name)
+            self._agents[program.name] = imported(each.reader)(beside, uid, proc)
+            self._folders.append(beside[0])
+        self._own = OwnRecordings(own / "sessions", uid)
+        self._hooks = HookLogs(own / "hooks", uid)
+        self._folders += [own / "sessions", own / "hooks"]
+        self.problems: list[OSError] = []
+        """Why something could not be read by the last `refresh`; what was said before holds."""
+        self.said: dict[Key, Said] = {}
+
+    @property
+    def exact(self) -> frozenset[str]:
+        """The agents that say of each session whether it is open."""
+        return frozenset(name for name, each in self._agents.items() if each.is_exact)
+
+    def refresh(self, now: float, keys: AbstractSet[Key] | None = None) -> bool:
+        """Read what has changed, and return whether something new is said.
+
+        Args:
+            now: The time, in seconds since the epoch.
+            keys: The sessions whose records are read; None for all, and for new ones. Locks and logs are few
+                or have their own times.
+        """
+        agents: list[Reporter | OwnRecordings] = [*self._agents.values(), self._own]
+        has_changed, self.problems = False, []
+        refreshes: list[Callable[[float], bool]] = [
+            *(partial(each.refresh, keys=keys) for each in self._agents.values()),
+            self._own.refresh,
+            self._hooks.refresh,
+        ]
+        for refresh, folder in zip(refreshes, self._folders, strict=True):
+            try:
+                with reading(folder):
+                    has_changed = refresh(now) or has_changed
+            except OSError as error:
+                self.problems.append(error)
+        if not has_changed:
+            return False
+        said: dict[Key, Said] = {}
+        for each in agents:
+            said.update(each.said)
+        for key, hook in self._hooks.said.items():
+            known = said.get(key)
+            if known is None:
+                said[key] = hook
+            elif known.state is None:
+                said[key] = known._replace(state=hook.state, since_ms=hook.since_ms, about=hook.about)
+        self.said = said
+        return True
+
+
+def _beside(folders: Iterable[SessionFolder], agent: str, part: str, name: str) -> list[Path]:
+    """Return the folders of a name that lie beside a part of an agent's folder."""
+    return [Path(each.path).with_name(name) for each in folders if (each.agent, each.part) == (agent, part)]

@@ -1,0 +1,199 @@
+"""The filter of a list of sessions, in the language of rules with the fields of rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final
+
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import LIVE, Group, Row
+from agentwatch.rules.calls.fields import CALL_FIELDS
+from agentwatch.rules.language import Field, Measure, Readers, RuleError, Test, Value, Vocabulary
+from agentwatch.rules.language.completion import Offer, offers
+from agentwatch.rules.language.completion import Value as Offered
+from agentwatch.rules.language.matchers import has_wildcard, name_matcher, word_matcher
+from agentwatch.rules.language.parser import typed
+from agentwatch.text.safe import safe_line
+
+Matches = Callable[[Row], bool]
+_LEAST_OF_A_STATE = 3
+"""The number of letters from which a word can be the beginning of a state, while it is being typed."""
+_FAILED = "failed"
+_STATES: Final = tuple(dict.fromkeys((*(state.value for state in State), *(group.value for group in Group))))
+ROW_FIELDS: Final = (
+    Field("agent", Measure.NAME, "the agent, or the beginning of its name", example="agent:codex"),
+    Field("repo", Measure.TEXT, "a part of the repository's name", example="repo:api"),
+    Field("branch", Measure.TEXT, "a part of the branch", example="branch:fix*"),
+    Field("worktree", Measure.TEXT, "a part of the worktree's name", example="worktree:lows"),
+    Field(
+        "host", Measure.TEXT, "a part of the machine's name, or of its publisher's", example="host:buildbox"
+    ),
+    Field("state", Measure.TEXT, "a part of the state or group", _STATES, example="state:ended"),
+    Field("title", Measure.TEXT, "a part of the title", example='title:"settings page"'),
+    Field("model", Measure.TEXT, "a part of the model's name", example="model:opus"),
+    Field(
+        "tests",
+        Measure.NAME,
+        "the newest verdict of tests",
+        ("green", "red", "none"),
+        True,
+        example="tests:red",
+    ),
+    Field("calls", Measure.COUNT, "the number of calls", example="calls>100"),
+    Field("failed", Measure.COUNT, "the number of failed or rejected calls", example="failed>3"),
+    Field("subagents", Measure.COUNT, "the number of subagents", example="subagents>0"),
+    Field("lines_added", Measure.COUNT, "the lines that the session added", example="lines_added>500"),
+    Field("lines_removed", Measure.COUNT, "the lines that the session removed", example="lines_removed>100"),
+    Field("context", Measure.PERCENT, "how full the model's context is", example="context>80%"),
+    Field("age", Measure.DURATION, "the time since the session began", example="age<2h"),
+    Field("silent", Measure.DURATION, "the time since the last line", example="silent>10m"),
+    Field("duration", Measure.DURATION, "the time from the first line to the last", example="duration>1h"),
+)
+"""The fields of a session in a list."""
+_SYNONYMS = {
+    **dict.fromkeys(("status", "outcome", "is"), "state"),
+    **dict.fromkeys(("project", "repository", "folder"), "repo"),
+    **dict.fromkeys(("machine", "server"), "host"),
+    **dict.fromkeys(("name", "prompt"), "title"),
+    **dict.fromkeys(("time", "took"), "duration"),
+    **dict.fromkeys(("idle", "quiet"), "silent"),
+    "verdict": "tests",
+    "started": "age",
+}
+_OF_CALLS = {field.name: "calls, for the filter of a session" for field in CALL_FIELDS}
+ROWS: Final = Vocabulary.of(
+    ROW_FIELDS,
+    {*(state.value for state in State), _FAILED},
+    {name: where for name, where in _OF_CALLS.items() if name not in _SYNONYMS},
+    synonyms=_SYNONYMS,
+)
+"""The vocabulary of the filter of a list."""
+_NO_NAMES: tuple[str, ...] = ()
+
+
+def row_filter(text: str) -> Matches | None:
+    """Return the test of the words before the first mistake of a filter; None if there are no words.
+
+    A word must occur in the session's title, in what it does now, or in the name of its agent, machine,
+    repository, branch or worktree; or be the beginning of its state (at least three letters, so that it
+    matches while it is being typed). Several names of states select the sessions in any of these states;
+    `failed` also selects those whose last turn failed. `docs/RULES.md` has the fields.
+
+    Args:
+        text: The words.
+    """
+    condition = typed(text, ROWS).condition
+    if condition is None:
+        return None
+    test = condition.bind(_READERS)
+    return lambda row: test(row) is True
+
+
+def row_filter_problem(text: str) -> RuleError | None:
+    """Return what is wrong with the words of a filter; None if nothing is."""
+    return typed(text, ROWS).problem
+
+
+def row_filter_offers(text: str, rows: Iterable[Row]) -> list[Offer]:
+    """Return how the last word of a filter can continue: with fields, states, or values of the sessions."""
+    return offers(text, ROWS, partial(_values, rows))
+
+
+def _values(rows: Iterable[Row], field: str) -> Iterable[Offered]:
+    read = _TEXTS.get(field)
+    if read is None or field == "title":
+        return ()
+    return [Offered(safe_line(each)) for each in sorted({read(row) for row in rows})]
+
+
+_TEXTS: dict[str, Callable[[Row], str]] = {
+    "agent": lambda row: row.agent,
+    "repo": lambda row: row.repo,
+    "branch": lambda row: row.branch,
+    "worktree": lambda row: row.worktree,
+    "host": lambda row: row.place,
+    "title": lambda row: row.title,
+    "model": lambda row: row.model,
+}
+
+
+def _text(name: str) -> Callable[[Row], Value]:
+    read = _TEXTS[name]
+    return lambda row: read(row) or _NO_NAMES
+
+
+def _age(row: Row) -> Value:
+    return None if row.began_ms is None else _now_ms() - row.began_ms
+
+
+def _silent(row: Row) -> Value:
+    return None if row.seen_ms is None else _now_ms() - row.seen_ms
+
+
+def _duration(row: Row) -> Value:
+    until_ms = _now_ms() if row.standing.state in LIVE else row.seen_ms
+    return None if row.began_ms is None or until_ms is None else until_ms - row.began_ms
+
+
+def _now_ms() -> float:
+    return 1000 * time.time()
+
+
+def _context(row: Row) -> Value:
+    if not row.context_size or row.context_used is None:
+        return None
+    return 100 * row.context_used / row.context_size
+
+
+def _tests(row: Row) -> Value:
+    return "none" if row.tests is None else "red" if row.tests.is_red else "green"
+
+
+def _agent_test(wanted: str) -> Test[Row]:
+    """Return the test for an agent by the beginning of its name."""
+    lowered = wanted.lower()
+    if has_wildcard(wanted):
+        matches = name_matcher(wanted)
+        return lambda row: matches(row.agent)
+    return lambda row: row.agent.lower().startswith(lowered)
+
+
+def _word_test(word: str) -> Test[Row]:
+    """Return the test for a word without a field, in lower case."""
+    if word in ROWS.alternatives:
+        return lambda row: row.standing.state == word or (word == _FAILED and _has_failed(row))
+    matches = word_matcher(word)
+
+    def test(row: Row) -> bool:
+        texts = (row.title, row.standing.now, row.agent, row.place, row.repo, row.branch, row.worktree)
+        if any(map(matches, texts)):
+            return True
+        return len(word) >= _LEAST_OF_A_STATE and row.standing.state.startswith(word)
+
+    return test
+
+
+def _has_failed(row: Row) -> bool:
+    return row.standing.state is State.TURN_FAILED
+
+
+_READERS: Final = Readers[Row](
+    {
+        **{name: _text(name) for name in _TEXTS},
+        "state": lambda row: (row.standing.state.value, row.group.value),
+        "tests": _tests,
+        "calls": lambda row: row.calls,
+        "failed": lambda row: row.failed,
+        "subagents": lambda row: row.subagents,
+        "lines_added": lambda row: row.lines_added,
+        "lines_removed": lambda row: row.lines_removed,
+        "context": _context,
+        "age": _age,
+        "silent": _silent,
+        "duration": _duration,
+    },
+    _word_test,
+    {"agent": _agent_test},
+)

@@ -1,0 +1,450 @@
+"""What the process of a session and its open calls show: a command that runs, or one that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agentwatch.agents.found import OWN, Found, Key
+from agentwatch.agents.program import CHANGES, NO_CALLS, Knowledge
+from agentwatch.agents.registry import program_named
+from agentwatch.agents.reported import Life, Said, State
+from agentwatch.catalog.digest.parts import Turn
+from agentwatch.catalog.row import LIVE, Ground, Process, Standing
+from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.text.durations import age_words
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.digest.digest import Digest
+    from agentwatch.catalog.digest.parts import OpenCall
+
+
+# Which calls of an agent wait for permission, and what its sessions show.
+
+_OWN = Knowledge(NO_CALLS, is_exact=True)
+_OTHER = Knowledge()
+_NEVER_ASKING = frozenset({"auto", "bypasspermissions", "dontask", "never", "yolo"})
+"""Modes in which no call waits for permission: of Claude, Codex (`never`), Gemini and Qwen (`yolo`)."""
+_CHANGING_FREELY = frozenset({"acceptedits", "autoedit"})
+"""Modes in which changes of files need no permission: of Claude, Gemini and Qwen."""
+
+
+def knowledge_of(agent: str) -> Knowledge:
+    """Return what can be known about the sessions of an agent, by its short name."""
+    if agent == OWN:
+        return _OWN
+    program = program_named(agent)
+    return _OTHER if program is None else program.knowledge
+
+
+def may_ask(known: Knowledge, mode: str, kind: ToolKind) -> bool:
+    """Return whether a call may wait for permission without a line that says so.
+
+    Args:
+        known: What is known about the agent.
+        mode: The permission mode of the session, in the agent's words; empty if unknown.
+        kind: The kind of the call.
+    """
+    mode = mode.lower().replace("-", "").replace("_", "")
+    if mode in _NEVER_ASKING or (mode in _CHANGING_FREELY and kind in CHANGES):
+        return False
+    return kind in known.asking
+
+
+_BEFORE_MS = 1_000
+"""A child that is this much older than a call may still be its command: the call gets its time when its line
+is written, and starts of processes are known to 10 ms."""
+_WAITING_MS = {ToolKind.EXECUTE: 2_000, ToolKind.FETCH: 60_000, **dict.fromkeys(CHANGES, 10_000)}
+"""The duration from which a call that may ask, and of which nothing else is seen, is taken to ask. A command
+without a child process does not run. A change of a file takes milliseconds, a download up to a minute."""
+READING = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.PLAN})
+"""Kinds of calls that no agent asks for, as a rule."""
+_QUICK = READING | CHANGES
+"""Kinds of calls that end at once. One that is still open waits for the other calls of its step: some agents
+write all results together."""
+_AFTER_MS = 2_000
+"""What is older than a process by this time, the process has not written."""
+_LEAST_QUIET_MS = 60_000
+_TIMES_THE_USUAL = 3
+_PATIENCE_MS = 600_000
+"""The tolerated silence while the conversation is compacted or a retry is due, as in an open session."""
+
+
+def has_child_since(process: Process | None, then_ms: int | None) -> bool | None:
+    """Return whether a child process has begun since a time; None if it is unknown."""
+    if process is None:
+        return None
+    if not process.children:
+        return False
+    if process.child_began_ms is None or then_ms is None:
+        return None
+    return process.child_began_ms >= then_ms - _BEFORE_MS
+
+
+def is_left_over(process: Process | None, then_ms: int | None) -> bool:
+    """Return whether something belongs to an earlier process: the session was resumed since."""
+    if process is None or process.began_ms is None or then_ms is None:
+        return False
+    return process.began_ms > then_ms + _AFTER_MS
+
+
+def visible_calls(digest: Digest, known: Knowledge, process: Process | None = None) -> tuple[OpenCall, ...]:
+    """Return the open calls, the oldest first; none of an agent that does not write them in time.
+
+    Args:
+        digest: The digest of the session.
+        known: What is known about the agent.
+        process: The process of the session. Calls of an earlier one are left out: it was killed.
+    """
+    if not known.has_calls:
+        return ()
+    return tuple(call for call in digest.open_calls.values() if not is_left_over(process, call.started_ms))
+
+
+def waiting_call(
+    calls: Sequence[OpenCall], mode: str, process: Process | None, known: Knowledge, now_ms: int
+) -> OpenCall | None:
+    """Return the oldest open call that seems to wait for permission.
+
+    Args:
+        calls: The open calls.
+        mode: The permission mode of the session.
+        process: The process of the session, if it is known.
+        known: What is known about the agent.
+        now_ms: The present time, in milliseconds since the epoch.
+
+    Returns:
+        The call; None if a call seems to run, which may be a reason for the silence of the others.
+    """
+    if process is None:
+        return None
+    with_calls = {call.agent for call in calls}
+    waiting = None
+    for call in calls:
+        if call.call_id in with_calls:
+            continue  # a subagent, whose own calls are open
+        if not may_ask(known, mode, call.kind):
+            if call.kind not in _QUICK:
+                return None
+            continue
+        if call.started_ms is None or now_ms - call.started_ms < _WAITING_MS[call.kind]:
+            return None
+        if _may_run(process, call):
+            return None
+        waiting = waiting or call
+    return waiting
+
+
+def _may_run(process: Process, call: OpenCall) -> bool:
+    """Return whether a call may run: it has a process, or the agent itself is busy."""
+    is_busy = process.is_idle is False and not process.is_shared  # a daemon may work for another session
+    return is_busy or has_child_since(process, call.started_ms) is not False
+
+
+def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None, now_ms: int) -> bool:
+    """Return whether nothing has happened for longer than is usual, and no call and no child explains it.
+
+    Args:
+        digest: The digest of the session.
+        calls: The open calls.
+        process: The process of the session, if it is known.
+        now_ms: The present time, in milliseconds since the epoch.
+    """
+    if digest.seen_ms is None or now_ms - digest.seen_ms <= _tolerated_ms(digest):
+        return False
+    if not calls:
+        return not has_child_since(process, digest.seen_ms)
+    return all(
+        call.kind is ToolKind.EXECUTE and has_child_since(process, call.started_ms) is False for call in calls
+    )
+
+
+def _tolerated_ms(digest: Digest) -> int:
+    if digest.is_compacting or digest.retry:
+        return _PATIENCE_MS
+    return max(_LEAST_QUIET_MS, _TIMES_THE_USUAL * (digest.usual_pause_ms or 0))
+
+
+# What a session does now, in one line. All of it is foreign text.
+
+_MOST = 200
+RUNNING = "its process runs"
+BUSY = "busy"
+MODEL_OR_TOOL = "model or tool"
+
+
+def call_words(call: OpenCall) -> str:
+    """Return what a running call acts on: `pytest -q`, or else its tool."""
+    return (call.target or call.tool)[:_MOST]
+
+
+def asked_words(call: OpenCall) -> str:
+    """Return a call that asks: its tool and what it acts on, `Bash rm -rf build`."""
+    return f"{call.tool} {call.target}".strip()[:_MOST]
+
+
+def inferred_words(call: OpenCall) -> str:
+    """Return a call that seems to ask, with what shows it: `shell npm ci (no child process)`."""
+    reason = "no child process" if call.kind is ToolKind.EXECUTE else "no result"
+    return f"{asked_words(call)} ({reason})"
+
+
+def model_words(digest: Digest) -> str:
+    """Return what an agent does that makes no call: it compacts, waits for a retry, or thinks."""
+    if digest.is_compacting:
+        return "compacting"
+    return digest.retry[:_MOST] or "thinking"
+
+
+def silence_words(digest: Digest, now_ms: int) -> str:
+    """Return how long nothing has happened: `nothing for 6 min (usually 20 s)`; empty if it is unknown."""
+    if digest.seen_ms is None:
+        return ""
+    usual = "" if digest.usual_pause_ms is None else f" (usually {age_words(digest.usual_pause_ms)})"
+    return f"nothing for {age_words(now_ms - digest.seen_ms)}{usual}"
+
+
+def answer_words(digest: Digest | None) -> str:
+    """Return the last line of the last answer, in which it asks or says what is done."""
+    return "" if digest is None else digest.last_text.rstrip().rpartition("\n")[2].strip()[:_MOST]
+
+
+def failure_words(digest: Digest) -> str:
+    """Return why the last turn failed: the first line of the reason, or else its outcome."""
+    if digest.outcome is Outcome.CANCELLED:
+        return "interrupted"
+    return digest.reason.lstrip().partition("\n")[0][:_MOST]
+
+
+def tail_words(digest: Digest | None) -> str:
+    """Return what the last lines of a session show, whether or not it still runs."""
+    if digest is None:
+        return ""
+    call = next(iter(digest.open_calls.values()), None)
+    return answer_words(digest) if call is None else call_words(call)
+
+
+# What the lines of a session show about its present turn, or its last one.
+
+
+def working(digest: Digest, calls: tuple[OpenCall, ...], ground: Ground) -> Standing:
+    """Return that a session works, on its oldest open call or with the model."""
+    since_ms = digest.turn_ms
+    if calls:
+        now, now_since_ms = call_words(calls[0]), calls[0].started_ms
+        return Standing(State.WORKING, ground, since_ms, now, now_since_ms, is_calling=True)
+    return Standing(State.WORKING, ground, since_ms, model_words(digest), digest.seen_ms)
+
+
+def has_failed(digest: Digest) -> bool:
+    """Return whether the last turn has ended in an error, or was interrupted."""
+    return digest.turn is Turn.ENDED and digest.outcome not in (None, Outcome.SUCCEEDED)
+
+
+# The state that an agent, or a hook in it, reports itself.
+
+_LATER_MS = 1_000
+"""The time by which a line must be newer than a report to outdate it."""
+
+
+def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> Standing:
+    """Return the state that the agent says, with what its lines show about it."""
+    since_ms = said.since_ms
+    if state is State.ASKS:
+        if since_ms is None and digest is not None:
+            since_ms = digest.asked_ms
+        return Standing(State.ASKS, Ground.SAID, since_ms, _question(said, digest), since_ms)
+    if digest is None:
+        return Standing(state, Ground.SAID, since_ms)
+    if state is State.WORKING:
+        calls = tuple(digest.open_calls.values())
+        is_long = digest.turn is Turn.OPEN and not calls and is_silent(digest, calls, None, now_ms)
+        works = working(digest, calls, Ground.SAID)
+        if digest.turn is not Turn.OPEN and not calls:
+            works = works._replace(now=BUSY)
+        works = works._replace(since_ms=works.since_ms if since_ms is None else since_ms)
+        return works._replace(now=silence_words(digest, now_ms)) if is_long else works
+    if state is State.YOUR_TURN and has_failed(digest):
+        state = State.TURN_FAILED
+    now = failure_words(digest) if state is State.TURN_FAILED else answer_words(digest)
+    if digest.turn is Turn.OPEN:
+        now = ""  # the last answer belongs to an earlier prompt
+    return Standing(state, Ground.SAID, since_ms, now, since_ms if now else None)
+
+
+def _question(said: Said, digest: Digest | None) -> str:
+    """Return what a session asks that says so itself. Its line may come later than its report."""
+    if digest is not None and digest.asked:
+        return digest.asked
+    if digest is not None and said.about == "permission":
+        agents = {call.agent for call in digest.open_calls.values()}
+        calls = [call for call in digest.open_calls.values() if call.call_id not in agents]
+        calls = [call for call in calls if call.kind not in READING] or calls
+        if calls:
+            more = f" or {len(calls) - 1} more" if calls[1:] else ""
+            return f"{asked_words(calls[0])}{more}"
+    return said.about
+
+
+def is_outdated(said: Said, digest: Digest | None, process: Process | None, known: Knowledge) -> bool:
+    """Return whether the lines, or a child, are newer than what a hook has said.
+
+    A hook says that a question begins, but not that it was answered; and nothing about an interruption.
+    """
+    if known.is_exact or said.since_ms is None or digest is None:
+        return False
+    after_ms = said.since_ms + _LATER_MS
+    if digest.turn_ms is not None and digest.turn_ms > after_ms:
+        return True  # a turn has ended since, or another has begun
+    if said.state is not State.ASKS:
+        return False
+    if digest.open_calls:
+        return bool(process and process.children and has_child_since(process, after_ms))
+    return digest.seen_ms is not None and digest.seen_ms > after_ms
+
+
+# Decides the state of a session, and says how it is known.
+# What the agent says itself counts first, then whether its process runs, then its last lines. A session is
+# never taken to have ended because it is old, nor to run because its file has changed.
+
+
+def standing(
+    found: Found, digest: Digest | None, said: Said | None, process: Process | None, life: Life, now_ms: int
+) -> Standing:
+    """Return the state of a session at one time, and how it is known.
+
+    Args:
+        found: The session.
+        digest: What its lines show; None if they were not read.
+        said: What the agent, or a hook in it, says about the session.
+        process: The process of the session, if it is known.
+        life: Whether the process runs.
+        now_ms: The present time, in milliseconds since the epoch.
+    """
+    known = knowledge_of(found.agent)
+    if found.parent is not None and digest is not None and digest.turn is Turn.ENDED:
+        return _ended(digest, Ground.SAID)  # a subagent has one turn
+    if life is Life.UNKNOWN:
+        return Standing(State.UNKNOWN, Ground.UNKNOWN, now=tail_words(digest))
+    if life is Life.DEAD:
+        return _dead(found, digest, said, known)
+    if said is not None and said.state is not None and not is_outdated(said, digest, process, known):
+        return by_report(said.state, said, digest, now_ms)
+    if digest is None or _has_no_prompt(digest):
+        if digest is None and said is None:
+            return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING)
+        ground = Ground.INFERRED if said is None else Ground.SAID
+        return Standing(State.YOUR_TURN, ground, None if said is None else said.began_ms)
+    return _live(found, digest, said, process, known, now_ms)
+
+
+def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowledge) -> Standing:
+    if said is not None and said.state is not None and said.state not in LIVE:
+        now = failure_words(digest) if digest is not None and said.state is State.FAILED else ""
+        return Standing(said.state, Ground.SAID, said.since_ms, now)
+    if digest is None:
+        return Standing(State.UNKNOWN, Ground.UNKNOWN, found.metadata.changed_ms)
+    if digest.turn is Turn.ENDED:
+        return _ended(digest, Ground.INFERRED if known.ends_in_silence else Ground.SAID)
+    if not known.has_ends:
+        return Standing(State.UNKNOWN, Ground.UNKNOWN, digest.seen_ms, answer_words(digest))
+    call = next(iter(visible_calls(digest, known)), None)
+    now = "no answer" if call is None else asked_words(call)
+    if _has_no_prompt(digest):
+        now = "no prompt"
+    return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, now)
+
+
+def _ended(digest: Digest, ground: Ground) -> Standing:
+    """Return the end of a session whose last turn has ended."""
+    since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
+    if has_failed(digest):
+        return Standing(State.FAILED, ground, since_ms, failure_words(digest))
+    return Standing(State.SUCCEEDED, ground, since_ms)
+
+
+def _live(
+    found: Found, digest: Digest, said: Said | None, process: Process | None, known: Knowledge, now_ms: int
+) -> Standing:
+    """Return the state of a session that runs, by its process and its lines."""
+    if digest.asked and not is_left_over(process, digest.asked_ms):
+        return Standing(State.ASKS, Ground.SAID, digest.asked_ms, digest.asked, digest.asked_ms)
+    calls = visible_calls(digest, known, process)
+    question = next((call for call in calls if call.asks), None)
+    if question is not None:
+        now, since_ms = asked_words(question), question.started_ms
+        return Standing(State.ASKS, Ground.SAID, since_ms, now, since_ms)
+    if digest.turn is Turn.ENDED:
+        return _turn_ended(digest, process, known)
+    if not known.has_ends:
+        return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING)
+    if is_left_over(process, digest.seen_ms):
+        if found.parent is not None:
+            return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms)
+        return Standing(State.YOUR_TURN, Ground.INFERRED, process.began_ms if process else None)
+    is_one_liner = digest.is_one_liner or (said is not None and said.is_one_liner)
+    if not is_one_liner and not (known.is_exact and found.parent is not None):
+        waiting = waiting_call(calls, digest.permission_mode, process, known, now_ms)
+        if waiting is not None:
+            now, since_ms = inferred_words(waiting), waiting.started_ms
+            return Standing(State.ASKS, Ground.INFERRED, since_ms, now, since_ms)
+    if is_silent(digest, calls, process, now_ms):
+        now = silence_words(digest, now_ms)
+        return Standing(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms)
+    is_said = known.is_exact and said is not None
+    works = working(digest, calls, Ground.SAID if is_said else Ground.INFERRED)
+    if works.since_ms is None and said is not None:
+        works = works._replace(since_ms=said.began_ms)  # a stream has no time for its prompt
+    return works if known.has_calls else works._replace(now=MODEL_OR_TOOL)
+
+
+def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> Standing:
+    """Return whose turn it is after the end of a turn."""
+    is_shared = process is not None and process.is_shared
+    if is_shared and process is not None and process.viewers == 0:
+        return _ended(digest, Ground.INFERRED)  # the daemon keeps it open, and no terminal shows it
+    ground = Ground.INFERRED if is_shared or known.ends_in_silence else Ground.SAID
+    since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
+    if has_failed(digest):
+        return Standing(State.TURN_FAILED, ground, since_ms, failure_words(digest), since_ms)
+    return Standing(State.YOUR_TURN, ground, since_ms, answer_words(digest), since_ms)
+
+
+def _has_no_prompt(digest: Digest) -> bool:
+    """Return whether nothing was asked of the agent yet."""
+    return digest.turn is Turn.NONE and digest.is_whole and not digest.calls
+
+
+# Holds back what may be wrong for a moment.
+
+_HOLD_MS = 1_000
+"""Between the exit of a command and the line with its result, the call has no child and seems to ask."""
+_MOST_HELD = 1_000
+
+
+class Steady:
+    """The sessions that have just begun to ask, as far as it can be inferred."""
+
+    def __init__(self) -> None:
+        self._since: dict[Key, int] = {}
+
+    def shown(self, key: Key, known: Standing, before: Standing | None, now_ms: int) -> Standing:
+        """Return the state to show: a question that is inferred only when it is a second old.
+
+        Args:
+            key: The session.
+            known: Its state.
+            before: The state that was shown before; None for a session that is new in the list.
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        is_guess = known.state is State.ASKS and known.ground is Ground.INFERRED
+        if not is_guess or before is None or before.state is not State.WORKING:
+            self._since.pop(key, None)
+            return known
+        since_ms = self._since.setdefault(key, now_ms)
+        if not 0 <= now_ms - since_ms < _HOLD_MS:
+            del self._since[key]
+            return known
+        if len(self._since) > _MOST_HELD:
+            del self._since[next(iter(self._since))]
+        return before

@@ -1,0 +1,382 @@
+"""Failures, durations and verdicts of the calls of the chosen sessions."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from statistics import median
+from typing import Any, NamedTuple
+
+from agentwatch.session.counts import known_sum
+from agentwatch.session.events import Outcome
+
+# Sums of numbers that may be unknown.
+
+_MOST_EXACT = 1 << 53
+"""A greater sum is returned as a float, because other programs read it from JSON as a float."""
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """Return the sum of the known values; None if no value is known."""
+    found = known_sum(values)
+    return found if found is None or abs(found) <= _MOST_EXACT else float(found)
+
+
+def whole(number: float | None) -> float | None:
+    """Return a sum that SQLite has calculated with floats as an integer, if it is exact."""
+    return number if number is None or abs(number) > _MOST_EXACT else int(number)
+
+
+LEAST = 3
+"""Tools and commands with fewer calls are left out: their rates would mean little."""
+_CALLS = "FROM temp.chosen CROSS JOIN stored_call ON stored_call.session = chosen.id"
+"""Reads the calls session by session, in the order in which they are stored."""
+_COUNTED = f"SELECT tool, command, outcome {_CALLS}"
+_TIMED = (
+    f"SELECT command, duration_ms {_CALLS} "
+    "WHERE command IS NOT NULL AND duration_ms IS NOT NULL AND outcome <> ?"
+)
+_JUDGED = f"SELECT verdict_tool, verdict, count(*) {_CALLS} WHERE verdict IS NOT NULL GROUP BY 1, 2"
+
+
+class Failures(NamedTuple):
+    """The failures of a tool or a command."""
+
+    name: str
+    calls: int
+    failed: int
+    rejected: int
+    rate: float
+    """The share of failed calls among those that succeeded or failed."""
+
+
+class Durations(NamedTuple):
+    """The durations of the calls of a command, by the agent's clock, in milliseconds."""
+
+    name: str
+    calls: int
+    median_ms: float
+    max_ms: int
+    total_ms: float
+
+
+class Verdicts(NamedTuple):
+    """The verdicts of one tool: a test runner, a linter or a build."""
+
+    tool: str
+    runs: int
+    red: int
+    green: int
+    nothing: int
+    """The runs in which no test ran."""
+    red_share: float | None
+    """The share of red runs among the red and green ones; None if there is no such run."""
+
+
+class CallFacts(NamedTuple):
+    """The calls of the chosen sessions."""
+
+    tools: list[Failures]
+    """The tool with the most failed calls is first; tools without failed calls are left out."""
+    commands: list[Failures]
+    slowest: list[Durations]
+    """The command with the longest median is first."""
+    verdicts: list[Verdicts]
+    """The tool with the most runs is first."""
+
+
+def call_facts(connection: sqlite3.Connection, most: int) -> CallFacts:
+    """Return the statistics of the calls of the chosen sessions.
+
+    Args:
+        connection: The database.
+        most: The length of each list.
+    """
+    counted = Counter(connection.execute(_COUNTED))
+    tools: dict[str, Counter[str]] = {}
+    commands: dict[str, Counter[str]] = {}
+    for (tool, command, outcome), calls in counted.items():
+        tools.setdefault(tool, Counter())[outcome] += calls
+        if command is not None:
+            commands.setdefault(command, Counter())[outcome] += calls
+    return CallFacts(
+        _failures(tools)[:most],
+        _failures(commands)[:most],
+        _slowest(connection.execute(_TIMED, (Outcome.REJECTED,)))[:most],
+        _verdicts(connection.execute(_JUDGED))[:most],
+    )
+
+
+def _failures(found: dict[str, Counter[str]]) -> list[Failures]:
+    rows = []
+    for name, outcomes in found.items():
+        failed, calls = outcomes[Outcome.FAILED], outcomes.total()
+        if failed and calls >= LEAST:
+            rate = failed / (failed + outcomes[Outcome.SUCCEEDED])
+            rows.append(Failures(name, calls, failed, outcomes[Outcome.REJECTED], rate))
+    return sorted(rows, key=lambda row: (-row.failed, row.calls, row.name))
+
+
+def _slowest(found: Iterable[tuple[str, int]]) -> list[Durations]:
+    durations: dict[str, array[int]] = {}
+    for command, duration_ms in found:
+        if (of_command := durations.get(command)) is None:
+            of_command = durations[command] = array("q")
+        of_command.append(duration_ms)
+    rows = [
+        Durations(name, len(each), median(each), max(each), total(each) or 0)
+        for name, each in durations.items()
+        if len(each) >= LEAST
+    ]
+    return sorted(rows, key=lambda row: (-row.median_ms, -row.total_ms, row.name))
+
+
+def _verdicts(found: Iterable[tuple[str, str, int]]) -> list[Verdicts]:
+    tools: dict[str, Counter[str]] = {}
+    for tool, verdict, runs in found:
+        tools.setdefault(tool, Counter())[verdict] += runs
+    rows = []
+    for tool, counts in tools.items():
+        red, green = counts["red"], counts["green"]
+        share = red / (red + green) if red + green else None
+        rows.append(Verdicts(tool, counts.total(), red, green, counts["none"], share))
+    return sorted(rows, key=lambda row: (-row.runs, row.tool))
+
+
+# Selects the sessions of the index that the statistics are about.
+
+
+class Chosen(NamedTuple):
+    """The sessions that the statistics are about; an empty field chooses all."""
+
+    agents: frozenset[str] = frozenset()
+    """The short names of agents, in lower case."""
+    repository: str = ""
+    """The name of a repository, in any case."""
+    since_ms: int | None = None
+    """Sessions with activity since this time count, each as a whole; in milliseconds since the epoch."""
+
+
+class Names(NamedTuple):
+    """The names that the sessions of an index have."""
+
+    agents: list[str]
+    repositories: list[str]
+
+
+def names(connection: sqlite3.Connection) -> Names:
+    """Return the agents and the repositories of all sessions of an index, in order."""
+    agents = connection.execute("SELECT DISTINCT agent FROM session ORDER BY 1")
+    repositories = connection.execute(
+        "SELECT DISTINCT repository FROM session WHERE repository IS NOT NULL ORDER BY 1"
+    )
+    return Names([name for [name] in agents], [name for [name] in repositories])
+
+
+def choose(connection: sqlite3.Connection, chosen: Chosen) -> None:
+    """Write the ids of the chosen sessions to the temporary table `chosen`."""
+    connection.execute("DROP TABLE IF EXISTS temp.chosen")
+    connection.execute("CREATE TEMP TABLE chosen (id INTEGER PRIMARY KEY, repository TEXT)")
+    found = connection.execute("SELECT id, agent, repository, seen_ms FROM session")
+    repository = chosen.repository.casefold()
+    rows = [
+        (key, name)
+        for key, agent, name, seen_ms in found
+        if (not chosen.agents or agent.casefold() in chosen.agents)
+        and (not repository or (name or "").casefold() == repository)
+        and (chosen.since_ms is None or (seen_ms is not None and seen_ms >= chosen.since_ms))
+    ]
+    connection.execute("BEGIN")
+    connection.executemany("INSERT INTO temp.chosen VALUES (?, ?)", rows)
+    connection.execute("COMMIT")
+
+
+# The files that the chosen sessions have changed most often.
+
+_QUERY = """
+SELECT chosen.repository, file, count(*), count(DISTINCT chosen.id),
+    CASE WHEN count(lines_added) THEN total(lines_added) END,
+    CASE WHEN count(lines_removed) THEN total(lines_removed) END
+FROM temp.chosen CROSS JOIN stored_edit ON stored_edit.session = chosen.id
+GROUP BY 1, 2 ORDER BY 3 DESC, 4 DESC, 1, 2 LIMIT ?
+"""
+
+
+class EditedFile(NamedTuple):
+    """A file that sessions have changed; None means unknown."""
+
+    repository: str | None
+    file: str
+    """The path, relative to the folder of the repository or of its worktree."""
+    edits: int
+    sessions: int
+    lines_added: float | None
+    """A whole number. The sum of hostile numbers may be inexact."""
+    lines_removed: float | None
+
+
+def most_edited(connection: sqlite3.Connection, most: int) -> list[EditedFile]:
+    """Return the files with the most edits, at most `most` of them."""
+    found = connection.execute(_QUERY, (most,))
+    return [
+        EditedFile(repository, file, edits, sessions, whole(added), whole(removed))
+        for repository, file, edits, sessions, added, removed in found
+    ]
+
+
+# The sums over sessions: time, calls, tokens and cost, as far as they are known.
+
+_COLUMNS = (
+    *(
+        "agent",
+        "stored_session.repository",
+        "parent IS NOT NULL",
+        "outcome",
+        "tests",
+        "problem IS NOT NULL",
+    ),
+    *("active_ms", "calls", "failed", "rejected", "input_tokens", "cached_tokens", "output_tokens"),
+    "cost_usd",
+)
+_SUMS_QUERY = f"SELECT {', '.join(_COLUMNS)} FROM stored_session JOIN temp.chosen USING (id)"  # noqa: S608 - constants
+
+
+class Sums(NamedTuple):
+    """The sums over several sessions; None means unknown.
+
+    A subagent with a file of its own is counted apart. Its time is part of its parent's and is not added; its
+    calls, tokens and cost are.
+    """
+
+    sessions: int = 0
+    """The number of sessions, not counting subagents."""
+    subagents: int = 0
+    active_ms: float | None = None
+    active_sessions: int = 0
+    """The number of `sessions` whose active time is known."""
+    calls: int = 0
+    failed: int = 0
+    rejected: int = 0
+    input_tokens: float | None = None
+    cached_tokens: float | None = None
+    output_tokens: float | None = None
+    token_sessions: int = 0
+    """The number of `sessions` whose tokens are known."""
+    cost_usd: float | None = None
+    cost_sessions: int = 0
+    """The number of `sessions` whose cost is known."""
+
+
+class _Row(NamedTuple):
+    """A session, in the order of the columns of the query."""
+
+    agent: str
+    repository: str | None
+    is_subagent: int
+    outcome: str | None
+    tests: str | None
+    is_unreadable: int
+    active_ms: int | None
+    calls: int
+    failed: int
+    rejected: int
+    input_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class SessionFacts(NamedTuple):
+    """The sums of all chosen sessions, and those of each agent and each repository."""
+
+    sums: Sums
+    outcomes: dict[str, int]
+    """The number of sessions by the outcome of their last run; those of subagents are left out."""
+    tests: dict[str, int]
+    """The number of sessions by the state of their tests at the end; those of subagents are left out."""
+    unreadable: int
+    agents: dict[str, Sums]
+    """The agent with the most sessions is first."""
+    repositories: dict[str | None, Sums]
+    """None is for sessions whose folder is unknown."""
+
+
+def session_facts(connection: sqlite3.Connection) -> SessionFacts:
+    """Return the sums over the chosen sessions."""
+    rows = [_Row(*row) for row in connection.execute(_SUMS_QUERY)]
+    mains = [row for row in rows if not row.is_subagent]
+    return SessionFacts(
+        _sums(rows),
+        _counted(row.outcome for row in mains),
+        _counted(row.tests for row in mains),
+        sum(row.is_unreadable for row in rows),
+        _by(rows, lambda row: row.agent),
+        _by(rows, lambda row: row.repository),
+    )
+
+
+def _counted(names: Iterable[str | None]) -> dict[str, int]:
+    found = Counter(name or "unknown" for name in names)
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _by(rows: Iterable[_Row], key: Any) -> dict[Any, Sums]:
+    groups: dict[Any, list[_Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    found = {name: _sums(group) for name, group in groups.items()}
+    return dict(sorted(found.items(), key=lambda item: (-item[1].sessions, -item[1].calls, item[0] or "")))
+
+
+def _sums(rows: list[_Row]) -> Sums:
+    mains = [row for row in rows if not row.is_subagent]
+    active = [row.active_ms for row in mains if row.active_ms is not None]
+    return Sums(
+        sessions=len(mains),
+        subagents=len(rows) - len(mains),
+        active_ms=total(active),
+        active_sessions=len(active),
+        calls=sum(row.calls for row in rows),
+        failed=sum(row.failed for row in rows),
+        rejected=sum(row.rejected for row in rows),
+        input_tokens=total(row.input_tokens for row in rows),
+        cached_tokens=total(row.cached_tokens for row in rows),
+        output_tokens=total(row.output_tokens for row in rows),
+        token_sessions=sum(row.input_tokens is not None or row.output_tokens is not None for row in mains),
+        cost_usd=total(row.cost_usd for row in rows),
+        cost_sessions=sum(row.cost_usd is not None for row in mains),
+    )
+
+
+# All statistics over the chosen sessions of the index.
+
+MOST = 100
+"""The length of each list of tools, commands and files."""
+
+
+class Statistics(NamedTuple):
+    """The statistics over the chosen sessions."""
+
+    chosen: Chosen
+    of_sessions: SessionFacts
+    of_calls: CallFacts
+    files: list[EditedFile]
+    """The file with the most edits is first."""
+
+
+def statistics(connection: sqlite3.Connection, chosen: Chosen) -> Statistics:
+    """Return the statistics over sessions of an index that is up to date.
+
+    Args:
+        connection: The database.
+        chosen: The sessions.
+
+    Raises:
+        sqlite3.Error: The database cannot be read.
+    """
+    choose(connection, chosen)
+    return Statistics(
+        chosen, session_facts(connection), call_facts(connection, MOST), most_edited(connection, MOST)
+    )

@@ -1,0 +1,241 @@
+"""A session of this machine while it is watched, and the row that shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentwatch.agents.found import Found, Key, Metadata, Reach
+from agentwatch.agents.reported import Life, Said
+from agentwatch.catalog.digest import Digest, Tail
+from agentwatch.catalog.places import is_problem
+from agentwatch.catalog.repository import Repository
+from agentwatch.catalog.row import LIVE, UNKNOWN, Ground, Process, Row, Standing
+from agentwatch.catalog.states import knowledge_of, standing
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.digest import Digest, Tail
+
+OWN = "agentwatch"
+"""The agent of our own recordings, until they are read."""
+NO_FILE = Path()
+"""The path of a session that has written nothing yet."""
+_MS_NS = 1_000_000
+_MOST_SKEW_MS = 60_000
+_MOST_SUBAGENTS = 10_000
+
+
+class Tracked:
+    """What is known of one session."""
+
+    __slots__ = ("found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self.tail: Tail | None = None
+        """Reads the session's lines; None until the first time, and without lines."""
+        self.is_read = False
+        """Whether the lines were read since the file has changed."""
+        self.said: Said | None = None
+        self.process: Process | None = None
+        self.life = Life.DEAD
+        self.is_joined = False
+        """Whether it is known whether its process runs."""
+        self.standing: Standing = UNKNOWN
+
+    @property
+    def digest(self) -> Digest | None:
+        """What its lines show; None if they were not read."""
+        return None if self.tail is None else self.tail.digest
+
+    @property
+    def problem(self) -> OSError | None:
+        """Why its lines cannot be read; None if they can, or were read before and are being written."""
+        error = None if self.tail is None else self.tail.problem
+        is_known = self.digest is not None and self.digest.seen_ms is not None
+        return error if error is not None and is_problem(error, is_known=is_known) else None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether its process runs, or may run."""
+        return self.life is not Life.DEAD or self.is_running
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its state is that of a session that runs: time alone may change it."""
+        return self.standing.state in LIVE
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether its state is the one that its agent reports: time alone changes only its words."""
+        is_said = self.said is not None and self.said.state is not None
+        return is_said and self.standing.ground is Ground.SAID
+
+    @property
+    def cwd(self) -> str:
+        """Its working directory; empty if unknown."""
+        if self.digest is not None and self.digest.cwd:
+            return self.digest.cwd
+        said = None if self.said is None else self.said.cwd
+        return self.found.metadata.cwd or said or ""
+
+    @property
+    def seen_ms(self) -> int:
+        """The time of its last line, or else of the last change of its file."""
+        digest, metadata = self.digest, self.found.metadata
+        seen_ms = metadata.changed_ms if digest is None or digest.seen_ms is None else digest.seen_ms
+        return self.found.changed_ns // _MS_NS if seen_ms is None or self._skew_ms else seen_ms
+
+    def read(self, *, is_brief: bool = False) -> bool:
+        """Read the lines that were added; return whether the digest has changed.
+
+        Args:
+            is_brief: Read only the beginning and the end: the session has ended long ago.
+        """
+        self.is_read = True
+        if self.found.reach is Reach.LISTED:
+            return False
+        if self.tail is None or (self.tail.is_brief and not is_brief):
+            from agentwatch.catalog.digest.reading import Tail
+
+            self.tail = Tail(self.found, is_brief=is_brief)
+        self.tail.found = self.found
+        has_changed = self.tail.update()
+        return self.end() or has_changed
+
+    def join(self, life: Life, process: Process | None) -> bool:
+        """Note whether its process runs, and which it is; return whether that is new."""
+        if self.is_joined and (self.life, self.process) == (life, process):
+            return False
+        self.life, self.process, self.is_joined = life, process, True
+        self.end()
+        return True
+
+    def judged(self, now_ms: int) -> Standing:
+        """Return the state at a time, in milliseconds since the epoch."""
+        skew_ms = self._skew_ms
+        if not skew_ms:
+            return standing(self.found, self.digest, self.said, self.process, self.life, now_ms)
+        known = standing(self.found, self.digest, self.said, None, self.life, now_ms - skew_ms)
+        since_ms, now_since_ms = (
+            None if at_ms is None else at_ms + skew_ms for at_ms in (known.since_ms, known.now_since_ms)
+        )
+        return known._replace(since_ms=since_ms, now_since_ms=now_since_ms)
+
+    @property
+    def _skew_ms(self) -> int:
+        """How far the clock of the agent is behind ours, for a recording of our own that is being written.
+
+        Its file has the time at which the last line arrived. 0 for a difference of less than a minute.
+        """
+        digest, said = self.digest, self.said
+        is_said = said is not None and said.state is not None
+        if self.found.agent != OWN or self.life is not Life.LIVE or is_said or digest is None:
+            return 0
+        skew_ms = 0 if digest.seen_ms is None else self.found.changed_ns // _MS_NS - digest.seen_ms
+        return skew_ms if abs(skew_ms) > _MOST_SKEW_MS else 0
+
+    def end(self) -> bool:
+        """Apply what the end of the process means for the lines, if it has ended.
+
+        Returns:
+            Whether the digest has changed.
+        """
+        if self.tail is None or self.life is not Life.DEAD or not self.is_joined:
+            return False
+        has_changed = self.tail.settle()
+        self.tail.release()
+        return has_changed
+
+
+def without_file(key: Key, said: Said) -> Found:
+    """Return a session that an agent names before it has written its first line."""
+    since_ms = said.since_ms or said.began_ms or 0
+    return Found(*key, NO_FILE, 0, since_ms * _MS_NS, reach=Reach.LISTED)
+
+
+def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] = (0, 0)) -> Row:
+    """Return the row of a session.
+
+    Args:
+        session: The session.
+        repository: Where it works.
+        subagents: The number of its subagents, and of those that work.
+    """
+    found, said, standing = session.found, session.said, session.standing
+    from agentwatch.catalog.digest.digest import Digest
+
+    digest, metadata = session.digest or Digest(), found.metadata
+    is_own = found.agent == OWN
+    prompts = (digest.first_prompt or metadata.prompt, digest.last_prompt)
+    branch = digest.branch or metadata.branch or ""
+    counts = digest.is_whole and digest.format
+    results = counts and knowledge_of(found.agent).has_results
+    return Row(
+        key=found.key,
+        agent=digest.agent or ("" if is_own else found.agent),
+        id=found.id,
+        path=found.path,
+        can_open=found.reach is not Reach.LISTED,
+        standing=standing,
+        title=_title(digest, metadata, said),
+        is_read=session.is_read or found.reach is Reach.LISTED,
+        prompts="\n".join(dict.fromkeys(filter(None, prompts))),
+        last_text=digest.last_text,
+        cwd=session.cwd,
+        repo=repository.name,
+        branch=(repository.branch or branch) if session.is_live else (branch or repository.branch),
+        worktree=repository.worktree,
+        model=digest.model or metadata.model or "",
+        calls=digest.calls if counts else None,
+        failed=digest.failed if results else None,
+        open_calls=len(digest.open_calls),
+        context_used=digest.context_used,
+        context_size=digest.context_size,
+        lines_added=digest.lines_added if results else None,
+        lines_removed=digest.lines_removed if results else None,
+        todo=digest.todo,
+        tests=digest.tests,
+        began_ms=_first(metadata.began_ms, digest.began_ms, said and said.began_ms),
+        seen_ms=session.seen_ms,
+        size=found.size,
+        pid=_pid(session),
+        tmux=said.tmux if said is not None else "",
+        parent=None if found.parent is None else (found.agent, found.parent),
+        subagents=min(subagents[0], _MOST_SUBAGENTS),
+        working_subagents=subagents[1],
+        is_one_liner=digest.is_one_liner or (said is not None and said.is_one_liner),
+        is_archived=metadata.is_archived,
+        is_own=is_own,
+    )
+
+
+def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:
+    """Return the user's name of a session, or else the agent's title, or else the last prompt.
+
+    A prompt says more than a summary of the first question, which the agent never renews.
+    """
+    given = (
+        said.name if said is not None and said.is_users_name else "",
+        metadata.title if metadata.is_users_title else "",
+        digest.title if digest.is_users_title else "",
+        metadata.title,
+        digest.title,
+        digest.last_prompt,
+        metadata.prompt,
+        digest.first_prompt,
+        said.name if said is not None else "",
+    )
+    return next(filter(None, given), "")
+
+
+def _pid(session: Tracked) -> int | None:
+    if session.life is not Life.LIVE:
+        return None
+    if session.said is not None and session.said.pid is not None:
+        return session.said.pid
+    return None if session.process is None else session.process.pid
+
+
+def _first(*values: int | None) -> int | None:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,92 @@
+"""The export formats by name. A format is imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import NamedTuple
+
+from agentwatch.output.export.exported import Exported
+
+# The interface of an export format, and of one that is sent.
+
+
+class Choices(NamedTuple):
+    """What the user has chosen for a format. A format ignores the choices of the others."""
+
+    max_bytes: int | None = None
+    """Markdown: the most bytes; the export stops at a call."""
+    max_idle: float | None = None
+    """asciicast: shorten silences to this number of seconds."""
+    screen: bool = False
+    """asciicast: the screen instead of the text format."""
+    content: bool = False
+    """OTLP: send the texts, the arguments and the results too."""
+    columns: int = 120
+    """asciicast: the width of the terminal."""
+    rows: int = 40
+    """asciicast: the height of the terminal."""
+    progress: Callable[[int, int], None] | None = None
+    """Is called with the bytes of the recording that are exported, and with their total."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exporter:
+    """A format in which a session can be written. Another package can provide one by an entry point."""
+
+    name: str
+    """The name of the format, for `--to`: `html`."""
+    suffix: str
+    """The suffix of its files: `.html`."""
+    write: Callable[[Exported, Choices], Iterator[bytes]]
+    """Yields the pieces of the file."""
+
+
+class Sent(NamedTuple):
+    """What became of a session that was sent."""
+
+    words: str
+    """One line for the user: how much was sent to which address, and what was refused. No safe text."""
+    is_complete: bool
+    """Whether all of it was accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    """A format that is sent to a service instead of written to a file."""
+
+    name: str
+    """The name of the format, for `--to`: `otlp`."""
+    check: Callable[[], None]
+    """Raises a `Fault` if nothing can be sent. It is called before the session is read."""
+    send: Callable[[Exported, Choices], Sent]
+    """Sends the session. It raises no exception for what the service does."""
+
+
+_MODULES = {
+    "html": "agentwatch.output.export.html.page",
+    "markdown": "agentwatch.output.export.markdown",
+    "atif": "agentwatch.output.export.atif",
+    "asciicast": "agentwatch.output.export.asciicast",
+    "otlp": "agentwatch.output.export.otlp",
+}
+"""The modules of the built-in formats, each with an `EXPORTER`."""
+
+
+def exporter_names() -> list[str]:
+    """Return the names of the formats, without loading them; those of other packages are the last."""
+    from agentwatch.output.export.plugins import GROUP  # reads the metadata of all packages
+
+    return [*dict.fromkeys((*_MODULES, *GROUP.names()))]
+
+
+def exporter_named(name: str) -> Exporter | Sender | None:
+    """Return the format with a name; None if the name is unknown, or if a plugin cannot be imported."""
+    module = _MODULES.get(name)
+    if module is None:
+        from agentwatch.output.export.plugins import plugin_exporter
+
+        return plugin_exporter(name)
+    exporter: Exporter | Sender = import_module(module).EXPORTER
+    return exporter

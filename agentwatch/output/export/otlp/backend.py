@@ -1,0 +1,187 @@
+"""The backend to which spans are sent, by the exporter of OpenTelemetry.
+
+The exporter reads the environment, compresses, and repeats a request after 429, 502, 503 and 504, as
+`Retry-After` says or else after 1, 2, 4 … seconds. It does not report what the backend answers: it ignores
+`partial_success`, and takes a redirection for success (opentelemetry-exporter-otlp-proto-http 1.45). So its
+requests go through a session that keeps the last answer.
+
+Importing this module takes 0.3 s, and needs the extra `otlp`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from opentelemetry.exporter.otlp.proto.http import Compression
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExportResult
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from agentwatch import __version__
+from agentwatch.output.export.otlp.answers import Answer, Reply, answer_to
+from agentwatch.output.export.otlp.spans import Span
+
+_SCHEMA = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
+_TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
+_COMPRESSIONS = ("OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION")
+_SECONDS = 60.0
+"""For a batch, with its repetitions. The exporter's 10 s are too short for a usual `Retry-After` of 30 s."""
+_CONNECT_SECONDS = 10.0
+_LEAST_SECONDS = 1.0
+_MOST_BODY = 1 << 16
+_LOGGERS = ("opentelemetry", "urllib3")
+
+
+class Backend:
+    """The backend that the environment names: `OTEL_EXPORTER_OTLP_ENDPOINT` and its relatives."""
+
+    def __init__(self) -> None:
+        """Prepare to send. Nothing is sent yet."""
+        for name in _LOGGERS:
+            logger = logging.getLogger(name)
+            logger.handlers, logger.propagate = [logging.NullHandler()], False  # `Answer` has the reasons
+        self._requests = _Requests()
+        self._exporter = OTLPSpanExporter(
+            session=self._requests,
+            timeout=None if _is_set(_TIMEOUTS) else _SECONDS,
+            compression=None if _is_set(_COMPRESSIONS) else Compression.Gzip,
+        )
+        named = OTELResourceDetector().detect()  # OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES
+        self._resource = Resource({"service.name": "agentwatch", "service.version": __version__}).merge(named)
+        self._scope = InstrumentationScope("agentwatch", __version__, _SCHEMA)
+
+    @property
+    def endpoint(self) -> str:
+        """The address to which spans were sent, without credentials."""
+        return self._requests.endpoint
+
+    def export(self, spans: list[Span]) -> Answer:
+        """Send spans, and return what became of them."""
+        self._requests.forget()
+        result = self._exporter.export([self._readable(span) for span in spans])
+        reply, failure = self._requests.reply, self._requests.failure
+        if failure is not None:
+            return Answer(0, None, _reason(failure), ends=True)
+        if reply is None:
+            return Answer(0, None, "the request could not be made", ends=True)
+        answer = answer_to(len(spans), reply)
+        is_accepted = result is SpanExportResult.SUCCESS
+        return answer if is_accepted or not answer.accepted else answer._replace(accepted=0, ends=True)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._requests.close()
+
+    def _readable(self, span: Span) -> ReadableSpan:
+        """Return a span as the exporter takes it."""
+        parent = None if span.parent_id is None else _context(span.trace_id, span.parent_id)
+        return ReadableSpan(
+            name=span.name,
+            context=_context(span.trace_id, span.span_id),
+            parent=parent,
+            resource=self._resource,
+            attributes=dict(span.attributes),
+            kind=SpanKind.CLIENT if span.is_client else SpanKind.INTERNAL,
+            status=Status(StatusCode.ERROR, span.failure or None) if span.has_failed else Status(),
+            start_time=span.start_ns,
+            end_time=span.end_ns,
+            instrumentation_scope=self._scope,
+        )
+
+
+class _Unreachable(Exception):
+    """The backend has never answered. The exporter repeats a request only after errors that it knows."""
+
+
+class _Requests(requests.Session):
+    """Makes the requests of the exporter, and keeps the last answer or failure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.endpoint = ""
+        self.reply: Reply | None = None
+        """The answer to the last request; None if it has failed."""
+        self.failure: Exception | None = None
+        """Why the last request has failed; None if it has not."""
+        self._has_answered = False
+
+    def forget(self) -> None:
+        """Forget the last answer, before the next batch."""
+        self.reply = self.failure = None
+
+    def request(self, method: Any, url: Any, *given: Any, **options: Any) -> requests.Response:
+        """Make a request. Of the answer, only its beginning is read."""
+        self.endpoint = _without_credentials(str(url))
+        self.forget()
+        seconds = max(options.get("timeout") or _SECONDS, _LEAST_SECONDS)
+        options |= {"timeout": (min(seconds, _CONNECT_SECONDS), seconds), "stream": True}
+        try:
+            response = super().request(method, url, *given, **options)
+            body = _beginning(response)
+        except (requests.RequestException, OSError, ValueError) as error:
+            self.failure = error
+            if isinstance(error, requests.ConnectionError) and not self._has_answered:
+                raise _Unreachable from error
+            raise
+        self._has_answered = True
+        content_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        self.reply = Reply(response.status_code, content_type, body)
+        return response
+
+
+def _beginning(response: requests.Response) -> bytes:
+    """Return the first 64 kB of an answer. One that ends within them leaves its connection open."""
+    body = b""
+    for piece in response.iter_content(_MOST_BODY):
+        body += piece
+        if len(body) >= _MOST_BODY:
+            response.close()
+            break
+    return body
+
+
+def _context(trace_id: int, span_id: int) -> SpanContext:
+    return SpanContext(trace_id, span_id, is_remote=False, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+
+
+def _is_set(names: tuple[str, ...]) -> bool:
+    return any(os.environ.get(name) for name in names)
+
+
+def _without_credentials(url: str) -> str:
+    """Return an address without its user, its password, its query and its fragment."""
+    try:
+        parts = urlsplit(url)
+        port = "" if parts.port is None else f":{parts.port}"
+    except ValueError:
+        return "the endpoint"
+    host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname or ""
+    return f"{parts.scheme}://{host}{port}{parts.path}" if parts.scheme and host else "the endpoint"
+
+
+def _reason(failure: Exception) -> str:
+    """Return why a request has failed, without its address: that may contain credentials."""
+    if isinstance(failure, requests.exceptions.SSLError):
+        return "the certificate of the backend is not valid"
+    if isinstance(failure, requests.Timeout):
+        return "no answer in time"
+    if isinstance(failure, requests.exceptions.InvalidURL | requests.exceptions.MissingSchema):
+        return "the endpoint is no address: http://host:port"
+    if isinstance(failure, requests.exceptions.InvalidSchema):
+        return "the endpoint does not begin with http:// or https://"
+    cause: BaseException | None = failure
+    for _ in range(10):
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror.lower()
+        reason = getattr(cause, "reason", None) or next(iter(getattr(cause, "args", ())), None)
+        if cause is None:
+            break
+        cause = reason if isinstance(reason, BaseException) else cause.__cause__ or cause.__context__
+    return f"the request failed ({type(failure).__name__})"

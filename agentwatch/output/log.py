@@ -1,0 +1,336 @@
+"""The action log: the text format with a time before each line, and a `#` line before and after each run.
+
+A `#` line also says which permission the agent asked the user for, how the user answered, and which rule was
+hit.
+
+Times, text and order depend only on the recording, its arrival times and its alarms. `agentwatch log FILE`
+therefore prints the bytes that were written during the live run. The log of a stream of no known agent is one
+`#` line.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from queue import Empty, SimpleQueue
+
+from agentwatch.base.files import write_all
+from agentwatch.feed import POLL_SECONDS, Agent, Feed
+from agentwatch.recording import LineReader
+from agentwatch.recording.alarms import Alarm
+from agentwatch.rules.alarms.words import alarm_words
+from agentwatch.session import Run, Session, forget_texts
+from agentwatch.session.actions import action, count_words, ended_ms
+from agentwatch.session.events import Outcome
+from agentwatch.text.durations import seconds
+from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.times import utc
+
+_SAID_COLUMNS = 240
+
+
+class ActionLog:
+    """The lines of the log of one session, each returned once."""
+
+    def __init__(self, session: Session, alarms: Sequence[Alarm] = (), *, addresses: bool = False) -> None:
+        """Create the log of a session.
+
+        Args:
+            session: The session.
+            alarms: The rules that were hit; more may be appended while the session grows.
+            addresses: Whether each line of a call has its number: `#12`.
+        """
+        self._session = session
+        self._alarms = alarms
+        self._alarms_said = 0
+        self._addresses = addresses
+        self._runs_begun = 0
+        self._runs_ended = 0
+        self._logged = 0
+        self._said = 0
+        self._outcomes: Counter[Outcome] = Counter()
+        """The outcomes of the logged calls of the current run. They are complete when the run's closing line
+        is due, because the end of a run also ends its open calls."""
+        self._is_closed = False
+
+    def new_lines(self, is_over: bool) -> Iterator[SafeText]:
+        """Yield the lines since the last call.
+
+        The first line of a run is due when its first call or question comes: what is known of a run when it
+        begins depends on the agent.
+
+        Args:
+            is_over: The recording has ended, so the closing line of the last run is due. The closing
+                line of any other run is due when the next run starts.
+        """
+        runs, ended = self._session.runs, self._session.ended_calls
+        yield from self._new_said()
+        while self._logged < len(ended):
+            call = ended[self._logged]
+            yield from self._begin_runs(call.run)
+            self._logged += 1
+            self._outcomes[call.outcome] += 1
+            number = f"#{call.number} " if self._addresses else ""
+            yield SafeText(f"{_time(ended_ms(call))} {number}{action(call)}")
+            yield from self._new_said()
+        if runs and (is_over or runs[-1].named_as is not None):
+            yield from self._begin_runs(len(runs))
+        elif runs:
+            yield from self._begin_runs(len(runs) - 1)
+            yield from self._end_run(len(runs) - 1)
+        if is_over:
+            yield from self._end_run(len(runs))
+            if self._session.outcome is None and not self._is_closed:
+                from agentwatch.analysis.status import unknown_agent
+
+                self._is_closed = True
+                yield SafeText(f"# {unknown_agent(self._session)}")
+
+    def _new_said(self) -> Iterator[SafeText]:
+        """Yield the questions, the answers and the alarms before the next call that ends."""
+        said = self._session.asked.said
+        yield from self._new_alarms()
+        while self._said < len(said) and said[self._said].ended_calls <= self._logged:
+            one = said[self._said]
+            self._said += 1
+            yield from self._begin_runs(one.run)
+            yield SafeText(f"# {_time(one.at_ms)} {cut(safe_line(one.words), _SAID_COLUMNS)}")
+            yield from self._new_alarms()
+
+    def _new_alarms(self) -> Iterator[SafeText]:
+        """Yield the alarms before the next call that ends and the next question or answer."""
+        while self._alarms_said < len(self._alarms):
+            one = self._alarms[self._alarms_said]
+            if one.ended > self._logged or one.said > self._said:
+                return
+            self._alarms_said += 1
+            yield from self._begin_runs(min(one.run, len(self._session.runs)))
+            yield SafeText(f"# {_time(one.at_ms)} {alarm_words(one)}")
+
+    def _begin_runs(self, number: int) -> Iterator[SafeText]:
+        while self._runs_begun < number:
+            yield from self._end_run(self._runs_begun)
+            run = self._session.runs[self._runs_begun]
+            self._runs_begun += 1
+            session_id, model, cwd = run.named_as or (run.session_id, run.model, run.cwd)
+            yield safe_line(f"# session {session_id or '–'} · {model or '–'} · {cwd or '–'}")
+
+    def _end_run(self, number: int) -> Iterator[SafeText]:
+        """Yield the closing line of a run unless it was yielded before.
+
+        Runs are counted from 1. Number 0 is the time before the first run, which has no line.
+        """
+        if self._runs_ended < number:
+            self._runs_ended = number
+            counts = {outcome: self._outcomes[outcome] for outcome in Outcome if self._outcomes[outcome]}
+            self._outcomes.clear()
+            words = ", ".join(count_words(counts))
+            yield SafeText(f"# {_run_outcome(self._session.runs[number - 1])} · {words}")
+
+
+def follow_log(
+    feed: Feed,
+    wait: Callable[[], object] = lambda: None,
+    alarms: Sequence[Alarm] = (),
+    *,
+    addresses: bool = False,
+) -> Iterator[SafeText]:
+    """Yield the lines of the log as the recording grows, until it has ended.
+
+    The texts of the session are dropped: the log does not need them, and the screen may have a second copy in
+    memory.
+
+    Args:
+        feed: The feed of the recording.
+        wait: Called when no new line has arrived; it should wait a moment.
+        alarms: The rules that were hit.
+        addresses: Whether each line of a call has its number: `#12`.
+    """
+    log = ActionLog(feed.session, alarms, addresses=addresses)
+    while not feed.is_over:
+        if not feed.advance(POLL_SECONDS) and not feed.is_over:
+            wait()
+        yield from log.new_lines(feed.is_over)
+        forget_texts(feed.session)
+
+
+def _time(at_ms: int | None) -> str:
+    """Return the second of a time; `-` if unknown or outside the years 1970 to 9999."""
+    at = utc(at_ms)
+    return "-" if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _run_outcome(run: Run) -> str:
+    """Return the outcome of a run, the duration of its turns, and their number if there are several."""
+    duration_ms = run.duration_of_turns_ms
+    duration = "" if duration_ms is None else f" in {seconds(duration_ms)}"
+    turns = f" · {run.ended_turns} turns" if run.ended_turns > 1 else ""
+    return f"{run.outcome}{duration}{turns}"
+
+
+# Writes the action log while its recording grows, without decoding the recording twice.
+# The log follows the live session of the screen. That session is not advanced while an editor has the
+# terminal, or while the terminal does not read, but the log must continue. A thread therefore monitors the
+# screen's feed, and reads the recording itself once the feed has left bytes unread for 3 s. Only then is
+# every line decoded a second time, which takes half a core at 10,000 lines a second.
+
+_POLL_SECONDS = 0.1
+_CHECK_SECONDS = 1.0
+"""How often the followed feed is checked for a stall."""
+_STALL_SECONDS = 3.0
+"""The log stops following after this time; a screen that is not blocked advances its feed every second."""
+
+
+class LogWriter:
+    """Writes an action log in a thread, so that a slow or full disk delays neither agent nor screen."""
+
+    def __init__(
+        self,
+        reader: LineReader,
+        log_fd: int,
+        followed: Feed | None = None,
+        agent: Agent | None = None,
+        alarms: Sequence[Alarm] = (),
+    ) -> None:
+        """Start the thread.
+
+        Args:
+            reader: The reader of the recording that is logged; its own position stays unchanged.
+            log_fd: The descriptor of the log; it is closed at the end.
+            followed: The feed whose session is logged. It belongs to the calling thread, and must call
+                `update`. None to read the recording instead.
+            agent: The agent that wrote the recording; None to detect it.
+            alarms: The rules that were hit when the recording was made.
+        """
+        self.fault: OSError | None = None
+        """Why the log is incomplete; None while no write has failed."""
+        self._reader = LineReader(reader.fd, reader.growth, reader.times)
+        self._log_fd = log_fd
+        self._followed = followed
+        self._agent, self._alarms = agent, alarms
+        self._log = None if followed is None else ActionLog(followed.session, alarms)
+        self._owner = threading.get_ident()
+        self._queue: SimpleQueue[list[str] | None] = SimpleQueue()
+        """The lines of the followed session; no lines wake the thread; None after the last line."""
+        self._updated = time.monotonic()
+        self._finishing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
+        self._thread.start()
+
+    def update(self) -> None:
+        """Queue the new lines of the followed session."""
+        followed, log = self._followed, self._log
+        if followed is None or log is None:
+            return
+        self._updated = time.monotonic()
+        if lines := [f"{line}\n" for line in log.new_lines(followed.is_over)]:
+            self._queue.put(lines)
+        if followed.is_over:
+            self._queue.put(None)
+            self.unfollow()
+
+    def unfollow(self) -> None:
+        """Stop following the session; the rest of the log is read from the recording."""
+        self._followed = None
+        self._queue.put([])
+
+    def finish(self) -> None:
+        """Wait until the log of an ended recording is written.
+
+        The screen may have been closed before it had read everything. The thread that owns the followed feed
+        therefore advances it to its end here. In another thread, this does nothing until the feed is over.
+        """
+        while (followed := self._followed) is not None:
+            if self._owner != threading.get_ident():
+                return
+            if not followed.advance(POLL_SECONDS):
+                time.sleep(POLL_SECONDS)
+        self._finishing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            written = self._write_followed()
+            if written is not None:
+                self._write_from_recording(written)
+        except OSError as error:
+            self.fault = error
+        finally:
+            os.close(self._log_fd)
+
+    def _write_followed(self) -> int | None:
+        """Write the queued lines of the followed session.
+
+        Returns:
+            The number of lines written when the session is no longer followed; None if the log is complete.
+        """
+        written = 0
+        while True:
+            is_followed = self._is_followed()
+            try:
+                lines = self._queue.get(block=is_followed, timeout=_CHECK_SECONDS)
+            except Empty:
+                if not is_followed:
+                    return written
+                continue
+            if lines is None:
+                return None
+            write_all(self._log_fd, "".join(lines).encode())
+            written += len(lines)
+
+    def _is_followed(self) -> bool:
+        """Return whether a session is followed; stop following one that has left bytes unread for 3 s."""
+        followed = self._followed
+        if followed is None:
+            return False
+        if time.monotonic() - self._updated > _STALL_SECONDS and followed.backlog():
+            self.unfollow()
+            return False
+        return True
+
+    def _write_from_recording(self, written: int) -> None:
+        """Write the log from the recording, except its first `written` lines."""
+        feed = Feed(self._reader, agent=self._agent)
+        lines = follow_log(feed, lambda: self._finishing.wait(_POLL_SECONDS), self._alarms)
+        for line in islice(lines, written, None):
+            write_all(self._log_fd, f"{line}\n".encode())
+
+
+class LoggedFeed(Feed):
+    """A feed that writes an action log of its session."""
+
+    def __init__(
+        self,
+        reader: LineReader,
+        log_fd: int,
+        agent: Agent | None = None,
+        alarms: Sequence[Alarm] = (),
+    ) -> None:
+        """Create a feed.
+
+        Args:
+            reader: Reads the recording.
+            log_fd: The descriptor of the log; it is closed at the end.
+            agent: The agent that wrote the recording; None to detect it.
+            alarms: The rules that were hit when the recording was made.
+        """
+        super().__init__(reader, agent=agent)
+        self.log = LogWriter(reader, log_fd, self, agent, alarms)
+
+    def advance(self, seconds: float | None = None) -> int:
+        """Apply the lines that have arrived, log the calls that ended, and return the number of lines.
+
+        Args:
+            seconds: Stop after about this time; None is no limit.
+        """
+        try:
+            applied = super().advance(seconds)
+            self.log.update()
+        except BaseException:  # the exception may have left the session or its log half updated
+            self.log.unfollow()
+            raise
+        return applied

@@ -1,0 +1,490 @@
+"""Finds secrets by the syntax around them, and whole blocks of private keys."""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from functools import cache
+from typing import Literal, NamedTuple
+
+from agentwatch.output.redact.found import Found
+from agentwatch.output.redact.secrets.prefixed import least_run
+from agentwatch.output.redact.secrets.values import is_code, is_password, is_placeholder, is_random, run_of
+
+# The syntax around secrets: addresses, headers, options of commands, hashes of passwords, webhooks.
+
+Judgement = Literal["any", "filled", "random", "generated", "bearer", "base64", "password", "cookie"]
+"""What a value must be: anything, no placeholder or variable, generated (`generated`: surely so), a token, a
+name and a password in base64, a password, or cookies of which one is generated."""
+
+_UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+_OPTION = r"(?:\"([^\"\s]{3,200})|'([^'\s]{3,200})|([^\s\"'`;|&)]{3,200}))"
+_USER = r"[\"']?[^\s:\"'$/]{0,100}:([^\s\"']{3,200})"
+_CREDENTIALS = "([A-Za-z0-9._~+/=-]{12,1000}(?::[A-Za-z0-9_-]{8,200})?)"
+_LINE = r"\b[^\n|;]{0,200}?[ \t]"
+_PGPASS = r"[A-Za-z0-9_*.-]{1,63}:[A-Za-z0-9_*.@-]{1,63}:([^\s:\"']{3,200})"
+_PHRASE = r"[\"'`]?[ \t]{0,4}[:=(][ \t]{0,4}[\"'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})"
+
+
+class Context(NamedTuple):
+    """Syntax that shows where a secret is."""
+
+    kind: str
+    literal: str
+    """What every text with this syntax has, in lower case. Patterns that begin with it are faster."""
+    pattern: str
+    """A regular expression that RE2 can compile. Its last group that matched is the secret, or all of it."""
+    judgement: Judgement = "filled"
+    inside: bool = False
+    """Whether the literal may begin inside a word."""
+
+
+def _webhook(kind: str, host: str, path: str) -> Context:
+    """Return the syntax of an address whose path is a secret."""
+    return Context(kind, host, host.replace(".", r"\.") + path)
+
+
+ADDRESSES = (
+    Context("url password", "://", r"://[^\s:/@\"'<>?#]{0,100}:([^\s/@\"'<>]{1,300})@"),
+    Context("url token", "://", "://([A-Za-z0-9_-]{16,300})(?::x-oauth-basic)?@", "random"),
+    Context("password", "@tcp(", r"[A-Za-z0-9_.-]{1,60}:([^\s\"'`@:/]{1,200})@tcp\("),
+    Context("password", "@unix(", r"[A-Za-z0-9_.-]{1,60}:([^\s\"'`@:/]{1,200})@unix\("),
+    Context("password", "jdbc:oracle", r"jdbc:oracle:[a-z]{2,5}:[^\s/\"']{1,60}/([^\s@\"']{3,200})@"),
+    Context("azure", "sig=", r"[?&;\"' ]sig=([A-Za-z0-9%+/=_-]{30,120}(?:[ ]{2}=){0,2})"),
+    Context("address code", "code=", "[?&]code=([A-Za-z0-9%/_.~+-]{20,300}={0,2})", "random"),
+    Context("aws", "signature=", "(?i)signature=([0-9a-f]{64}|[A-Za-z0-9%+/=]{27,90})"),
+    _webhook("infura", "infura.io/", "v3/([0-9a-f]{32})"),
+    _webhook("alchemy", "alchemy.com/", "v2/([A-Za-z0-9_-]{21,40})"),
+    _webhook("quicknode", ".quiknode.pro/", "([0-9a-f]{32,40})"),
+    _webhook("slack", "hooks.slack.com", "/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,120})"),
+    _webhook("slack", "hooks.slack-gov.com", "/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,120})"),
+    _webhook("discord", "/api/webhooks/", "([0-9]{15,21}/[A-Za-z0-9_-]{40,90})"),
+    _webhook("teams", "webhook.office.com", "/webhookb?2?/([A-Za-z0-9@/_-]{30,260})"),
+    _webhook("teams", "outlook.office.com", "/webhook/([A-Za-z0-9@/_-]{30,260})"),
+    _webhook("zapier", "hooks.zapier.com", "/hooks/(?:catch|standard)/([0-9A-Za-z/_-]{8,80})"),
+    _webhook("ifttt", "maker.ifttt.com", "/[A-Za-z0-9/_{}.-]{1,100}/key/([A-Za-z0-9_-]{20,60})"),
+    _webhook("lark", "/open-apis/bot/", "v?2?/?hook/([A-Za-z0-9-]{20,60})"),
+    _webhook("make", ".make.com", "/([a-z0-9]{20,60})"),
+    _webhook("make", ".integromat.com", "/([a-z0-9]{20,60})"),
+    _webhook("healthchecks", "hc-ping.com", f"/({_UUID}|[A-Za-z0-9_-]{{22}})"),
+)
+HEADERS = (
+    Context("bearer token", "bearer", rf"(?i)bearer[ \t=:]{{1,4}}[\"']?{_CREDENTIALS}", "bearer"),
+    Context("basic auth", "basic", r"(?i)basic[ \t]{1,4}[\"']?([A-Za-z0-9+/=_-]{8,1000})", "base64"),
+    Context(
+        "authorization",
+        "authorization",
+        r"(?i)authorization[\\\"'`\]) \t]{0,6}[:=,][ \t]{0,4}[\"'`]{0,2}"
+        rf"(?:[A-Za-z0-9-]{{2,30}}[ \t]{{1,2}})?(?:token=|key=|apikey=)?[\"']?{_CREDENTIALS}",
+        "bearer",
+    ),
+    Context("token", "token ", r"(?i)token [ \t]?([0-9a-f]{32,64})\b", "random"),
+    Context("okta", "ssws", rf"(?i)SSWS[ \t]{{1,4}}{_CREDENTIALS}", "random"),
+    Context("splunk", "splunk", rf"(?i)splunk[ \t]{{1,4}}({_UUID})"),
+)
+_PIPED = r"(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|$]{3,300})[\"']?[ \t]{0,4}\|[^\n|]{0,100}"
+_PAIR = r"\([\"'][^\"'\n]{1,80}[\"'],[ ]{0,2}[\"']([^\"'\n ]{3,200})[\"']"
+_PROGRAMS: tuple[tuple[Judgement, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "filled",
+        (
+            ("zip", "-P[ \\t]{0,4}"),
+            ("rar ", "-h?p"),
+            ("keytool", "-[a-z]{0,10}pass[ \\t]{1,4}"),
+            ("jarsigner", "-[a-z]{0,10}pass[ \\t]{1,4}"),
+            ("openssl enc", "-k[ \\t]{1,4}"),
+            ("openssl aes", "-k[ \\t]{1,4}"),
+            ("ssh-keygen", "-[NP][ \\t]{1,4}"),
+            ("useradd", "(?:-p|--password)[ \\t=]{1,4}"),
+            ("usermod", "(?:-p|--password)[ \\t=]{1,4}"),
+            ("ipmitool", "-P[ \\t]{1,4}"),
+            ("mosquitto_", "-P[ \\t]{1,4}"),
+            ("bcp ", "-P[ \\t]{0,4}"),
+            ("snmp", "-[AX][ \\t]{1,4}"),
+            ("xfreerdp", "/p:"),
+            ("wlfreerdp", "/p:"),
+            ("unzip", "-P[ \\t]{0,4}"),
+            ("rdesktop", "-p[ \\t]{1,4}"),
+            ("mstsc", "/p:"),
+            ("evil-winrm", "-p[ \\t]{1,4}"),
+            ("crackmapexec", "-p[ \\t]{1,4}"),
+            ("netexec", "-p[ \\t]{1,4}"),
+            ("smbmap", "-p[ \\t]{1,4}"),
+            ("twine", "-p[ \\t]{1,4}"),
+            ("ncftp", "-p[ \\t]{1,4}"),
+            ("beeline", "-p[ \\t]{1,4}"),
+            ("cqlsh", "-p[ \\t]{1,4}"),
+            ("influx ", "-p(?:assword)?[ \\t]{1,4}"),
+            ("psexec", "-p[ \\t]{1,4}"),
+            ("rabbitmqadmin", "-p[ \\t]{1,4}"),
+            ("couchbase-cli", "-p[ \\t]{1,4}"),
+            ("plink", "-pw[ \\t]{1,4}"),
+            ("pscp", "-pw[ \\t]{1,4}"),
+            ("psftp", "-pw[ \\t]{1,4}"),
+            ("jenkins-cli", "-auth[ \\t]{1,4}[^\\s:]{1,60}:"),
+            ("rclone obscure", ""),
+            ("wpa_passphrase", "[\"']?[^\\s\"']{1,40}[\"']?[ \\t]{1,4}"),
+            ("bw unlock", ""),
+            ("rabbitmqctl add_user", "[^\\s]{1,60}[ \\t]{1,4}"),
+            ("rabbitmqctl change_password", "[^\\s]{1,60}[ \\t]{1,4}"),
+            ("samba-tool user create", "[^\\s]{1,60}[ \\t]{1,4}"),
+            ("smbpasswd", "-w[ \\t]{1,4}"),
+        ),
+    ),
+    (
+        "password",
+        (("bw login", "[^\\s]{1,80}[ \\t]{1,4}"), ("redis-cli", "(?:AUTH|auth)[ \\t]{1,4}")),
+    ),
+)
+"""The options of programs that take a password, and what a password must be there."""
+OPTIONS = (
+    Context("password", "-p", rf"-u[ \t]{{0,2}}[^\s]{{1,60}}[ \t]{{1,4}}-p[ \t]{{0,2}}{_OPTION}", "password"),
+    Context("password", "lftp", r"lftp[^\n]{0,80}?-u[ \t]{1,2}[^\s,]{1,60},([^\s\"']{3,200})"),
+    Context("password", "secret ", rf"{_PIPED}secret[ \t](?:create|set|put)"),
+    Context("password", "auth(", rf"(?i)auth{_PAIR}", "password", inside=True),
+    Context("password", "auth=(", rf"(?i)auth={_PAIR}", "password"),
+    Context("openweather", "appid", r"(?i)appid[\"']?[ ]{0,2}[=:][ ]{0,2}[\"']?([0-9a-f]{32})"),
+    Context(
+        "cookie",
+        "cookie",
+        r"(?i)cookie[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[\"']?([A-Za-z0-9_.-]{1,64}=[^\s\"'][^\n\"'\\]{8,900})",
+        "cookie",
+    ),
+    *(
+        Context("cookie", literal, rf"(?i){literal}[\"']?([A-Za-z0-9%._~+/:=-]{{16,900}})", "random")
+        for literal in ("phpsessid=", "jsessionid=", "sessionid=", "session=", "xsrf-token=")
+    ),
+    Context("cookie", "s:", r"\bs:([A-Za-z0-9_-]{20,64}\.[A-Za-z0-9+/]{40,46}={0,2})", "random"),
+    Context("cookie", "s%3a", r"s%3[Aa]([A-Za-z0-9_-]{20,64}\.[A-Za-z0-9%+/]{40,66}={0,2})", "random"),
+    Context(
+        "password",
+        "machine",
+        r"machine\s{1,4}[^\s]{1,200}\s{1,20}login\s{1,4}[^\s]{1,100}\s{1,20}password\s{1,4}([^\s\"']{3,200})",
+    ),
+    Context("curl", "curl", rf"curl\b[^|;]{{0,300}}?[ \t](?:-u[ \t]{{0,4}}|--user[ \t=]{{1,4}}){_USER}"),
+    Context("curl", "--proxy-user", rf"--proxy-user[ \t=]{{1,4}}{_USER}"),
+    Context("http", "http", rf"\bhttps?[ \t](?:[^\n|;]{{0,200}}?[ \t])?(?:-a|--auth)[ \t=]{{1,4}}{_USER}"),
+    *(
+        Context(
+            "smb",
+            literal,
+            rf"{option}[ \t=]{{0,4}}[\"']?[A-Za-z0-9_.\\/-]{{1,60}}%([^\s\"']{{3,200}})",
+        )
+        for literal, option in (("-u", "-U"), ("--user", "--user(?:name)?"))
+    ),
+    *(
+        Context(
+            "password",
+            program,
+            rf"{re.escape(program)}[a-z0-9_.-]{{0,20}}(?:{_LINE}|[ \t]){options}{_OPTION}",
+            judgement,
+        )
+        for judgement, lines in _PROGRAMS
+        for program, options in lines
+    ),
+    Context(
+        "password",
+        "net use",
+        r"(?i)net use[^\n]{0,100}?\\[^\s]{1,100}[ \t]{1,4}([^\s\"'/]{3,200})[ \t]{1,4}/u(?:ser)?:",
+    ),
+    Context(
+        "password",
+        "net user",
+        r"(?i)net user[ \t]{1,4}[^\s/]{1,40}[ \t]{1,4}([^\s\"'/*][^\s\"']{2,100})",
+        "password",
+    ),
+    Context(
+        "password",
+        "<<<",
+        r"(?:sudo|kinit|cryptsetup|passwd|login|gpg|openssl|chpasswd|sshpass|secret|restic|borg)"
+        rf"[^\n|;]{{0,160}}?<<<[ \t]{{0,4}}{_OPTION}",
+    ),
+    Context(
+        "password",
+        "echo ",
+        r"echo[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?[\"']?([^\s\"'|]{3,200})[\"']?"
+        r"[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?(?:cryptsetup|passwd|kinit|smbpasswd|vncpasswd"
+        r"|ldappasswd|saslpasswd2|gpg|su|gh auth|wrangler|bw|security)\b",
+    ),
+    Context(
+        "password",
+        "password '",
+        r"(?i)(?:role|user|login|encrypted|with)[ \t][^\n;]{0,80}?password[ \t]{1,4}'([^'\s]{3,200})'",
+    ),
+    Context(
+        "password",
+        "send ",
+        r"send[ \t]{1,4}(?:--[ \t]{1,4})?\"([^\s\"\\$]{3,100})(?:\\r|\\n|\s)",
+        "password",
+    ),
+    Context("secret", "--from-literal", rf"--from-literal[= \t][\"']?[^\s=\"']{{1,80}}={_OPTION}"),
+    Context(
+        "secret",
+        "secret",
+        rf"secrets? set[ \t]{{1,4}}[^\n|;]{{0,120}}?(?:[A-Z][A-Z0-9_]{{1,60}}=|--body[ =]|-b[ ]){_OPTION}",
+    ),
+    Context(
+        "secret",
+        "vault ",
+        rf"vault (?:kv put|write)[ \t]{{1,4}}[^\s]{{1,100}}[ \t]{{1,4}}[^\s=]{{1,60}}={_OPTION}",
+    ),
+    Context("bearer token", "--oauth2-bearer", rf"--oauth2-bearer[ \t=]{{1,4}}{_OPTION}"),
+    Context("password", "--cert", r"--cert[ \t=]{1,4}[\"']?[^\s:\"']{1,200}:([^\s\"']{3,100})", "password"),
+    Context(
+        "password",
+        "--encrypt",
+        r"--encrypt[ \t]{1,4}[\"']?([^\s\"'-]{3,60})[\"']?[ \t]{1,4}"
+        r"[^\s]{1,60}[ \t]{1,4}(?:40|128|256)\b",
+    ),
+    Context(
+        "minio",
+        "mc ",
+        r"mc (?:alias set|config host add)(?:[ \t]{1,4}[^\s]{1,200}){3}[ \t]{1,4}[\"']?([^\s\"']{3,200})",
+    ),
+    Context(
+        "cookie",
+        "curl",
+        r"curl\b[^|;]{0,300}?[ \t](?:-b|--cookie)[ \t=]{0,4}[\"']?"
+        r"([A-Za-z0-9_.-]{1,64}=[^\s\"'][^\n\"'\\ ]{8,900})",
+        "cookie",
+    ),
+    Context(
+        "password",
+        "impacket",
+        r"impacket-?[a-z]{0,20}[ \t][^\n|;]{0,100}?"
+        r"[A-Za-z0-9_.-]{1,60}/[A-Za-z0-9_.-]{1,60}:([^\s\"']{3,100})@",
+    ),
+    Context(
+        "password",
+        ".py ",
+        r"(?:psexec|secretsdump|wmiexec|smbexec|atexec|dcomexec)\.py [^\n|;]{0,100}?:([^\s\"']{3,100})@",
+    ),
+    Context("password", "mysql", rf"mysql(?:dump|admin|import)?{_LINE}-p{_OPTION}"),
+    Context("password", "mariadb", rf"mariadb(?:-dump|-admin)?{_LINE}-p{_OPTION}"),
+    Context("password", "sshpass", rf"sshpass[ \t]{{1,4}}-p[ \t]{{0,4}}{_OPTION}"),
+    Context("password", "redis-cli", rf"redis-cli{_LINE}-a[ \t]{{1,4}}{_OPTION}"),
+    Context("password", "mongo", rf"mongo(?:sh|dump|restore|export|import)?{_LINE}-p[ \t]{{1,4}}{_OPTION}"),
+    Context("password", " login", rf" (?:login|logon){_LINE}(?:-p|-w)[ \t]{{1,4}}{_OPTION}"),
+    Context("password", "sqlcmd", rf"sqlcmd{_LINE}-P[ \t]{{0,4}}{_OPTION}"),
+    Context(
+        "password", "ldap", rf"ldap(?:search|add|modify|whoami|delete|passwd){_LINE}-w[ \t]{{1,4}}{_OPTION}"
+    ),
+    Context(
+        "password",
+        "htpasswd",
+        rf"htpasswd[ \t]{{1,4}}-[a-zA-Z]{{0,4}}b[a-zA-Z]{{0,4}}(?:[ \t]{{1,4}}[^\s]{{1,100}}){{1,3}}?"
+        rf"[ \t]{{1,4}}{_OPTION}[ \t]{{0,4}}(?:\n|$)",
+    ),
+    Context("password", "pass:", rf"\bpass:{_OPTION}"),
+    Context(
+        "password",
+        "identified",
+        r"(?i)identified[ \t]{1,4}(?:with[ \t]{1,4}[^\s]{1,60}[ \t]{1,4})?by[ \t]{1,4}"
+        r"(?:password[ \t]{1,4})?['\"]([^'\"\s]{3,200})",
+    ),
+    Context(
+        "password",
+        "sudo",
+        r"echo[ \t]{1,4}(?:-n[ \t]{1,4}|-e[ \t]{1,4})?[\"']?([^\s\"'|]{3,200})[\"']?"
+        r"[ \t]{0,4}\|[ \t]{0,4}sudo",
+    ),
+    Context(
+        "password",
+        "chpasswd",
+        r"[\"' ][A-Za-z0-9_-]{1,40}:([^\s\"'|:]{3,200})[\"']?[ \t]{0,4}\|"
+        r"[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd",
+    ),
+    Context(
+        "password",
+        "--password-stdin",
+        r"echo[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|$]{3,300})[\"']?"
+        r"[ \t]{0,4}\|[^\n|]{0,200}--password-stdin",
+    ),
+    Context("password", "7z", rf"7z[a-z]?[ \t](?:[^\n|;]{{0,100}}?[ \t])?-p{_OPTION}", inside=True),
+    Context(
+        "password", "net use", r"(?i)net use[^\n]{0,160}?[ \t]/user:[^\s]{1,80}[ \t]{1,4}([^\s\"'/]{3,200})"
+    ),
+    Context("password", "sqlplus", r"sqlplus[^\n]{0,40}?[ \t][A-Za-z0-9_]{1,60}/([^\s@\"']{3,200})@"),
+    Context("password", ":5432:", f":5432:{_PGPASS}"),
+    Context("password", ":6432:", f":6432:{_PGPASS}"),
+    Context("password", ":*:", rf":\*:{_PGPASS}"),
+)
+SHAPES = (
+    Context("telegram", ":aa", "[0-9]{6,12}:AA[A-Za-z0-9_-]{32,40}", inside=True),
+    Context("mailchimp", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}\b", inside=True),
+    Context("new relic", "nral", "[0-9a-f]{36,40}(?:FFFF)?NRAL", inside=True),
+    Context("new relic", "nral", "[0-9a-fx]{30,40}FFFFNRAL", inside=True),
+    Context("azure", "q~", "[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}", inside=True),
+    Context("azure", "jqqj99", "[A-Za-z0-9]{30,60}JQQJ99[A-Za-z0-9]{20,60}", inside=True),
+    Context("azure", "+ast", "[A-Za-z0-9+/]{36,90}[+]ASt[A-Za-z0-9+/]{4,44}={0,2}", inside=True),
+    Context("terraform", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,80}"),
+    Context("maxmind", "_mmk", "[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
+    Context("bundler", "bundle_", r"BUNDLE_[A-Z0-9_]{2,80}=[\"']?([0-9A-Za-z]{6,60}:[0-9A-Za-z]{6,60})"),
+    Context("snowflake", "ver:1-hint:", "ver:1-hint:[0-9]{1,20}-ETMs[A-Za-z0-9+/=]{20,600}"),
+    Context("seed phrase", "mnemonic", f"(?i)mnemonic{_PHRASE}", "any"),
+    Context("seed phrase", "phrase", f"(?i)phrase{_PHRASE}", "any"),
+    Context(
+        "aws",
+        "akia",
+        r"AKIA[A-Z2-7]{16}[^A-Za-z0-9+/\n](?:[^\n]{0,60}?[^A-Za-z0-9+/\n])?"
+        r"([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/=]|$)",
+        "random",
+    ),
+    *(
+        Context("password hash", literal, rf"\${literal[1]}[abxy]?\$[0-9]{{2}}\$[./A-Za-z0-9]{{53}}")
+        for literal in ("$2a$", "$2b$", "$2x$", "$2y$")
+    ),
+    *(
+        Context(
+            "password hash",
+            literal,
+            literal.replace("$", r"\$") + r"[./A-Za-z0-9=,$]{1,60}\$[./A-Za-z0-9]{20,90}",
+        )
+        for literal in ("$apr1$", "$1$", "$5$", "$6$", "$y$", "$7$", "$gy$", "$md5$", "$sha1$")
+    ),
+    Context("password hash", "$argon2", r"\$argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{20,300}"),
+    Context(
+        "password hash",
+        "pbkdf2_sha",
+        r"pbkdf2_sha[0-9]{1,3}\$[0-9]{3,8}\$[A-Za-z0-9+/=]{4,60}\$[A-Za-z0-9+/=]{20,90}",
+    ),
+    Context("password hash", "{ssha", r"(?i)\{ssha[0-9]{0,3}\}[A-Za-z0-9+/=]{20,120}"),
+)
+PREFIXED = tuple(
+    Context(
+        "token",
+        f"_{word}_",
+        f"_{word}_[A-Za-z0-9_-]{{20,200}}",
+        "generated",
+    )
+    for word in (
+        "live",
+        "prod",
+        "test",
+        "pat",
+        "sk",
+        "sec",
+        "secret",
+        "key",
+        "api",
+        "token",
+        "dev",
+        "sandbox",
+    )
+)
+"""Tokens of vendors that are in no table, in the form that most have chosen: `vendor_live_…`."""
+CONTEXTS = (*SHAPES, *PREFIXED, *ADDRESSES, *HEADERS, *OPTIONS)
+
+
+_LEADING = re.compile("[^a-z0-9]{0,9}([a-z0-9]{0,99})")
+_HEAD = 4
+_WORDS = frozenset(
+    {"password", "passwd", "pass", "pwd", "secret", "token", "pw", "mypassword", "port", "auth"}
+)
+_TAIL = 36
+"""The last characters of a token, which are generated."""
+_HEX = re.compile("[0-9a-f]{28,36}$|-[0-9a-f]{12}$")
+_SHORTEST = 4
+_LONG = 900
+
+
+@cache
+def compiled(source: str) -> re.Pattern[str]:
+    """Return the compiled pattern of a context."""
+    return re.compile(source)
+
+
+def _by_head() -> dict[str, list[int]]:
+    """Return the places of the contexts by the head of the word in their literal; "" for those without."""
+    found: dict[str, list[int]] = {}
+    for at, context in enumerate(CONTEXTS):
+        match = _LEADING.match(context.literal)
+        word = match[1] if match is not None and not context.inside else ""
+        found.setdefault(word[:_HEAD], []).append(at)
+    return found
+
+
+_BY_HEAD = _by_head()
+_BEGINS = tuple(
+    context.pattern.removeprefix("(?i)").removeprefix("\\b").replace("\\", "").startswith(context.literal)
+    for context in CONTEXTS
+)
+"""Whether the pattern of a context begins with its literal."""
+_LEAST_RUNS = tuple(least_run(context.pattern) for context in CONTEXTS)
+
+
+def surrounded(piece: str, lower: str, heads: set[str], longest: int) -> Iterator[Found]:
+    """Yield the secrets of a piece that syntax shows.
+
+    Args:
+        piece: A piece of a plain text.
+        lower: The same in lower case.
+        heads: The first four characters of each of its words, in lower case.
+        longest: The length of its longest word of letters and digits, or more.
+    """
+    likely = [at for head in (heads | {""}) & _BY_HEAD.keys() for at in _BY_HEAD[head]]
+    for at in sorted(likely):
+        context = CONTEXTS[at]
+        if longest >= _LEAST_RUNS[at] and context.literal in lower:
+            for match in _matches(at, piece, lower):
+                group = match.lastindex or 0
+                start, end = match.span(group)
+                if _holds(context.judgement, match[group]):
+                    if end - start > _LONG:
+                        end += run_of(piece, end)
+                    yield Found(start, end, context.kind)
+
+
+def _matches(number: int, piece: str, lower: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of a context: from each place of its literal if its pattern begins with that."""
+    literal, pattern = CONTEXTS[number].literal, compiled(CONTEXTS[number].pattern)
+    if not _BEGINS[number]:
+        yield from pattern.finditer(piece)
+        return
+    at = lower.find(literal)
+    while at >= 0:
+        match = pattern.match(piece, at)
+        if match is not None:
+            yield match
+        at = lower.find(literal, at + 1 if match is None else match.end())
+
+
+def _holds(judgement: Judgement, value: str) -> bool:
+    """Return whether a value is what its context needs."""
+    if judgement == "any":
+        return True
+    if judgement == "cookie":
+        return any(
+            is_random(pair.rpartition("=")[2].strip().rpartition(":")[2], 12) for pair in value.split(";")
+        )
+    if is_placeholder(value) or is_code(value):
+        return False
+    if judgement == "random":
+        return is_random(value, 16)
+    if judgement == "generated":
+        return _is_generated(value[-_TAIL:])
+    if judgement == "password":
+        return is_password(value) or is_random(value, 12)
+    if judgement == "base64":
+        return _is_pair(value)
+    if judgement == "bearer":
+        return is_random(value, 12) or (len(value) >= 16 and any(map(str.isdigit, value)))
+    return len(value) >= _SHORTEST and value.lower() not in _WORDS
+
+
+def _is_generated(value: str) -> bool:
+    """Return whether a value has digits and both cases, or only hexadecimal digits, in any order."""
+    if not any(map(str.isdigit, value)) or not is_random(value, 20):
+        return False
+    return _HEX.search(value) is not None or (value != value.lower() and value != value.upper())
+
+
+def _is_pair(value: str) -> bool:
+    """Return whether a value is a name and a password in base64."""
+    try:
+        decoded = b64decode(value.replace("-", "+").replace("_", "/") + "=" * (-len(value) % 4))
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in decoded and all(byte >= 32 for byte in decoded)

@@ -1,0 +1,56 @@
+"""The rows of a list of sessions as JSON, one object for each."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import orjson
+
+from agentwatch.agents.reported import State
+from agentwatch.base.json_fields import Field, values_of
+from agentwatch.catalog.row import UNKNOWN, Row
+
+_MOST_NUMBER = 1 << 63
+_NO_PATH = Path()
+"""The path of a session that has no file yet."""
+_NUMBERS = {"since_ms", "calls", "failed", "context_used", "context_size", "pid", "began_ms", "seen_ms"}
+_NAMES = (
+    *("id", "agent", "state", "ground", "since_ms", "now", "title", "cwd", "repo", "branch", "model"),
+    *("calls", "failed", "context_used", "context_size", "path", "pid", "host", "began_ms", "seen_ms"),
+)
+_FIELDS = [
+    Field(name, int, _MOST_NUMBER, least=-_MOST_NUMBER) if name in _NUMBERS else Field(name, str)
+    for name in _NAMES
+]
+
+
+def row_json(row: Row, host: str) -> bytes:
+    """Return a session as one line of JSON, without a line end.
+
+    Its keys are the same for every session: what is unknown is null. Texts are as the agent wrote them, with
+    `?` for half a surrogate pair. A session whose machine is silent is `unknown` since it was heard.
+
+    Args:
+        row: The session.
+        host: The name of this machine.
+    """
+    standing = row.standing
+    if row.lost_ms is not None:
+        standing = UNKNOWN._replace(since_ms=row.lost_ms, now=standing.now)
+    values = values_of(
+        _FIELDS,
+        row,
+        **standing._asdict(),
+        id=row.address or row.id,
+        path="" if row.path == _NO_PATH else os.fspath(row.path),
+        host=row.host or host,
+    )
+    tests = row.tests
+    values["tests"] = tests and {"state": tests.state, "passed": tests.passed, "failed": tests.failed}
+    return orjson.dumps(values)
+
+
+def state_names() -> list[str]:
+    """Return the names of all states, as they are printed."""
+    return [state.value for state in State]

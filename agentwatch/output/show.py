@@ -1,0 +1,325 @@
+"""One call in full, as text or as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import orjson
+
+from agentwatch.agents.json_line import parse_joined
+from agentwatch.agents.payloads import arguments_in, result_in
+from agentwatch.analysis.block_text import block_title, named_places, whole_text
+from agentwatch.analysis.episodes import for_reading, whole_episodes
+from agentwatch.analysis.silence import call_clock, running_ms, since_ms
+from agentwatch.analysis.status import status
+from agentwatch.analysis.verdict_history import call_verdict
+from agentwatch.feed import Feed
+from agentwatch.output.summary import call_members, whole_summary
+from agentwatch.recording import MOST_LINE_BYTES
+from agentwatch.session import Call, Place, Run, Session, calls_by_outcome
+from agentwatch.session.actions import action, count_words, outcome_note, target
+from agentwatch.session.events import Outcome
+from agentwatch.text.durations import UNKNOWN, running_clock
+from agentwatch.text.safe import SafeText, columns, cut, safe_line, safe_text
+from agentwatch.text.safe_json import safe_json
+from agentwatch.text.signs import PLAN_SIGNS
+from agentwatch.text.times import date_and_time
+
+_TOO_DEEP = "nested too deeply to be printed"
+
+
+def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[SafeText]:
+    """Yield the lines of a call: its number and action, its facts, then all its arguments and its result.
+
+    Args:
+        feed: The feed of the session.
+        call: The call.
+        now_ms: The present time by the clock of the arrival times; None if unknown.
+    """
+    yield SafeText(f"#{call.number} {action(call)}")
+    if call.target and safe_line(call.target) != target(call):
+        yield safe_line(f"target: {call.target}")
+    yield SafeText(f"outcome: {call.outcome}{_note(call)}")
+    if (found := call_verdict(feed, call)) is not None:
+        yield safe_line(f"verdict: {found.colour} ({found.source}), {found.tool}: {found.words}")
+    yield safe_line(f"tool: {call.tool} ({call.kind}), call_id {call.call_id}")
+    yield SafeText(_times(call, now_ms))
+    if call.parent is not None:
+        by = f"#{call.parent}" if call.parent else "a call that the recording does not contain"
+        yield SafeText(f"made by the subagent of {by}")
+    for name, place in named_places(call):
+        yield from _section(name, feed, place, call)
+    if call.result_place is None and call.output:
+        yield from _titled("output so far, its last 4,096 characters", call.output)
+
+
+def call_json(feed: Feed, call: Call) -> bytes:
+    """Return a call as in the summary, with its `arguments` and its `result` as the stream sent them.
+
+    Each of the two is null if the recording does not contain it. Of a line over 16 MiB, it is an object that
+    says where the line is: `{"bytes": 20000000, "offset": 4096}`.
+    """
+    arguments, result = call.arguments_place or call.result_place, call.result_place
+    members = call_members(call) | {
+        "arguments": None if arguments is None else _value(feed, arguments, call, is_result=False),
+        "result": None if result is None else _value(feed, result, call, is_result=True),
+    }
+    return safe_json(_json(members))
+
+
+def _note(call: Call) -> str:
+    note = outcome_note(call)
+    return f", {note}" if note and call.outcome is not Outcome.FAILED and note != call.outcome.value else ""
+
+
+def _times(call: Call, now_ms: int | None) -> str:
+    """Return when a call started and ended, and how long it took; `~` marks the clock of agentwatch."""
+    started_ms, ended_ms = call.started_ms, call.ended_ms
+    seen_ms = None if call.started is None else call.started.seen_ms
+    words = [f"started: {date_and_time(seen_ms if started_ms is None else started_ms)}"]
+    if call.ended is not None:
+        words.append(f"ended: {date_and_time(call.ended.seen_ms if ended_ms is None else ended_ms)}")
+    if call.outcome is Outcome.RUNNING:
+        words.append(f"running: {call_clock(call, now_ms, 'unknown')}")
+    elif took := call_clock(call, now_ms, ""):
+        words.append(f"took: {took}")
+    return " · ".join(words)
+
+
+def _section(name: str, feed: Feed, place: Place, call: Call) -> Iterator[SafeText]:
+    for block in feed.blocks(place, call.call_id):
+        title = block_title(block)
+        yield from _titled(name if title in ("", name) else f"{name}: {title}", whole_text(block))
+
+
+def _titled(title: str, text: str) -> Iterator[SafeText]:
+    yield SafeText("")
+    yield safe_line(f"── {title}")
+    for line in safe_text(text.rstrip("\n")).split("\n"):
+        yield SafeText(line)
+
+
+def _value(feed: Feed, place: Place, call: Call, *, is_result: bool) -> object:
+    """Return the arguments or the result in a line; a line that is no JSON object, as text."""
+    if place.length > MOST_LINE_BYTES:
+        return {"bytes": place.length, "offset": place.offset}
+    data = feed.line_at(place)
+    try:
+        line = parse_joined(data.split(b"\n"))
+    except ValueError:
+        line = None
+    if not isinstance(line, dict):
+        return data.decode("utf-8", "replace")
+    return result_in(line, call.call_id) if is_result else arguments_in(line, call.call_id)
+
+
+def _json(members: dict[str, object]) -> bytes:
+    """Return JSON; orjson refuses numbers over 64 bits and more than 254 levels, Python's own more levels."""
+    try:
+        return orjson.dumps(members)
+    except TypeError:
+        pass
+    try:
+        return json.dumps(members, ensure_ascii=True, default=str).encode()
+    except RecursionError:
+        return orjson.dumps(members | {"arguments": _TOO_DEEP, "result": _TOO_DEEP})
+
+
+# The state of a session at a moment, as text or as JSON.
+
+_MOST_EPISODES = 20
+_PROMPT_COLUMNS = 200
+_TEXT_LINES = 10
+_MOST_TEXT = 4096
+"""The number of characters at the end of the text from which the last lines are taken."""
+
+
+class State(NamedTuple):
+    """A session at a moment."""
+
+    feed: Feed
+    """The feed that stands at the moment."""
+    offset: int
+    """The number of bytes of the recording that the session has read."""
+    size: int
+    """The number of bytes of the whole recording."""
+    at_ms: int | None
+    """The time of the moment, in milliseconds since the epoch; None if unknown."""
+
+    @property
+    def session(self) -> Session:
+        """The session at the moment."""
+        return self.feed.session
+
+
+def state_text(state: State) -> Iterator[SafeText]:
+    """Yield the lines of a state: the moment, the session, what it does, and the last lines of its text."""
+    session, now_ms = state.session, state.at_ms
+    yield SafeText(f"at {date_and_time(now_ms)} · byte {state.offset:,} of {state.size:,}")
+    yield from _about(session)
+    doing, counts = status(session, now_ms), ", ".join(count_words(calls_by_outcome(session)))
+    yield doing
+    if counts not in doing:
+        yield SafeText(counts)
+    for call in session.open_calls.values():
+        running = running_ms(call, now_ms)
+        running = since_ms(call.started_ms, now_ms) if running is None else running
+        clock = UNKNOWN if running is None else running_clock(running)
+        yield SafeText(f"  #{call.number} {action(call)} · {clock}")
+    if trouble := for_reading(whole_episodes(state.feed)):
+        yield SafeText("")
+        yield SafeText("── trouble")
+        yield from (each.words for each in trouble[:_MOST_EPISODES])
+    if session.plan:
+        yield SafeText("")
+        yield SafeText("── to-do list")
+        yield from (safe_line(f"{PLAN_SIGNS[entry.status]} {entry.text}") for entry in session.plan)
+    if lines := _last_lines(session.run):
+        yield SafeText("")
+        yield SafeText("── last lines of the text")
+        yield from lines
+
+
+def state_json(state: State) -> Iterator[bytes]:
+    """Yield the summary at a moment in pieces, with `episodes`, `at_ms`, `offset` and `status`.
+
+    The summary format has no `episodes`: for 100 MB they cost a quarter of its CPU time.
+    """
+    more = {
+        "episodes": _episodes(state.feed),
+        "at_ms": state.at_ms,
+        "offset": state.offset,
+        "status": status(state.session, state.at_ms),
+    }
+    return whole_summary(state.feed, more)
+
+
+def _episodes(feed: Feed) -> list[dict[str, object]]:
+    """Return the members of each episode of trouble, in the order of their last calls; the newest 500."""
+    return [
+        {
+            "number": number,
+            "kind": each.kind,
+            "words": each.words,
+            "first_call": each.first,
+            "last_call": each.last,
+            "tries": each.tries,
+            "duration_ms": each.duration_ms,
+            "fixed": each.is_fixed,
+            "over": each.is_over,
+        }
+        for number, each in enumerate(whole_episodes(feed), 1)
+    ]
+
+
+def _about(session: Session) -> Iterator[SafeText]:
+    """Yield the facts of the header: the agent, its model and mode, the folder, the id, and the prompt."""
+    run = session.run
+    facts = (session.agent_name or session.format, run.model, run.permission_mode, run.cwd)
+    if words := " · ".join(filter(None, facts)):
+        yield safe_line(words)
+    if run.session_id:
+        yield safe_line(f"session {run.session_id}{f' · turn {run.turns}' if run.turns > 1 else ''}")
+    if run.prompt:
+        yield SafeText(f"prompt: {cut(safe_line(run.prompt[:_MOST_TEXT]), _PROMPT_COLUMNS)}")
+
+
+def _last_lines(run: Run) -> list[SafeText]:
+    """Return the last lines of the assistant's text that are not blank."""
+    pieces: list[str] = []
+    left = _MOST_TEXT
+    for text in reversed(run.answer):
+        length = len(text)
+        pieces.append(text.part(max(length - left, 0), length))
+        left -= len(pieces[-1])
+        if left <= 0:
+            break
+    lines = safe_text("\n".join(reversed(pieces))).split("\n")
+    return [SafeText(line) for line in lines if line.strip()][-_TEXT_LINES:]
+
+
+# Short names of tools for the table of calls.
+
+MOST_COLUMNS = 12
+_LONG = 7
+"""Names of at most this width are never shortened."""
+_LEAST_WORD = 4
+_MOST_NAMES = 500
+_MOST_CHARACTERS = 60
+_NAME = re.compile("[A-Za-z0-9_.-]{1,60}")
+_WORDS = re.compile("[A-Z]?[a-z0-9]{1,60}|[A-Z]{1,60}")
+_VAGUE = frozenset({"directory", "execution", "file", "files", "mode"})
+"""Last words that do not show what a tool does; the first word does."""
+_CLEAR = frozenset({"todo"})
+"""First words that show it better than the last."""
+
+
+class ToolNames:
+    """The tools of a session by the names that the table shows, and the width of the longest.
+
+    A long name that consists of several words is shown as its last word, or as its first if the last is
+    vague: `updateTodos` as `todos`, `read_file` as `read`. Names that would then be equal are shown in full.
+    """
+
+    def __init__(self) -> None:
+        self._shown: dict[str, SafeText] = {}
+        self._firsts: dict[str, int] = {}
+        """The number of the first call of each tool."""
+        self.width = 0
+        """The width of the longest name so far, in columns; at most 12."""
+
+    def prefix(self, calls: int) -> ToolNames:
+        """Return the tools of the first calls."""
+        if all(first <= calls for first in self._firsts.values()):
+            return self
+        prefix = ToolNames()
+        prefix._firsts = {tool: first for tool, first in self._firsts.items() if first <= calls}
+        prefix._name()
+        return prefix
+
+    def add(self, tool: str, number: int) -> None:
+        """Take notice of the tool of a call. After 500 different tools, names are only cut."""
+        first = self._firsts.get(tool)
+        if first is None and len(self._firsts) < _MOST_NAMES:
+            self._firsts[tool] = number
+            self._name()
+        elif first is not None and number < first:  # a later call of the tool ended first
+            self._firsts[tool] = number
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the full names of the tools, in the order in which they were noticed."""
+        return iter(self._firsts)
+
+    def _name(self) -> None:
+        """Choose the name that is shown for each tool."""
+        self._shown = dict.fromkeys(self._firsts, SafeText(""))
+        tools = {each: (_full(each), _one_word(each)) for each in self._shown}
+        taken = [word for names in tools.values() for word in {name.lower() for name in names if name}]
+        for each, (full, word) in tools.items():
+            self._shown[each] = word if word and taken.count(word) == 1 else full
+        self.width = max(map(columns, self._shown.values()), default=0)
+
+    def __getitem__(self, tool: str) -> SafeText:
+        """Return the name that the table shows."""
+        return self._shown.get(tool) or _full(tool)
+
+
+def _full(tool: str) -> SafeText:
+    return cut(safe_line(tool[:_MOST_CHARACTERS]), MOST_COLUMNS)
+
+
+def _one_word(tool: str) -> SafeText | None:
+    """Return the word of a long name that says most, in lower case; None for names that are not shortened.
+
+    A name with any other character, such as a control character, is not shortened: its word could pass for
+    another tool.
+    """
+    words = _WORDS.findall(tool[:_MOST_CHARACTERS])
+    is_long = len(tool) > _LONG and _NAME.fullmatch(tool) is not None and len(words) > 1
+    if not is_long or len(words[-1]) < _LEAST_WORD:
+        return None
+    is_first = words[0].lower() in _CLEAR or words[-1].lower() in _VAGUE
+    return SafeText(words[0 if is_first else -1].lower())

@@ -1,0 +1,168 @@
+"""The stream-json format: every byte of the recording, unchanged, as it arrives."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from agentwatch.analysis.moments import Asked, Problem, part_of
+from agentwatch.feed import POLL_SECONDS, Agent, Feed
+from agentwatch.feed.history import History
+from agentwatch.feed.playhead import Playhead, Replay
+from agentwatch.recording import Growth, LineReader
+from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+
+_COPY_BYTES = 1 << 18
+
+
+class ByteCopy:
+    """Copies a growing recording to a descriptor."""
+
+    def __init__(self, recording_fd: int, growth: Growth, sink_fd: int, start: int = 0) -> None:
+        """Copy the bytes from `start` on."""
+        self._recording_fd = recording_fd
+        self._growth = growth
+        self._sink_fd = sink_fd
+        self._copied = start
+
+    def copy(self) -> int:
+        """Copy the new bytes, and return their number.
+
+        Raises:
+            OSError: The sink cannot be written to; `BrokenPipeError` if nobody reads it any more.
+        """
+        until = self._growth.size()
+        before = self._copied
+        while self._copied < until:
+            wanted = min(until - self._copied, _COPY_BYTES)
+            data = os.pread(self._recording_fd, wanted, self._copied)
+            if not data:
+                break
+            self._copied += os.write(self._sink_fd, data)
+        return self._copied - before
+
+
+class Tee:
+    """Copies a recording to the next program of the pipeline, in a thread of its own.
+
+    A program that reads slowly or exits early blocks neither the agent nor the screen.
+    """
+
+    def __init__(self, recording_fd: int, growth: Growth, sink_fd: int) -> None:
+        self.fault: OSError | None = None
+        """Why copying ended early; None if the next program merely stopped reading."""
+        self._growth = growth
+        self._copy = ByteCopy(recording_fd, growth, sink_fd)
+        self._sink_fd = sink_fd
+        self._thread = threading.Thread(target=self._run, name="tee", daemon=True)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Wait until the whole recording, which must have ended, is copied."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            has_ended = False
+            while self._copy.copy() or not has_ended:
+                has_ended = self._growth.has_ended()
+                time.sleep(0 if has_ended else POLL_SECONDS)
+        except BrokenPipeError:
+            pass  # the next program has read enough, as `head` does
+        except OSError as error:
+            self.fault = error
+        finally:
+            os.close(self._sink_fd)
+
+
+# A replay for outputs without a screen: the recording seems to grow as it is played.
+
+
+class Recording(Protocol):
+    """A recording and its bookmarks."""
+
+    @property
+    def reader(self) -> LineReader:
+        """Reads the recording."""
+
+    @property
+    def bookmarks_path(self) -> Path | None:
+        """Where its bookmarks are kept; None if it has no name."""
+
+
+class PlayedGrowth:
+    """The growth of a recording that a playhead plays."""
+
+    def __init__(self, playhead: Playhead) -> None:
+        self._playhead = playhead
+
+    def size(self) -> int:
+        """Return the moment of the playhead."""
+        self._playhead.tick()
+        return self._playhead.offset
+
+    def has_ended(self) -> bool:
+        """Return whether the playhead has reached the end."""
+        self._playhead.tick()
+        return self._playhead.is_at_end
+
+
+class PlayedFeed(Feed):
+    """The feed of a recording that a playhead plays. If it ends before the recording, the session goes on."""
+
+    def __init__(self, reader: LineReader, playhead: Playhead, agent: Agent | None = None) -> None:
+        """Create a feed.
+
+        Args:
+            reader: Reads the recording, as far as it is played.
+            playhead: The playhead.
+            agent: The agent that wrote the recording; None to detect it.
+        """
+        super().__init__(reader, agent)
+        self.takes_agent_times = True
+        self._playhead = playhead
+
+    def _end(self) -> None:
+        if self._playhead.is_live:
+            super()._end()
+        else:
+            self.is_over = True
+
+
+def replayed(
+    recording: Recording, replay: Replay, asked: Asked, agent: Agent | None = None
+) -> Feed | Problem:
+    """Return a feed whose recording grows as it is replayed. What lies before the replay is applied.
+
+    Without recorded times, all of it is there at once. If the recording does not have the part that is asked
+    for, the reason is returned.
+
+    Args:
+        recording: The whole recording.
+        replay: How to replay it.
+        asked: Which part of it is replayed.
+        agent: The agent that wrote the recording; None to detect it.
+    """
+    reader = recording.reader
+    whole = Feed(reader, agent)
+    history = History(whole, reader)
+    whole.advance()
+    bookmarks = Bookmarks(recording.bookmarks_path, partial(ends_a_line, reader.line_at))
+    part = part_of(asked, whole.session, history.timeline, bookmarks.by_name())
+    if isinstance(part, Problem):
+        return part
+    playhead = Playhead(history.timeline, replay, is_over=lambda: True)
+    playhead.start, playhead.until = part
+    playhead.play(part.start)
+    playhead.is_paused = True
+    feed = PlayedFeed(LineReader(reader.fd, PlayedGrowth(playhead), reader.times), playhead, agent)
+    feed.advance()
+    if history.timeline.has_times:
+        playhead.turn()
+    else:
+        playhead.seek(history.timeline.size if part.until is None else part.until)
+    return feed

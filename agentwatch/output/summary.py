@@ -1,0 +1,146 @@
+"""The summary format: the state of a session as one JSON object on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import orjson
+
+from agentwatch.analysis.integrity import integrity
+from agentwatch.feed import Feed
+from agentwatch.session import Call, Run, Session, calls_by_outcome
+from agentwatch.session.actions import action, target
+from agentwatch.text.safe_json import safe_json
+
+_CALLS_AT_ONCE = 1000
+_TEXTS_AT_ONCE = 100
+
+
+def whole_summary(feed: Feed, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
+    """Yield the summary of the session that a feed shows, with the member `tests`.
+
+    Args:
+        feed: Reads the session. The outputs of its tests are read from its recording, which must be open.
+        more: Members that follow those of the summary.
+    """
+    return summary(feed.session, {"tests": _tests(feed), **(more or {})})
+
+
+def _tests(feed: Feed) -> dict[str, object] | None:
+    """Return the member `tests`; a session without commands has none, and imports nothing for it."""
+    if not feed.session.has_commands:
+        return None
+    from agentwatch.analysis.verdict_history import final_verdicts
+    from agentwatch.output.tests_member import tests_members
+
+    return tests_members(final_verdicts(feed))
+
+
+def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
+    """Yield what a session alone contains of its summary in pieces, without a line end.
+
+    Characters that could control a terminal are written as JSON escapes, which leaves the values unchanged.
+    The text of a session may be long, so it is never joined in memory.
+
+    Args:
+        session: The session.
+        more: Members that follow those of the summary.
+    """
+    run, checks = session.run, integrity(session)
+    yield _members(
+        b"{",
+        format=run.format or session.format,
+        session_id=run.session_id,
+        model=run.model,
+        cwd=run.cwd,
+        permission_mode=run.permission_mode,
+        api_key_source=run.api_key_source,
+        outcome=session.outcome,
+        prompt=run.prompt,
+    )
+    yield b',"text":"'
+    for earlier in session.runs[:-1]:
+        yield from _texts(earlier)
+    text: Iterable[bytes] = _texts(run)
+    is_repeated = checks.text_matches_result and not session.traits.result_is_last_text
+    if is_repeated:
+        text = list(text)  # printed twice; at most 16 MB, because a result line is
+    yield from text
+    yield b'"'
+    if is_repeated:
+        yield b',"result":"'
+        yield from text
+        yield b'"'
+    else:
+        yield _members(b",", result=run.result)
+    yield _members(
+        b",",
+        text_matches_result=checks.text_matches_result,
+        duration_ms=run.duration_ms,
+        duration_api_ms=run.duration_api_ms,
+        request_id=run.request_id,
+        usage=run.usage,
+        runs=len(session.runs),
+        turns=run.turns,
+        tokens=run.tokens._asdict(),
+    )
+    yield b',"calls":['
+    for start in range(0, len(session.calls), _CALLS_AT_ONCE):
+        calls = session.calls[start : start + _CALLS_AT_ONCE]
+        yield (b"," if start else b"") + _json([call_members(call) for call in calls])[1:-1]
+    yield b"]"
+    yield _members(
+        b",",
+        calls_by_outcome={outcome.value: count for outcome, count in calls_by_outcome(session).items()},
+        lines={
+            "total": session.lines.total,
+            "events": session.lines.events,
+            "malformed": session.lines.malformed,
+            "unknown": session.lines.unknown,
+            "repaired": session.lines.repaired,
+            "oversize": session.lines.oversize,
+        },
+        orphans={
+            "completed_without_started": session.completed_without_started,
+            "never_completed": session.never_completed,
+        },
+        integrity={"holds": checks.passes, "line": checks.line(), "difference_at": checks.difference_at},
+        **(more or {}),
+    )
+    yield b"}"
+
+
+def _texts(run: Run) -> Iterator[bytes]:
+    """Yield the assistant's text of a run as the content of a JSON string, without its quotes."""
+    for start in range(0, len(run.answer), _TEXTS_AT_ONCE):
+        yield _json("".join(map(str, run.answer[start : start + _TEXTS_AT_ONCE])))[1:-1]
+
+
+def _members(lead: bytes, **members: object) -> bytes:
+    """Return members of an object as JSON, preceded by `lead`: `{` or a comma."""
+    return lead + _json(members)[1:-1]
+
+
+def _json(value: object) -> bytes:
+    return safe_json(orjson.dumps(value))
+
+
+def call_members(call: Call) -> dict[str, object]:
+    """Return the members of a call in the summary."""
+    return {
+        "number": call.number,
+        "call_id": call.call_id,
+        "agent": call.agent,
+        "tool": call.tool,
+        "kind": call.kind,
+        "target": (shown := target(call)) or None,
+        "action": action(call, shown),
+        "outcome": call.outcome,
+        "error": call.error,
+        "exit_code": call.exit_code,
+        "lines_added": call.lines_added,
+        "lines_removed": call.lines_removed,
+        "started_ms": call.started_ms,
+        "ended_ms": call.ended_ms,
+        "duration_ms": call.duration_ms,
+    }

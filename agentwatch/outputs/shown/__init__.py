@@ -1,1 +1,0 @@
-"""What `agentwatch show` prints: one call in full, or the state of a session at a moment."""

@@ -1,0 +1,265 @@
+"""Appends a stream to a file, in whole lines when the disk was full."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    class Times(Protocol):
+        """Takes the arrival times of a recording."""
+
+        def note(self, offset: int, epoch_ms: int) -> None:
+            """Record that the bytes from `offset` on arrived at `epoch_ms`."""
+
+        def note_gap(self, offset: int, missing: int) -> None:
+            """Record that `missing` bytes of the stream before `offset` are not in the recording."""
+
+
+RETRY_SECONDS = 5.0
+_NEVER = float("inf")
+_FIRST_STEP_BYTES = 1 << 12
+"""Most lines are shorter. Reading 4 KiB takes 1 µs; 64 KiB take 12 µs."""
+_STEP_BYTES = 1 << 16
+
+
+class Appender:
+    """Appends a stream to a file that nobody else writes.
+
+    A full disk does not stop the stream: `fault` is set, the file is cut after its last whole line, and
+    writing is tried again every 5 s, always at the start of a line.
+    """
+
+    def __init__(
+        self,
+        fd: int,
+        times: Times | None,
+        now_ms: Callable[[], int],
+        announce: Callable[[OSError], None] = lambda _fault: None,
+        *,
+        continues: bool = False,
+    ) -> None:
+        """Append to the open file `fd`, which is in append mode.
+
+        Args:
+            fd: The file.
+            times: Takes the arrival time of each piece; None for a file without arrival times.
+            now_ms: Returns the time, in milliseconds since the epoch.
+            announce: Called with each fault before the file is cut.
+            continues: Another process has written the beginning of the stream, and may have ended in a line.
+        """
+        self.fault: OSError | None = None
+        """Why the file is incomplete; still set after writing has resumed."""
+        self.lost_bytes = 0
+        """The number of bytes of the stream that are not in the file."""
+        self.size = os.fstat(fd).st_size if continues else 0
+        """The number of bytes in the file."""
+        self._fd = fd
+        self._times = times
+        self._now_ms = now_ms
+        self._announce = announce
+        self._is_writing = True
+        self._retry_at = 0.0
+        self._is_at_line_start = True
+        """Whether the next byte of the stream begins a line."""
+        self._noted_bytes = 0
+        """The number of lost bytes whose gap is noted in the arrival times."""
+        if continues:
+            self._is_at_line_start = self._is_writing = False
+            self._retry_at = 0.0 if self._cut(self.size) else _NEVER
+
+    def append(self, data: bytes) -> None:
+        """Append the next bytes of the stream, or count them as lost."""
+        self._check_size()
+        if self._is_writing:
+            self._write(data)
+        else:
+            self._resume(data)
+        self._is_at_line_start = data.endswith(b"\n")
+
+    def note_gap(self) -> None:
+        """Note in the arrival times how many bytes were lost before the next byte."""
+        if self._times is not None and self.lost_bytes > self._noted_bytes:
+            self._times.note_gap(self.size, self.lost_bytes - self._noted_bytes)
+        self._noted_bytes = self.lost_bytes
+
+    def _write(self, data: bytes) -> None:
+        before = size = self.size
+        try:
+            if self._times is not None:
+                self._times.note(size, self._now_ms())
+            rest = data
+            while rest:
+                written = os.write(self._fd, rest)
+                size += written
+                rest = rest[written:]
+                self.size = size
+        except OSError as error:
+            self._fail(error, retry_at=time.monotonic() + RETRY_SECONDS)
+            self.lost_bytes += before + len(data) - self.size
+
+    def _resume(self, data: bytes) -> None:
+        """Resume writing at the next start of a line if it is time for another attempt."""
+        start = 0 if self._is_at_line_start else data.find(b"\n") + 1
+        begins_line = self._is_at_line_start or start > 0
+        if not begins_line or start == len(data) or time.monotonic() < self._retry_at:
+            self.lost_bytes += len(data)
+            return
+        self.lost_bytes += start
+        self.note_gap()
+        self._is_writing = True
+        self._write(data[start:])
+
+    def _check_size(self) -> None:
+        """Notice that another process has changed the file, and continue at its present end."""
+        try:
+            size = os.fstat(self._fd).st_size
+        except OSError:
+            return
+        if size < self.size:
+            expected, self.size = self.size, size
+            self._fail(truncated(), retry_at=0.0)
+            self.lost_bytes += expected - self.size
+        elif size > self.size:
+            self.size = size
+            self._report(OSError(errno.ESTALE, "another process has written into the file"))
+
+    def _fail(self, error: OSError, retry_at: float) -> None:
+        self._is_writing = False
+        self._report(error)
+        self._retry_at = retry_at if self._cut(self.size) else _NEVER
+
+    def _report(self, error: OSError) -> None:
+        self.fault = error
+        self._announce(error)
+
+    def _cut(self, size: int) -> bool:
+        """Truncate the file after its last whole line, and return whether that succeeded.
+
+        Half a line would be joined with the next line that is written. `size` is changed first, so that a
+        reader never finds the file smaller than that.
+        """
+        try:
+            self.size = line_start(self._fd, size)
+            os.ftruncate(self._fd, self.size)
+        except OSError:
+            self.size = size
+            return False
+        return True
+
+
+def truncated() -> OSError:
+    """Return the fault of a file that has become smaller than what was written to it."""
+    return OSError(errno.ESTALE, "another process has truncated the file")
+
+
+def is_truncated(fd: int, size: int) -> bool:
+    """Return whether an open file has less than `size` bytes."""
+    try:
+        return os.fstat(fd).st_size < size
+    except OSError:
+        return False
+
+
+def line_start(fd: int, end: int, first: int = 0) -> int:
+    """Return the offset in bytes after the last line end before `end`; without one, return `first`.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    step = _FIRST_STEP_BYTES
+    while end > first:
+        start = max(end - step, first)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end, step = start, _STEP_BYTES
+    return first
+
+
+# The size of a pipe's buffer, and of the reads that empty it.
+
+PIPE_BYTES = 1 << 20
+READ_BYTES = 1 << 16
+BURST_BYTES = 1 << 14
+"""After a read below 16 KiB, a reader pauses so that bytes accumulate: fewer reads, fewer arrival times."""
+
+
+def enlarge(fd: int) -> None:
+    """Enlarge a pipe's buffer from 64 KiB to 1 MiB if the system allows it.
+
+    A Node agent that exits after a burst loses the bytes that do not fit into the buffer. Only Linux has
+    F_SETPIPE_SZ, and refuses it to a user who has 64 MiB of pipes.
+    """
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        try:
+            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        except OSError:
+            return
+
+
+# The clock of arrival times.
+
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""CLOCK_BOOTTIME, where the system has it, also counts the time in which the machine is suspended."""
+EPOCH_NS = time.time_ns() - time.clock_gettime_ns(CLOCK)
+"""The time of the epoch by this clock, in nanoseconds; fixed when the process starts."""
+
+
+def now_ms(epoch_ns: int = EPOCH_NS) -> int:
+    """Return the time in milliseconds since the epoch; within a process it never goes backwards.
+
+    Args:
+        epoch_ns: The `EPOCH_NS` of the process whose times this one is compared with.
+    """
+    return (epoch_ns + time.clock_gettime_ns(CLOCK)) // 1_000_000
+
+
+# Writes the file of arrival times; `agentwatch.recording.times` describes its format.
+
+
+class TimesFile:
+    """An open file of arrival times."""
+
+    def __init__(self, fd: int | None) -> None:
+        """Write to the open file `fd`; nothing is written if it is None."""
+        self.fault: OSError | None = None
+        """Why the file is incomplete."""
+        self._fd = fd
+        self._is_cut = False
+
+    def note(self, offset: int, epoch_ms: int) -> None:
+        """Write that the bytes from `offset` on arrived at `epoch_ms`."""
+        self._write(b"%d %d\n" % (offset, epoch_ms))
+
+    def note_gap(self, offset: int, missing: int) -> None:
+        """Write that `missing` bytes of the stream before `offset` are not in the recording."""
+        self._write(b"gap %d %d\n" % (offset, missing))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _write(self, line: bytes) -> None:
+        """Write a line.
+
+        A line that a full disk has cut short is made invalid, because its digits could be read as another
+        number.
+        """
+        if self._fd is None:
+            return
+        line = b"?\n" + line if self._is_cut else line
+        try:
+            written = os.write(self._fd, line)
+        except OSError as error:
+            self.fault = error
+            return
+        self._is_cut = written < len(line)

@@ -1,0 +1,368 @@
+"""The bookmarks of one recording: those in its file, with the changes that could not be written."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.store import create_file, open_regular
+
+# The file of bookmarks, `STEM.bookmarks.json`.
+# It is one JSON object: `{"version":1,"bookmarks":[{"offset":…,"time_ms":…,"name":"…","created_ms":…}]}`.
+# An agent may write in the same folder, so the file is read as foreign data. It is replaced as a whole.
+
+_VERSION = 1
+MOST_BOOKMARKS = 1000
+MOST_NAME = 100
+"""Characters. With them, the largest file has 700 KB."""
+_MOST_BYTES = 1 << 20
+_TOO_LARGE = 1 << 62
+_LOCK_TRIES = 20
+_LOCK_SECONDS = 0.005
+
+
+class Bookmark(NamedTuple):
+    """A moment that the user has marked."""
+
+    offset: int
+    """The moment: the number of bytes of the recording before it."""
+    ms: int | None
+    """The recorded time of the moment, in milliseconds since the epoch; None if unknown."""
+    name: str
+    """Foreign text, because others can write the file; at most 100 characters. Empty if it has no name."""
+    created_ms: int
+    """When the bookmark was set, in milliseconds since the epoch."""
+
+
+def read_bookmarks(path: Path) -> dict[int, Bookmark]:
+    """Return the bookmarks in a file by their offsets; none if the file does not exist or is empty.
+
+    Entries with fields of a wrong type are ignored. Of two entries with the same offset, the last counts.
+
+    Raises:
+        OSError: The file is a link, is not a regular file, belongs to another user, or is not a file of
+            bookmarks that this version knows.
+    """
+    try:
+        fd = open_regular(path)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path)) from None
+        raise
+    try:
+        if os.fstat(fd).st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
+        data = os.pread(fd, _MOST_BYTES + 1, 0)
+    finally:
+        os.close(fd)
+    if len(data) > _MOST_BYTES:
+        raise OSError(errno.EFBIG, "it is larger than 1 MiB", str(path))
+    return _parsed(data, path) if data else {}
+
+
+def replace_bookmarks(
+    path: Path, change: Callable[[dict[int, Bookmark]], Mapping[int, Bookmark]]
+) -> dict[int, Bookmark]:
+    """Read the file, change its bookmarks, and write them as a new file in its place.
+
+    Another viewer of the recording waits, for up to 100 ms, so that its bookmarks are read too.
+
+    Args:
+        path: The file; it may not exist yet.
+        change: Returns what is to be written for what was read.
+
+    Returns:
+        What was written.
+
+    Raises:
+        OSError: The file cannot be used, as with `read_bookmarks`, or cannot be written.
+    """
+    with _locked(path.parent):
+        kept = dict(sorted(change(read_bookmarks(path)).items())[:MOST_BOOKMARKS])
+        new = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
+        fd = create_file(new)
+        try:
+            try:
+                _write(fd, _formatted(kept))
+            finally:
+                os.close(fd)
+            new.replace(path)
+        except OSError:
+            with suppress(OSError):
+                new.unlink()
+            raise
+    return kept
+
+
+def _parsed(data: bytes, path: Path) -> dict[int, Bookmark]:
+    """Return the bookmarks in the content of a file."""
+    try:
+        found = orjson.loads(data)
+    except ValueError:
+        found = None
+    version = found.get("version") if isinstance(found, dict) else None
+    entries = found.get("bookmarks") if isinstance(found, dict) else None
+    if type(version) is int and version > _VERSION:
+        raise OSError(errno.EINVAL, "a newer version of agentwatch has written it", str(path))
+    if version != _VERSION or type(version) is not int or not isinstance(entries, list):
+        raise OSError(errno.EINVAL, "it is not a file of bookmarks", str(path))
+    bookmarks: dict[int, Bookmark] = {}
+    for entry in entries[:MOST_BOOKMARKS]:
+        if (bookmark := _bookmark(entry)) is not None:
+            bookmarks[bookmark.offset] = bookmark
+    return bookmarks
+
+
+def _bookmark(entry: object) -> Bookmark | None:
+    """Return the bookmark that an entry describes; None if it describes none."""
+    if not isinstance(entry, dict) or (offset := _natural(entry.get("offset"))) is None:
+        return None
+    name = entry.get("name")
+    shown = name[:MOST_NAME] if isinstance(name, str) else ""
+    return Bookmark(offset, _natural(entry.get("time_ms")), shown, _natural(entry.get("created_ms")) or 0)
+
+
+def _natural(value: object) -> int | None:
+    """Return a value that is a number from 0 to 2⁶²; None for others."""
+    return value if type(value) is int and 0 <= value < _TOO_LARGE else None
+
+
+def _formatted(bookmarks: Mapping[int, Bookmark]) -> bytes:
+    entries = [
+        {"offset": each.offset, "time_ms": each.ms, "name": each.name, "created_ms": each.created_ms}
+        for each in bookmarks.values()
+    ]
+    return orjson.dumps({"version": _VERSION, "bookmarks": entries}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _write(fd: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left) :]
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other viewers from writing bookmarks in a folder. Not every file system has locks.
+
+    Raises:
+        OSError: The folder cannot be opened, or was locked for 100 ms.
+    """
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        for tries in count(1):
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if tries == _LOCK_TRIES:
+                    raise OSError(
+                        errno.EAGAIN, "another program has locked its folder", str(folder)
+                    ) from None
+                time.sleep(_LOCK_SECONDS)
+            except OSError:
+                break
+        yield
+    finally:
+        os.close(fd)
+
+
+_UNNAMED = "nothing is written beside this recording"
+_FULL = f"a recording has at most {MOST_BOOKMARKS:,} bookmarks"
+
+
+class Bookmarks:
+    """The bookmarks of a recording, in the order of their offsets.
+
+    Each change is written at once. If that is not possible, the changes stay in memory, and the next change
+    tries to write them too.
+
+    Example:
+        >>> bookmarks = Bookmarks(None, lambda offset: True)
+        >>> bookmarks.toggle(120, None, "before the rewrite")
+        True
+        >>> [(each.offset, each.name) for each in bookmarks]
+        [(120, 'before the rewrite')]
+        >>> bookmarks.take_warning()
+        'bookmarks are kept until you quit: nothing is written beside this recording'
+    """
+
+    def __init__(self, path: Path | None, is_moment: Callable[[int], bool]) -> None:
+        """Read the bookmarks of a recording.
+
+        Args:
+            path: The file of bookmarks; None if nothing is written beside the recording: they stay in memory.
+            is_moment: Returns whether a line of the recording ends just before an offset. Bookmarks at other
+                offsets belong to another recording, or to bytes that are still missing; they are kept in
+                the file, but not shown.
+        """
+        self._path = path
+        self._is_moment = is_moment
+        self._in_file: Mapping[int, Bookmark] = {}
+        self._unwritten: dict[int, Bookmark | None] = {}
+        """The changes that are not in the file; None for a bookmark that was removed."""
+        self._stamp: tuple[int, ...] | None = None
+        self._shown: dict[int, Bookmark] = {}
+        self._offsets: list[int] = []
+        self._warning = ""
+        self._last_warning = ""
+        self.refresh()
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __iter__(self) -> Iterator[Bookmark]:
+        return iter([self._shown[offset] for offset in self._offsets])
+
+    def at(self, offset: int) -> Bookmark | None:
+        """Return the bookmark at a moment; None if it has none."""
+        return self._shown.get(offset)
+
+    def refresh(self) -> bool:
+        """Read the file again if another viewer has changed it; return whether other bookmarks are shown.
+
+        Bookmarks that were set behind the end of the recording are shown once it has grown that far.
+        """
+        if self._path is not None and (stamp := _stamp(self._path)) != self._stamp:
+            try:
+                self._in_file = read_bookmarks(self._path)
+            except OSError as error:
+                self._warn(error)
+            self._stamp = stamp
+        return self._show()
+
+    def toggle(self, offset: int, ms: int | None, name: str = "") -> bool:
+        """Set a bookmark at a moment, or remove the one that is shown there; return whether it is set now.
+
+        Args:
+            offset: The moment.
+            ms: Its recorded time, in milliseconds since the epoch; None if unknown.
+            name: The name of a new bookmark.
+        """
+        if offset in self._shown:
+            self._change(offset, None)
+        elif len({*self._in_file, *self._unwritten}) < MOST_BOOKMARKS:
+            self._change(offset, Bookmark(offset, ms, _name(name), now_ms()))
+        else:
+            self._warning = _FULL
+        return offset in self._shown
+
+    def rename(self, offset: int, name: str) -> bool:
+        """Give the bookmark at a moment another name; return False if it has none any more.
+
+        Args:
+            offset: The moment.
+            name: The name; an empty one removes the present one.
+        """
+        self.refresh()
+        if (bookmark := self._shown.get(offset)) is None:
+            return False
+        self._change(offset, bookmark._replace(name=_name(name)))
+        return True
+
+    def next(self, offset: int) -> Bookmark | None:
+        """Return the first bookmark after a moment; None behind the last."""
+        index = bisect_right(self._offsets, offset)
+        return self._shown[self._offsets[index]] if index < len(self._offsets) else None
+
+    def previous(self, offset: int) -> Bookmark | None:
+        """Return the last bookmark before a moment; None before the first."""
+        index = bisect_left(self._offsets, offset) - 1
+        return self._shown[self._offsets[index]] if index >= 0 else None
+
+    def by_name(self) -> dict[str, int]:
+        """Return the offset of each bookmark that has a name; of two with the same name, the first."""
+        return {each.name: each.offset for each in reversed([*self]) if each.name}
+
+    def named(self, words: str) -> list[Bookmark]:
+        """Return the bookmarks whose names contain all the words, in any case."""
+        wanted = words.casefold().split()
+        return [each for each in self if each.name and all(word in each.name.casefold() for word in wanted)]
+
+    def take_warning(self) -> str:
+        """Return why the last change was not kept in the file, in one line; the same reason only once.
+
+        It may contain the name of the file, which is foreign text. Empty if there is nothing to report.
+        """
+        warning, self._warning = self._warning, ""
+        return warning
+
+    def _change(self, offset: int, bookmark: Bookmark | None) -> None:
+        """Set or remove a bookmark, and write all changes that are not in the file."""
+        self._unwritten[offset] = bookmark
+        if self._path is None:
+            self._warn(None)
+        else:
+            try:
+                self._in_file = replace_bookmarks(self._path, self._merged)
+            except OSError as error:
+                self._warn(error)
+            else:
+                self._unwritten.clear()
+                self._stamp = _stamp(self._path)
+        self._show()
+
+    def _merged(self, in_file: Mapping[int, Bookmark]) -> dict[int, Bookmark]:
+        """Return the bookmarks of the file with the changes that are not in it."""
+        merged = {**in_file, **self._unwritten}
+        return {offset: each for offset, each in merged.items() if each is not None}
+
+    def _show(self) -> bool:
+        """Show the bookmarks at which a line of the recording ends; return whether they are others."""
+        merged = self._merged(self._in_file)
+        shown = {offset: merged[offset] for offset in sorted(merged) if self._is_moment(offset)}
+        is_changed = shown != self._shown
+        self._shown, self._offsets = shown, list(shown)
+        return is_changed
+
+    def _warn(self, error: OSError | None) -> None:
+        """Note why changes stay in memory, unless that was the last reason too."""
+        reason = _UNNAMED
+        if error is not None and self._path is not None:
+            reason = f"{self._path.name}: {error.strerror or 'it cannot be used'}"
+        if reason != self._last_warning:
+            self._last_warning = reason
+            self._warning = f"bookmarks are kept until you quit: {reason}"
+
+
+def ends_a_line(line_at: Callable[[int, int], bytes], offset: int) -> bool:
+    """Return whether a moment lies at the start of a recording, or just after the end of a line.
+
+    A last line without its line end counts as one with it, as in the places of the session.
+
+    Args:
+        line_at: Reads bytes of the recording: `LineReader.line_at`.
+        offset: The moment.
+    """
+    try:
+        before = line_at(offset - 1, 1) if offset else b"\n"
+        return before == b"\n" or (not before and offset > 1 and line_at(offset - 2, 1) not in (b"", b"\n"))
+    except OSError:
+        return False
+
+
+def _name(name: str) -> str:
+    """Return a name as one line that can be written as UTF-8."""
+    return " ".join(name.encode("utf-8", "replace").decode().split())[:MOST_NAME]
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when a file is replaced; None if it does not exist."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

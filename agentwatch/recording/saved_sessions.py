@@ -1,0 +1,428 @@
+"""Deletes a saved session of our own."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from agentwatch.recording.bookmarks import read_bookmarks
+from agentwatch.recording.store import (
+    SessionFiles,
+    create_file,
+    open_folder,
+    open_regular,
+    read_object,
+    sessions_folder,
+)
+from agentwatch.recording.write_lock import MOST_BYTES, is_being_written, read_process
+
+# Which files in the folder of saved sessions belong to which session, and how large they are.
+
+_RECORDING = ".ndjson"
+_HEX = frozenset("0123456789abcdef")
+
+
+class SavedStem(NamedTuple):
+    """The files of one saved session of this user."""
+
+    recording: Path
+    """The path of the recording. It may not exist: a traceback may be the only file."""
+    size: int
+    """The size of all files together, in bytes."""
+    changed_ms: int
+    """The last change of the recording, or without one of the newest file, in ms since the epoch."""
+
+
+def saved_stems(uid: int | None = None) -> list[SavedStem]:
+    """Return the saved sessions with the sizes of their files, newest first; none without a folder.
+
+    Files with other names, links, and sessions whose recording belongs to another user are left out.
+
+    Args:
+        uid: The user; None for the user of this process.
+
+    Raises:
+        OSError: The folder cannot be read, or is a link.
+    """
+    found: dict[str, dict[str, os.stat_result]] = {}
+    foreign = set()
+    folder = sessions_folder()
+    try:
+        with opened_folder() as fd, os.scandir(fd) as entries:
+            for entry in entries:
+                stem, dot, ending = entry.name.partition(".")
+                if not dot or not _is_of_a_session(stem, ending):
+                    continue
+                if (status := own_file(entry.name, fd, uid)) is not None:
+                    found.setdefault(stem, {})[dot + ending] = status
+                elif dot + ending == _RECORDING:
+                    foreign.add(stem)
+    except FileNotFoundError:
+        return []
+    stems = sorted(found.keys() - foreign, reverse=True)
+    return [_saved_stem(folder / f"{stem}{_RECORDING}", found[stem]) for stem in stems]
+
+
+def session_size(recording: Path) -> int:
+    """Return the size of all files of a session of our own, in bytes; files that cannot be read count as 0.
+
+    Args:
+        recording: The path of the recording.
+    """
+    try:
+        with opened_folder() as fd:
+            found = (own_file(path.name, fd, None) for path in session_files(recording).every)
+            return sum(status.st_size for status in found if status is not None)
+    except OSError:
+        return 0
+
+
+def session_files(recording: Path) -> SessionFiles:
+    """Return the files of a saved session that agentwatch has named itself.
+
+    Args:
+        recording: The path of the recording.
+
+    Raises:
+        OSError: The path is not one that agentwatch gives to a recording.
+    """
+    folder = sessions_folder()
+    is_beside = recording.parent == folder or os.path.realpath(recording.parent) == os.path.realpath(folder)
+    if not is_beside or recording.suffix != _RECORDING or not is_stem(recording.stem):
+        raise OSError(errno.EINVAL, "it is not among the sessions that agentwatch has saved", str(recording))
+    return SessionFiles(folder / recording.name)
+
+
+def is_stem(name: str) -> bool:
+    """Return whether a name is a stem that agentwatch gives: `20261120-140307-123abcdef`."""
+    day, _, rest = name.partition("-")
+    second, _, random = rest.partition("-")
+    is_time = len(day) == 8 and len(second) == 6 and (day + second).isascii() and (day + second).isdigit()
+    return is_time and 6 <= len(random) <= 16 and _HEX.issuperset(random)
+
+
+def own_file(name: str, folder_fd: int, uid: int | None) -> os.stat_result | None:
+    """Return the state of a regular file of this user; None for anything else.
+
+    Args:
+        name: The name of the file in the folder.
+        folder_fd: The folder.
+        uid: The user; None for the user of this process.
+    """
+    try:
+        status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+    except OSError:
+        return None
+    is_own = status.st_uid == (os.geteuid() if uid is None else uid)
+    return status if is_own and stat.S_ISREG(status.st_mode) else None
+
+
+@contextmanager
+def opened_folder() -> Iterator[int]:
+    """Open the folder of saved sessions.
+
+    Raises:
+        OSError: It does not exist, cannot be read, or is a link.
+    """
+    fd = open_folder(sessions_folder())
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _is_of_a_session(stem: str, ending: str) -> bool:
+    return is_stem(stem) and f"{stem}.{ending}" in (
+        path.name for path in SessionFiles(Path(f"{stem}{_RECORDING}")).every
+    )
+
+
+def _saved_stem(recording: Path, files: dict[str, os.stat_result]) -> SavedStem:
+    dated = files.get(_RECORDING) or max(files.values(), key=lambda status: status.st_mtime_ns)
+    size = sum(status.st_size for status in files.values())
+    return SavedStem(recording, size, dated.st_mtime_ns // 10**6)
+
+
+def delete_session(recording: Path, uid: int | None = None) -> int:
+    """Delete all files of a saved session, and return their size in bytes.
+
+    The recording is deleted first, so that no session is left without its times or its bookmarks. A file that
+    somebody else has deleted meanwhile is no error. What is not a regular file of this user is left.
+
+    Args:
+        recording: The path of the recording.
+        uid: The user; None for the user of this process.
+
+    Raises:
+        OSError: The session is still being recorded, was not saved by agentwatch, belongs to another user, or
+            cannot be deleted.
+    """
+    files = session_files(recording)
+    with opened_folder() as fd:
+        _check(files, fd, uid)
+        freed = 0
+        problem: OSError | None = None
+        for path in files.every:
+            if (status := own_file(path.name, fd, uid)) is None:
+                continue
+            try:
+                os.unlink(path.name, dir_fd=fd)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if path == files.recording:
+                    raise
+                problem = problem or error
+            else:
+                freed += status.st_size
+    if problem is not None:
+        raise problem
+    return freed
+
+
+def is_recorded(files: SessionFiles) -> bool:
+    """Return whether a session is still being recorded; True if that cannot be checked.
+
+    Raises:
+        FileNotFoundError: It has no recording.
+    """
+    try:
+        fd = open_regular(files.recording)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return True
+    try:
+        return is_being_written(fd, read_process(files.process))
+    finally:
+        os.close(fd)
+
+
+def _check(files: SessionFiles, folder_fd: int, uid: int | None) -> None:
+    """Check that a session may be deleted.
+
+    Raises:
+        OSError: It may not.
+    """
+    path = str(files.recording)
+    try:
+        os.stat(files.recording.name, dir_fd=folder_fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return  # files without a recording
+    if own_file(files.recording.name, folder_fd, uid) is None:
+        raise PermissionError(errno.EPERM, "it is not a regular file of this user", path)
+    try:
+        if is_recorded(files):
+            raise OSError(errno.EBUSY, "it is still being recorded", path)
+    except FileNotFoundError:
+        return
+
+
+# Writes `STEM.json` in place, whoever else has it open.
+# `run` keeps the file open while the agent runs, and the user may give the session a name meanwhile. If the
+# file were replaced as a whole, what `run` writes into the one that it has open would be lost.
+
+NAME = "name"
+"""The key of the name that the user has given the session; `run` writes all others."""
+_LOCK_TRIES = 20
+_LOCK_SECONDS = 0.005
+
+
+def replace_object(fd: int, change: Callable[[dict[str, Any] | None], dict[str, Any]]) -> None:
+    """Change the JSON object in a file, so that a reader finds the old one or the new one.
+
+    Args:
+        fd: The file, open for reading and writing.
+        change: Returns the new object for the old one, which is None if the file contains something else. An
+            empty file contains an empty object.
+
+    Raises:
+        OSError: The file is not a regular file, or cannot be written. What it contained is left in it.
+    """
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    with _locked(fd):
+        before = os.pread(fd, MOST_BYTES + 1, 0)
+        data = orjson.dumps(change(_parsed(before)), option=orjson.OPT_APPEND_NEWLINE)
+        flags = fcntl.fcntl(fd, fcntl.F_GETFL)
+        fcntl.fcntl(fd, fcntl.F_SETFL, flags & ~os.O_APPEND)  # with it, Linux ignores the offset of a write
+        try:
+            _write(fd, data.ljust(len(before)))  # JSON may end with spaces: it is complete before it is cut
+        except OSError:
+            with suppress(OSError):
+                _write(fd, before)
+                os.ftruncate(fd, len(before))
+            raise
+        os.ftruncate(fd, len(data))
+
+
+def _parsed(data: bytes) -> dict[str, Any] | None:
+    """Return the object in the content of a file; None if it is something else."""
+    if not data.strip():
+        return {}
+    try:
+        found = orjson.loads(data) if len(data) <= MOST_BYTES else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _write(fd: int, data: bytes) -> None:
+    at = 0
+    while at < len(data):
+        at += os.pwrite(fd, data[at:], at)
+
+
+@contextmanager
+def _locked(fd: int) -> Iterator[None]:
+    """Keep other writers of the file waiting. Not every file system has locks.
+
+    A writer that cannot get the lock for 100 ms goes on without it: it has hung, and holds no lock for long
+    otherwise.
+    """
+    for _ in range(_LOCK_TRIES):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_LOCK_SECONDS)
+        except OSError:
+            break
+        else:
+            break
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+# The name that the user gives a saved session, in its `STEM.json`, beside what `run` writes there.
+
+MOST_NAME = 200
+"""Characters."""
+_OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def read_name(process: Path) -> str:
+    """Return the name that the user has given a session; empty without a name. It is foreign text.
+
+    Args:
+        process: The path of its `STEM.json`.
+    """
+    try:
+        name = read_object(open_regular(process), MOST_BYTES).get(NAME)
+    except OSError:
+        return ""
+    return name[:MOST_NAME] if isinstance(name, str) else ""
+
+
+def rename_session(recording: Path, name: str) -> None:
+    """Give a saved session a name, which its recording and its files do not depend on.
+
+    The other keys of `STEM.json` stay as they are, also while `run` writes them.
+
+    Args:
+        recording: The path of the recording.
+        name: The name; an empty one removes the present one.
+
+    Raises:
+        OSError: The session was not saved by agentwatch, its recording is gone, `STEM.json` is not a file of
+            this user, or it cannot be written.
+    """
+    files = session_files(recording)
+    os.close(open_regular(files.recording))
+    given = " ".join(name.encode("utf-8", "replace").decode().split())[:MOST_NAME]
+
+    def named(described: dict[str, Any] | None) -> dict[str, Any]:
+        if described is None:
+            raise OSError(errno.EINVAL, "it does not describe a session", str(files.process))
+        others = {key: value for key, value in described.items() if key != NAME}
+        return others | {NAME: given} if given else others
+
+    with suppress(FileExistsError):
+        os.close(create_file(files.process))
+    fd = os.open(files.process, _OPEN)
+    try:
+        if os.fstat(fd).st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(files.process))
+        replace_object(fd, named)
+    finally:
+        os.close(fd)
+
+
+# Which saved sessions are old enough to be deleted, if the user asks for it.
+
+
+class Prunable(NamedTuple):
+    """What may be deleted, and how many old sessions are kept."""
+
+    sessions: list[SavedStem]
+    """The sessions that are old enough, newest first."""
+    bookmarked: int = 0
+    """The number of old sessions that are kept because they have bookmarks."""
+    recorded: int = 0
+    """The number of old sessions that are still being recorded."""
+
+    @property
+    def size(self) -> int:
+        """The size of all files to be deleted, in bytes."""
+        return sum(stem.size for stem in self.sessions)
+
+
+def prunable(before_ms: int, *, keep_bookmarked: bool = False, uid: int | None = None) -> Prunable:
+    """Return the saved sessions whose recording was started and last written before a time.
+
+    Args:
+        before_ms: The time, in milliseconds since the epoch.
+        keep_bookmarked: Whether sessions with bookmarks are kept. If the file of bookmarks cannot be read,
+            the session is kept too.
+        uid: The user; None for the user of this process.
+
+    Raises:
+        OSError: The folder of saved sessions cannot be read, or is a link.
+    """
+    sessions = []
+    bookmarked = recorded = 0
+    for stem in saved_stems(uid):
+        if max(stem.changed_ms, _started_ms(stem.recording)) >= before_ms:
+            continue
+        files = SessionFiles(stem.recording)
+        if _is_recorded(files):
+            recorded += 1
+        elif keep_bookmarked and _has_bookmarks(files.bookmarks):
+            bookmarked += 1
+        else:
+            sessions.append(stem)
+    return Prunable(sessions, bookmarked, recorded)
+
+
+def _started_ms(recording: Path) -> int:
+    """Return the time in a stem, in milliseconds since the epoch; 0 if it is no time."""
+    try:
+        return int(time.mktime(time.strptime(recording.stem[:15], "%Y%m%d-%H%M%S"))) * 1000
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _is_recorded(files: SessionFiles) -> bool:
+    try:
+        return is_recorded(files)
+    except FileNotFoundError:
+        return False
+
+
+def _has_bookmarks(path: Path) -> bool:
+    try:
+        return bool(read_bookmarks(path))
+    except OSError:
+        return True

@@ -1,1 +1,0 @@
-"""The texts of a recording: which parts of its lines are read together, and where each character lies."""

@@ -1,0 +1,110 @@
+"""A card: what is known about a session on another machine, as JSON of at most 2 KiB.
+
+A publisher can write anything into its cards. They are read as data: numbers have a range, texts a length,
+unknown keys are ignored. Who has written a card is known by its subject, never by its content.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import orjson
+
+from agentwatch.base.json_fields import Field, values_in, values_of
+from agentwatch.remote.chunk import CARD_BYTES, LARGEST_NUMBER, STORED_CARD_BYTES
+
+VERSION = 1
+_SHORTENED = ("cwd", "problem", "last", "title", "prompt", "branch", "repo", "model", "host", "agent")
+"""The texts that are cut, one after the other, until a card fits: to a quarter, and if that is not enough, to
+nothing. A control character takes six bytes in JSON."""
+_DROPPED = (*_SHORTENED, "sha256", "ground", "outcome", "state")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What a list shows about a session. Unknown texts are empty, unknown numbers None."""
+
+    host: str = ""
+    agent: str = ""
+    """The short name of the agent: `claude`."""
+    model: str = ""
+    cwd: str = ""
+    repo: str = ""
+    branch: str = ""
+    title: str = ""
+    prompt: str = ""
+    """The last prompt."""
+    state: str = ""
+    """One of the states of a list: `working`, `asks`, `quiet`, `your turn`, …"""
+    ground: str = ""
+    """How the state is known: `said`, `inferred`, `unknown`."""
+    since_ms: int | None = None
+    """The time at which the state began, by the publisher's clock, in milliseconds since the epoch."""
+    outcome: str = ""
+    """The outcome of the run: `running`, `succeeded`, `failed`, `cancelled`, `unfinished`."""
+    calls: int | None = None
+    running: int | None = None
+    """How many calls are open."""
+    failed: int | None = None
+    """How many calls failed or were rejected."""
+    context_used: int | None = None
+    context_size: int | None = None
+    bytes: int = 0
+    """The size of the recording."""
+    shipped: int = 0
+    """How many of its bytes the engine has."""
+    started_ms: int | None = None
+    seen_ms: int | None = None
+    """The time of the last line."""
+    last: str = ""
+    """What goes on: the open call, or the end of the last answer."""
+    exit: int | None = None
+    """The agent's exit code; None while it runs."""
+    sha256: str = ""
+    """The digest of the ended recording, by which a local copy is known to be complete."""
+    problem: str = ""
+    """Why the engine does not have the rest of the recording."""
+
+
+_LONG = {"prompt", "cwd", "last", "title", "problem"}
+_LONG_CHARACTERS = 200
+_SHORT_CHARACTERS = 80
+_FIELDS = {
+    each.name: Field(each.name, int, LARGEST_NUMBER, None if "None" in str(each.type) else 0)
+    if "int" in str(each.type)
+    else Field(each.name, str, _LONG_CHARACTERS if each.name in _LONG else _SHORT_CHARACTERS, "")
+    for each in fields(Card)
+}
+FROM_ROW = (
+    *("agent", "model", "cwd", "repo", "branch", "title"),
+    *("calls", "failed", "context_used", "context_size"),
+)
+"""The fields that the row of a list has too, under the same names."""
+
+
+def encode(card: Card) -> bytes:
+    """Return a card as JSON of at most 2 KiB; long texts are cut until it fits."""
+    values = values_of(_FIELDS.values(), card)
+    given = {"v": VERSION} | {name: value for name, value in values.items() if value not in ("", None)}
+    data = orjson.dumps(given)
+    for name, divisor in [*((name, 4) for name in _SHORTENED), *((name, 0) for name in _DROPPED)]:
+        if len(data) <= CARD_BYTES:
+            break
+        if name in given:
+            length = _FIELDS[name].limit // divisor if divisor else 0
+            given[name] = given[name][:length]
+            data = orjson.dumps(given)
+    return data
+
+
+def decode(data: bytes) -> Card | None:
+    """Return the card in foreign bytes; None if they are no JSON object of this version, or too long."""
+    if len(data) > STORED_CARD_BYTES:
+        return None
+    try:
+        given = orjson.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(given, dict) or given.get("v") != VERSION:
+        return None
+    return Card(**values_in(_FIELDS.values(), given))

@@ -1,0 +1,729 @@
+"""One local copy: its files, who uses it, and who fills it.
+
+Everyone who uses a copy holds a shared lock on `STEM.origin`, so that it is not removed meanwhile. The one
+that fills it also holds the lock on the recording that every writer of a recording holds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from agentwatch.base.files import state_folder
+from agentwatch.recording import (
+    SessionFiles,
+    create_file,
+    is_at,
+    line_start,
+    new_session_files,
+    open_regular,
+    read_object,
+    release,
+)
+from agentwatch.recording.saved_sessions import is_stem, own_file
+from agentwatch.recording.store import open_folder
+from agentwatch.remote.chunk import LARGEST_NUMBER, MESSAGE_BYTES, Chunk, Ended, Pair
+
+# Where a local copy is from: the file `STEM.origin`, one JSON object, padded with blanks to 2 KiB.
+# | key | meaning | |---|---| | `address` | the engine or the host: `nats://team` | | `session` | the
+# session there | | `base` | the offset of the copy's first byte in the recording; null until there is one |
+# | `is_complete` | whether the copy has all bytes of an ended recording | | `differs` | whether the bytes
+# are not those of the recording, by its digest | | `is_left` | whether a newer copy has the rest of the
+# session: what lies between is not kept any more | | `missing` | how many bytes are missing that are not
+# expected any more; 0 if none are | | `size` | the bytes that the copy had; a file that is shorter was cut
+# since | | `sha256`, `exit_code` | the digest of a complete copy, and the agent's exit code | | `host` |
+# the name of the machine | | `sequence` | the sequence of the last piece on the engine, from which reading
+# may go on | | `seen_ms` | when the copy last had all that was there for it |
+# The length never changes, so that a reader finds the old object or the new one, in one read.
+
+SIZE = 2048
+_LENGTHS = {"address": 400, "session": 400, "sha256": 64, "host": 80}
+_LARGEST = 1 << 53
+
+
+class Origin(NamedTuple):
+    """The origin of a copy, and which bytes of the session are in it."""
+
+    address: str
+    session: str
+    base: int | None = None
+    """The offset of its first byte in the recording; None while it has no byte."""
+    is_complete: bool = False
+    differs: bool = False
+    is_left: bool = False
+    """Whether a newer copy has the rest of the session."""
+    missing: int = 0
+    """How many bytes before the next piece are not expected any more."""
+    size: int = 0
+    """The bytes that the copy had; it was cut if it has fewer."""
+    sha256: str = ""
+    exit_code: int | None = None
+    host: str = ""
+    seen_ms: int = 0
+    sequence: int = 0
+
+    def is_of(self, address: str, session: str) -> bool:
+        """Return whether it is the copy in which a session can be read on."""
+        return (self.address, self.session) == (address, session) and not (self.differs or self.is_left)
+
+
+def write_origin(fd: int, origin: Origin) -> None:
+    """Write the origin of a copy into its open file.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    data = orjson.dumps(_shortened(origin)._asdict())
+    os.pwrite(fd, data.ljust(SIZE), 0)
+
+
+def read_origin(fd: int) -> Origin | None:
+    """Return the origin in an open file, which stays open; None if it contains none, or is not of this user.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+        return None
+    given = read_object(os.dup(fd), SIZE)
+    texts = {
+        name: text for name, most in _LENGTHS.items() if (text := _text(given.get(name), most)) is not None
+    }
+    if len(texts) < len(_LENGTHS) or not (texts["address"] and texts["session"]):
+        return None
+    exit_code = given.get("exit_code")
+    return Origin(
+        **texts,
+        base=_number(given.get("base")),
+        is_complete=given.get("is_complete") is True,
+        differs=given.get("differs") is True,
+        is_left=given.get("is_left") is True,
+        missing=_number(given.get("missing")) or 0,
+        size=_number(given.get("size")) or 0,
+        exit_code=exit_code if type(exit_code) is int and 0 <= exit_code < 256 else None,
+        seen_ms=_number(given.get("seen_ms")) or 0,
+        sequence=_number(given.get("sequence")) or 0,
+    )
+
+
+def _text(value: object, most: int) -> str | None:
+    return value if isinstance(value, str) and len(value) <= most else None
+
+
+def _number(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < _LARGEST else None
+
+
+def _shortened(origin: Origin) -> Origin:
+    """Return the origin with texts that fit into the file, and that are UTF-8."""
+    host = origin.host[: _LENGTHS["host"]].encode("utf-8", "replace").decode()
+    return origin._replace(host=host)
+
+
+# Writes the arrival times of a copy, and continues them after a break.
+
+_TAIL_BYTES = 1 << 12
+"""A line of times has at most 38 bytes; the last of them is among these bytes, unless all are gaps."""
+_MOST_DIGITS = 16
+LARGEST_MS = 253_402_300_800_000
+"""The end of the year 9999: a later time is no time of day."""
+
+
+class CopiedTimes:
+    """The open `.times` file of a copy. Offsets increase in it, and times never decrease."""
+
+    def __init__(self, fd: int) -> None:
+        """Continue a file, which another process may have left within a line.
+
+        Args:
+            fd: The file, open for reading and in append mode.
+
+        Raises:
+            OSError: It cannot be read or cut.
+        """
+        self._fd = fd
+        self._last = -1, 0
+        size = os.fstat(fd).st_size
+        whole = line_start(fd, size, max(size - _TAIL_BYTES, 0))
+        if whole < size:
+            os.ftruncate(fd, whole)
+        start = max(whole - _TAIL_BYTES, 0)
+        for line in os.pread(fd, whole - start, start).split(b"\n")[1 if start else 0 :]:
+            offset, _, epoch_ms = line.partition(b" ")
+            if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) <= _MOST_DIGITS:
+                self._last = int(offset), int(epoch_ms)
+
+    def write(self, seen: Iterable[Pair], gaps: Iterable[Pair] = ()) -> None:
+        """Write arrival times; those that are not in order, or no times of day, are left out.
+
+        Args:
+            seen: Offsets in the copy, and times in milliseconds since the epoch.
+            gaps: Offsets in the copy, and numbers of bytes that are missing before them.
+
+        Raises:
+            OSError: They cannot be written.
+        """
+        lines = [b"gap %d %d\n" % gap for gap in gaps]
+        last = self._last
+        for offset, epoch_ms in seen:
+            if offset > last[0] and max(last[1], 1) <= epoch_ms < LARGEST_MS:
+                last = offset, epoch_ms
+                lines.append(b"%d %d\n" % last)
+        data = b"".join(lines)
+        if data and os.write(self._fd, data) < len(data):
+            size = os.fstat(self._fd).st_size
+            os.ftruncate(self._fd, line_start(self._fd, size, max(size - _TAIL_BYTES, 0)))
+        self._last = last
+
+    def sync(self) -> None:
+        """Wait until the disk has what was written.
+
+        Raises:
+            OSError: The disk cannot write it.
+        """
+        os.fsync(self._fd)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+
+SUFFIX = ".origin"
+_CHANGE = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class LocalCopy:
+    """A copy that this process uses. Its thread alone fills it."""
+
+    def __init__(self, path: Path, origin_fd: int, origin: Origin) -> None:
+        """Use a copy whose lock is held; `new_copy` and `used_copy` do that.
+
+        Args:
+            path: The recording.
+            origin_fd: The file of its origin, with a shared lock.
+            origin: What the file contains.
+        """
+        self.path = path
+        self._origin_fd = origin_fd
+        self._fd: int | None = None
+        self._times: CopiedTimes | None = None
+        self.origin = self._borne_out(origin)
+
+    @property
+    def size(self) -> int:
+        """The bytes in the copy.
+
+        Raises:
+            OSError: The copy is gone.
+        """
+        return (os.stat(self.path, follow_symlinks=False) if self._fd is None else os.fstat(self._fd)).st_size
+
+    @property
+    def have(self) -> int:
+        """The offset in the recording of the first byte that the copy does not have."""
+        return (self.origin.base or 0) + self.size
+
+    @property
+    def lost(self) -> int:
+        """How many bytes the copy had once, and does not have now: its file was cut."""
+        return max(self.origin.size - self.size, 0)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process fills the copy."""
+        return self._fd is not None
+
+    def hold(self) -> bool:
+        """Become the one that fills the copy; return False if another process does.
+
+        Raises:
+            OSError: The files cannot be opened.
+        """
+        fd = _opened_for_writing(self.path)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            return False
+        except OSError:  # a file system without locks: two copies of the same bytes would be mixed
+            os.close(fd)
+            raise
+        try:
+            self._times = CopiedTimes(_opened_for_writing(SessionFiles(self.path).times))
+        except OSError:
+            os.close(fd)
+            raise
+        self._fd = fd
+        self.refresh()
+        return True
+
+    def refresh(self) -> Origin:
+        """Read the origin again, which another process may have changed, and return it."""
+        with suppress(OSError):
+            self.origin = self._borne_out(read_origin(self._origin_fd) or self.origin)
+        return self.origin
+
+    def is_altered(self) -> bool:
+        """Return whether a complete copy has other bytes than when it was completed.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        return self.origin.is_complete and self.digest().hexdigest() != self.origin.sha256
+
+    def begin_at(self, offset: int) -> None:
+        """Note that the first byte of the copy is the one at an offset of the recording.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        self.note(self.origin._replace(base=offset))
+        if offset and self._times is not None:
+            self._times.write((), [(0, offset)])
+
+    def append(self, data: bytes | memoryview, seen: Iterable[Pair], gaps: Iterable[Pair]) -> None:
+        """Write arrival times, and then the bytes.
+
+        Args:
+            data: The bytes.
+            seen: Offsets in the copy, and times in milliseconds since the epoch.
+            gaps: Offsets in the copy, and numbers of bytes that are missing before them.
+
+        Raises:
+            OSError: They cannot be written; a part of them may be.
+        """
+        assert self._fd is not None
+        assert self._times is not None
+        self._times.write(seen, gaps)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._fd, rest) :]
+
+    def digest(self) -> hashlib._Hash:
+        """Return the SHA-256 of the copy.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        with open(self.path, "rb") as file:
+            return hashlib.file_digest(file, "sha256")
+
+    def sync(self) -> None:
+        """Wait until the disk has the bytes and the times.
+
+        Raises:
+            OSError: The disk cannot write them.
+        """
+        assert self._fd is not None
+        assert self._times is not None
+        os.fsync(self._fd)
+        self._times.sync()
+
+    def note(self, origin: Origin) -> None:
+        """Write what is known about the copy, and its size.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        origin = origin._replace(size=max(origin.size, self.size))
+        write_origin(self._origin_fd, origin)
+        self.origin = origin
+
+    def release(self) -> None:
+        """Stop to fill the copy; others that use it may go on."""
+        if self._times is not None:
+            self._times.close()
+            self._times = None
+        if self._fd is not None:
+            release(self._fd)
+            os.close(self._fd)
+            self._fd = None
+
+    def close(self) -> None:
+        """Stop to use the copy, and remove it if it has no bytes."""
+        self.release()
+        with suppress(OSError):
+            if not self.origin.is_complete and self.size == 0:
+                remove(self.path, self._origin_fd)
+        os.close(self._origin_fd)
+
+    def _borne_out(self, origin: Origin) -> Origin:
+        """Return an origin as far as it is true: a copy that was cut is read on from its end."""
+        if self.size >= origin.size:
+            return origin
+        return origin._replace(is_complete=False, sequence=0)
+
+
+def new_copy(folder: Path, address: str, session: str, host: str = "") -> LocalCopy:
+    """Create an empty copy in a private folder.
+
+    Args:
+        folder: The folder, which is created if necessary.
+        address: The engine or the host.
+        session: The session there.
+        host: The name of the machine, if it is known.
+
+    Raises:
+        OSError: A file cannot be created.
+    """
+    files = new_session_files(folder)
+    path = files.recording
+    origin = Origin(address, session, host=host)
+    for each in (path, files.times):
+        os.close(create_file(each))
+    fd = create_file(path.with_suffix(SUFFIX))
+    os.close(fd)
+    fd = os.open(path.with_suffix(SUFFIX), _CHANGE & ~os.O_APPEND)  # pwrite(2) on Linux would append
+    fcntl.flock(fd, fcntl.LOCK_SH)
+    write_origin(fd, origin)
+    return LocalCopy(path, fd, origin)
+
+
+def used_copy(path: Path) -> LocalCopy | None:
+    """Use an existing copy; None if its files are broken, foreign, or are being removed.
+
+    Args:
+        path: Its recording.
+    """
+    try:
+        origin_fd = os.open(path.with_suffix(SUFFIX), _CHANGE & ~os.O_APPEND)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(origin_fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        origin = read_origin(origin_fd)
+        os.close(open_regular(path))
+        if origin is not None and is_at(path.with_suffix(SUFFIX), origin_fd):
+            return LocalCopy(path, origin_fd, origin)
+    except OSError:
+        pass
+    os.close(origin_fd)
+    return None
+
+
+def remove(path: Path, origin_fd: int) -> bool:
+    """Remove all files of a copy, unless somebody else uses it; return whether it is removed.
+
+    Args:
+        path: Its recording.
+        origin_fd: The open file of its origin.
+
+    Raises:
+        OSError: A file cannot be removed.
+    """
+    try:
+        fcntl.flock(origin_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    for each in (path.with_suffix(SUFFIX), *SessionFiles(path).every):
+        with suppress(FileNotFoundError):
+            each.unlink()
+    return True
+
+
+def _opened_for_writing(path: Path) -> int:
+    """Open a file of a copy for reading and appending.
+
+    Raises:
+        OSError: It cannot be opened, or is not a regular file that has this name alone.
+    """
+    import errno
+
+    fd = os.open(path, _CHANGE)
+    if not is_at(path, fd):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it was moved, replaced or linked", str(path))
+    return fd
+
+
+# The folder of local copies, `AGENTWATCH_HOME/copies`: finds a copy again, and keeps the folder small.
+
+SESSION_BYTES = 1 << 28
+"""The largest copy."""
+_ALL_BYTES = 2 << 30
+_FREE_BYTES = 1 << 30
+"""A copy never takes the last GiB of a disk."""
+_MOST_COPIES = 2000
+"""The most copies. Finding one reads the origins of all: 30 ms for this number."""
+
+
+class Limits(NamedTuple):
+    """How much the copies may take, in bytes."""
+
+    session: int = SESSION_BYTES
+    all: int = _ALL_BYTES
+    free: int = _FREE_BYTES
+
+
+class Copies:
+    """The copies of one user."""
+
+    def __init__(self, environ: Mapping[str, str], limits: Limits | None = None) -> None:
+        """Use the folder that an environment names; nothing is created yet.
+
+        Args:
+            environ: The environment.
+            limits: How much they may take.
+        """
+        self.folder = state_folder(environ) / "copies"
+        self.limits = limits or Limits()
+
+    def known(self) -> list[tuple[Path, Origin]]:
+        """Return the recordings of all copies and their origins, newest first; broken ones are left out."""
+        found = []
+        for path in self._paths():
+            try:
+                fd = open_regular(path.with_suffix(SUFFIX))
+            except OSError:
+                continue
+            try:
+                if (origin := read_origin(fd)) is not None:
+                    found.append((path, origin))
+            except OSError:
+                pass
+            finally:
+                os.close(fd)
+        return found
+
+    def find(self, address: str, session: str) -> LocalCopy | None:
+        """Open the copy of a session, a complete one before the largest; return None without a copy.
+
+        A complete copy is read for it: one that was altered since is not used any more.
+
+        Args:
+            address: The engine or the host.
+            session: The session there.
+        """
+        found = [
+            (origin.is_complete, _size(path), path)
+            for path, origin in self.known()
+            if origin.is_of(address, session)
+        ]
+        for _, _, path in sorted(found, reverse=True):
+            if (copy := used_copy(path)) is not None and not _is_given_up(copy):
+                return copy
+        return None
+
+    def create(self, address: str, session: str, host: str = "") -> LocalCopy:
+        """Create an empty copy of a session, after removing old ones if they are too many.
+
+        Args:
+            address: The engine or the host.
+            session: The session there.
+            host: The name of the machine, if it is known.
+
+        Raises:
+            OSError: It cannot be created.
+        """
+        with suppress(OSError):
+            self.has_room(0)
+        return new_copy(self.folder, address, session, host)
+
+    def has_room(self, more: int) -> bool:
+        """Return whether the copies may grow, after removing old ones that nobody uses if they must.
+
+        Args:
+            more: By how many bytes.
+
+        Raises:
+            OSError: The disk cannot be asked.
+        """
+        sizes = [(path, _whole_size(path)) for path in self._paths()]
+        total, count = sum(size for _, size in sizes) + more, len(sizes)
+        for path, size in reversed(sizes):
+            if total <= self.limits.all and count < _MOST_COPIES:
+                break
+            if _removed(path):
+                total, count = total - size, count - 1
+        return total <= self.limits.all and self._free() >= self.limits.free + more
+
+    def _free(self) -> int:
+        status = os.statvfs(self.folder if self.folder.exists() else self.folder.parent)
+        return status.f_bavail * status.f_frsize
+
+    def _paths(self) -> Iterator[Path]:
+        """Yield the recordings whose origin is a file of this user, newest first."""
+        try:
+            fd = open_folder(self.folder)
+        except OSError:
+            return
+        try:
+            names = sorted(
+                (name for name in os.listdir(fd) if name.endswith(SUFFIX)),
+                reverse=True,
+            )
+            for name in names:
+                stem = name.removesuffix(SUFFIX)
+                if is_stem(stem) and own_file(name, fd, None) is not None:
+                    yield self.folder / f"{stem}.ndjson"
+        finally:
+            os.close(fd)
+
+
+def _is_given_up(copy: LocalCopy) -> bool:
+    """Return whether a copy was altered or cannot be read; it is closed then, and another one is made."""
+    try:
+        if not copy.is_altered():
+            return False
+        copy.note(copy.origin._replace(is_complete=False, differs=True))
+    except OSError:
+        pass
+    copy.close()
+    return True
+
+
+def _removed(path: Path) -> bool:
+    """Remove a copy that nobody uses; return whether it is removed."""
+    try:
+        fd = open_regular(path.with_suffix(SUFFIX))
+    except OSError:
+        return False
+    try:
+        return is_at(path.with_suffix(SUFFIX), fd) and remove(path, fd)
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat(follow_symlinks=False).st_size
+    except OSError:
+        return 0
+
+
+def _whole_size(path: Path) -> int:
+    return sum(map(_size, SessionFiles(path).every))
+
+
+# The reader rule: which bytes of which piece get into a copy.
+# A piece is taken if it begins at or before the end of the copy and reaches beyond it, from that end on.
+# All others are passed over, so that pieces that come twice, or in another order, do no harm.
+
+
+class Step(Enum):
+    """What a piece has done to a copy."""
+
+    TAKEN = "taken"
+    PASSED = "passed"
+    """The copy has all of its bytes, or it can be of no use."""
+    AHEAD = "ahead"
+    """Bytes before it are missing."""
+    TOO_LARGE = "too large"
+    """The copy would be larger than a session may be."""
+    COMPLETE = "complete"
+    DIFFERENT = "different"
+    """The recording has ended, and the copy has other bytes."""
+
+
+class Rule:
+    """Puts the pieces of one session into a copy that this process fills."""
+
+    def __init__(self, copy: LocalCopy, most_bytes: int) -> None:
+        """Create the rule.
+
+        Args:
+            copy: The copy.
+            most_bytes: The size that it may have.
+        """
+        self.missing = 0
+        """How many bytes are missing before the last piece that was ahead."""
+        self._copy = copy
+        self._most_bytes = most_bytes
+        self._line_start = 0
+        """Where a line begins after one whose beginning is not kept; 0 if no such place is known."""
+
+    def take(self, chunk: Chunk) -> Step:
+        """Put the bytes of a chunk that the copy does not have into it, with their arrival times.
+
+        Raises:
+            OSError: They cannot be written; a part of them may be.
+        """
+        if not (
+            0 < len(chunk.payload) <= MESSAGE_BYTES and 0 <= chunk.offset < LARGEST_NUMBER - MESSAGE_BYTES
+        ):
+            return Step.PASSED
+        if self._copy.origin.base is None:
+            start = self._first(chunk)
+            if start is None:
+                return Step.PASSED
+            self._copy.begin_at(chunk.offset + start)
+        have, base = self._copy.have, self._copy.origin.base or 0
+        if chunk.offset > have:
+            self.missing = chunk.offset - have
+            return Step.AHEAD
+        if chunk.end <= have:
+            return Step.PASSED
+        if chunk.end - base > self._most_bytes:
+            return Step.TOO_LARGE
+        data = memoryview(chunk.payload)[have - chunk.offset :]
+        self._copy.append(data, _seen(chunk, have, base), _within(chunk.gaps, have, chunk.end, base))
+        return Step.TAKEN
+
+    def end(self, ended: Ended) -> Step:
+        """Compare the copy with the recording that has ended.
+
+        Raises:
+            OSError: The copy cannot be read or synced, or its end cannot be noted.
+        """
+        copy, have = self._copy, self._copy.have
+        if ended.size > have:
+            self.missing = ended.size - have
+            return Step.AHEAD
+        if copy.origin.base is None:
+            copy.begin_at(0)
+        digest, is_whole = copy.digest().hexdigest(), not copy.origin.base
+        known = copy.origin._replace(sha256=digest, exit_code=ended.exit_code)
+        if ended.size < have or (is_whole and digest != ended.sha256):
+            copy.note(known._replace(differs=True))
+            return Step.DIFFERENT
+        copy.sync()  # after a power loss, a complete copy must have its bytes
+        copy.note(known._replace(is_complete=True))
+        return Step.COMPLETE
+
+    def _first(self, chunk: Chunk) -> int | None:
+        """Return where in a first chunk the copy begins; None if it has no line that is known to be whole.
+
+        The beginning of the recording may not be kept any more, and then the chunk may begin within a line.
+        """
+        if chunk.offset in (0, self._line_start):
+            return 0
+        line, newline, rest = chunk.payload.partition(b"\n")
+        if newline and _is_object(line):
+            return 0
+        if rest:
+            return len(line) + 1
+        self._line_start = chunk.end if newline else 0
+        return None
+
+
+def _is_object(line: bytes) -> bool:
+    """Return whether a line is one JSON object; the rest of a line never is."""
+    try:
+        return isinstance(orjson.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _seen(chunk: Chunk, have: int, base: int) -> list[Pair]:
+    """Return the arrival times of the bytes from `have` on, by their offsets in the copy."""
+    seen = _within(chunk.seen, have, chunk.end, base)
+    if have == base and not (seen and seen[0][0] == 0):
+        before = [epoch_ms for offset, epoch_ms in chunk.seen if offset < have]
+        return [(0, before[-1]), *seen] if before else seen
+    return seen
+
+
+def _within(pairs: tuple[Pair, ...], have: int, end: int, base: int) -> list[Pair]:
+    return [(offset - base, number) for offset, number in pairs if have <= offset < end]

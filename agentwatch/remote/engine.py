@@ -1,0 +1,404 @@
+"""The calls of an engine. NATS JetStream is the only one; its client stays inside `agentwatch.remote.nats`.
+
+All calls block. One thread uses each object. An engine is only a copy on the way. After a fault, a publisher
+asks for the newest piece and continues behind it. A watcher continues at the size of its local copy.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from agentwatch.base.config import EngineSettings
+from agentwatch.base.credentials import Credentials, credentials
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.remote.address import EngineAddress, is_engine, parse_engine
+from agentwatch.remote.chunk import Piece
+
+# The names of publishers and sessions on an engine, and the subjects of their bytes and cards.
+# A publisher's token is tied to its credential: the server lets it write below its own token only. A
+# session's id is made by the publisher's agentwatch from random bits; it is never the id that the agent has
+# given.
+
+STREAM = "AW"
+BUCKET = "AWCARD"
+CARD_STREAM = f"KV_{BUCKET}"
+_CHUNKS = "aw.v1.c"
+_CARDS = f"$KV.{BUCKET}"
+_PUBLISHER = re.compile(r"[a-z0-9-]{1,63}")
+_SESSION = re.compile(r"[0-9a-f]{32}")
+_MOST_CHARACTERS = 200
+
+
+class SessionName(NamedTuple):
+    """A session on an engine. Its text form, `PUBLISHER.ID`, is also the key of its card."""
+
+    publisher: str
+    """Matches `[a-z0-9-]{1,63}`."""
+    id: str
+    """32 hexadecimal digits."""
+
+    def __str__(self) -> str:
+        return f"{self.publisher}.{self.id}"
+
+    @property
+    def subject(self) -> str:
+        """The subject of its bytes."""
+        return f"{_CHUNKS}.{self}"
+
+    @property
+    def card_subject(self) -> str:
+        """The subject of its card."""
+        return f"{_CARDS}.{self}"
+
+
+def new_session(publisher: str) -> SessionName:
+    """Return the name of a new session.
+
+    Args:
+        publisher: The publisher's token.
+    """
+    return SessionName(publisher, os.urandom(16).hex())
+
+
+def parse_session(text: str) -> SessionName | None:
+    """Return the session that `PUBLISHER.ID` names; None if the text does not have this form."""
+    publisher, _, session = text[:_MOST_CHARACTERS].partition(".")
+    if not is_publisher(publisher) or _SESSION.fullmatch(session) is None:
+        return None
+    return SessionName(publisher, session)
+
+
+def session_of_card(subject: str) -> SessionName | None:
+    """Return the session that a card is about, by the card's subject; None if it is no subject of a card."""
+    prefix = f"{_CARDS}."
+    return parse_session(subject.removeprefix(prefix)) if subject.startswith(prefix) else None
+
+
+def is_publisher(text: str) -> bool:
+    """Return whether a text can be a publisher's token."""
+    return _PUBLISHER.fullmatch(text) is not None
+
+
+def publisher_of(text: str) -> str:
+    """Return a publisher's token for any text, such as the name of a host; `unnamed` if it is empty."""
+    token = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text[:63].lower())
+    return token.strip("-") or "unnamed"
+
+
+def chunks_of(publisher: str = "*") -> str:
+    """Return the subject that covers the bytes of all sessions of a publisher, or of all publishers."""
+    return f"{_CHUNKS}.{publisher}.*"
+
+
+def cards_of(whose: str = "*") -> str:
+    """Return the subject that covers the cards of a publisher, of all publishers, or of one session.
+
+    Args:
+        whose: The token of the publisher; `*` for all; or the name of the session.
+    """
+    return f"{_CARDS}.{whose}" if "." in whose else f"{_CARDS}.{whose}.*"
+
+
+class Trouble(Enum):
+    """What can be done about the error of an engine."""
+
+    AWAY = "away"
+    """It does not answer, or is not ready: try again later."""
+    REFUSED = "refused"
+    """It refuses this session or this credential: trying again soon is of no use."""
+    FULL = "full"
+    """A limit of the session, of the stream or of the account is reached."""
+
+
+class EngineError(Exception):
+    """An engine did not do what it was asked; the message is one line for the user, and safe to print."""
+
+    def __init__(self, message: str, trouble: Trouble = Trouble.AWAY) -> None:
+        super().__init__(message)
+        self.trouble = trouble
+
+
+def unnamed(address: str, words: str) -> str:
+    """Return the words of an error without the address at their beginning.
+
+    Args:
+        address: `nats://HOST` or `ssh://HOST`, also with a session behind it.
+        words: The words, which may begin with the address of the engine or the host.
+    """
+    return words.removeprefix(_place(address)).removeprefix(":").lstrip()
+
+
+def named(address: str, words: str) -> str:
+    """Return the words of an error with the address in front, unless they name it further behind.
+
+    Args:
+        address: `nats://HOST` or `ssh://HOST`, also with a session behind it.
+        words: The words, which may name the address of the engine or the host.
+    """
+    rest = unnamed(address, words)
+    return rest if _place(address) in rest else f"{address}: {rest}"
+
+
+def _place(address: str) -> str:
+    return "/".join(address.split("/")[:3])
+
+
+class TailPiece(NamedTuple):
+    """The newest piece of a session that an engine has."""
+
+    end: int
+    """How many bytes of the recording the engine has: the offset after the piece."""
+    sequence: int
+    """The sequence of its message in the stream; 0 without a message."""
+    has_ended: bool = False
+    """Whether the piece is the end of the recording."""
+
+
+class Sink(Protocol):
+    """An engine to which the recordings of one publisher are copied."""
+
+    def tail(self, session: SessionName) -> TailPiece | None:
+        """Return the newest piece of a session; None if the engine is known to have none.
+
+        Raises:
+            EngineError: The engine is not ready to answer, which must never be taken for None.
+        """
+
+    def append(self, session: SessionName, piece: Piece, after: int) -> int:
+        """Store a piece, and return its sequence once it is acknowledged.
+
+        Args:
+            session: The session.
+            piece: The piece.
+            after: The sequence of the session's newest piece; 0 for none. Another one is an error.
+
+        Raises:
+            EngineError: It was not stored, or nobody knows. Ask for the tail before the next one.
+        """
+
+    def put_card(self, session: SessionName, card: bytes) -> None:
+        """Replace the card of a session.
+
+        Raises:
+            EngineError: It was not stored.
+        """
+
+    def wait(self, seconds: float) -> None:
+        """Wait, and keep the connection alive.
+
+        Raises:
+            EngineError: The connection was lost.
+        """
+
+    @property
+    def round_trip(self) -> float:
+        """The time of the last answer, in seconds."""
+
+    @property
+    def warning(self) -> str:
+        """A line about the version of the server; empty if there is nothing to say."""
+
+    def close(self) -> None:
+        """Close the connection. It never raises, and never waits for longer than a second."""
+
+
+class StoredPiece(NamedTuple):
+    """A piece as a watcher receives it."""
+
+    piece: Piece
+    is_newest: bool
+    """Whether the engine had no newer piece of the session when it sent this one."""
+
+
+class Pieces(Protocol):
+    """Reads the pieces of one session, in the order in which the engine has stored them."""
+
+    def next(self, seconds: float) -> StoredPiece | None:
+        """Return the next piece; None if none arrives within the time.
+
+        A message that carries no piece is passed over.
+
+        Raises:
+            EngineError: The session cannot be read. Later calls continue after the last piece, if it can
+                be read again.
+        """
+
+    @property
+    def has_none(self) -> bool:
+        """Whether the engine has answered that it has no piece of the session."""
+
+    def restart(self) -> None:
+        """Read again from the first piece: an engine that was set back gives other sequences."""
+
+    def close(self) -> None:
+        """Stop to read. It never raises."""
+
+
+class StreamPieces(Pieces, Protocol):
+    """Reads the pieces of one session from a stream that numbers its messages."""
+
+    @property
+    def sequence(self) -> int:
+        """The sequence of the piece returned last; 0 for none."""
+
+
+class StoredCard(NamedTuple):
+    """A card as a watcher receives it."""
+
+    session: SessionName
+    data: bytes
+    """The content, which is foreign; empty if the card was removed."""
+    age: float
+    """The time since it was written, in seconds; by the clocks of engine and watcher."""
+
+
+class Cards(Protocol):
+    """Reads the newest card of each session, and then each card as it is written."""
+
+    def next(self, seconds: float) -> list[StoredCard]:
+        """Return the cards that have arrived; empty if none arrives within the time.
+
+        Raises:
+            EngineError: The cards cannot be read. Later calls continue, if they can be read again.
+        """
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the newest card of every session was returned once."""
+
+    def close(self) -> None:
+        """Stop to read. It never raises."""
+
+
+class Archive(Protocol):
+    """An engine from which sessions are watched."""
+
+    @property
+    def warning(self) -> str:
+        """A line about the version of the engine; empty if there is nothing to say."""
+
+    def pieces(self, session: SessionName, sequence: int = 0) -> StreamPieces:
+        """Return a reader of a session.
+
+        Args:
+            session: The session.
+            sequence: The sequence of the first piece that is wanted; 0 for the first that the engine has.
+        """
+
+    def cards(self, whose: str = "*") -> Cards:
+        """Return a reader of cards.
+
+        Args:
+            whose: The token of a publisher; `*` for all of them; or the name of one session.
+        """
+
+    def close(self) -> None:
+        """Close the connection and all readers. It never raises, and never waits for longer than a second."""
+
+
+# Connects to an engine. The client is imported here, when the first connection is made.
+
+INSTALL = "pip install 'nats-py>=2.16,<2.17'"
+
+
+class Login(NamedTuple):
+    """An engine, and how to log in to it."""
+
+    address: EngineAddress
+    credentials: Credentials = Credentials()
+    allows_plaintext: bool = False
+    """Whether a connection to another host may go without TLS."""
+
+
+def check_extra() -> None:
+    """Check that the client is installed, without importing it.
+
+    Raises:
+        Fault: It is not; the message says how to install it.
+    """
+    found = importlib.util.find_spec("nats")
+    if found is None or found.origin is None:  # a folder of this name is a package without an origin
+        raise Fault(f"engines need a package that is not installed: {INSTALL}", USAGE)
+
+
+def open_sink(login: Login, publisher: str) -> Sink:
+    """Connect as a publisher.
+
+    Args:
+        login: The engine.
+        publisher: The publisher's token, below which it may write.
+
+    Raises:
+        Fault: The extra is not installed.
+        EngineError: The engine cannot be reached, refuses the login, or would get it without TLS.
+    """
+    check_extra()
+    from agentwatch.remote.nats.link import NatsSink
+
+    return NatsSink(login, publisher)
+
+
+def open_archive(login: Login) -> Archive:
+    """Connect as a watcher.
+
+    Args:
+        login: The engine.
+
+    Raises:
+        Fault: The extra is not installed.
+        EngineError: The engine cannot be reached, refuses the login, or would get it without TLS.
+    """
+    check_extra()
+    from agentwatch.remote.nats.archive import NatsArchive
+
+    return NatsArchive(login)
+
+
+# Finds the login of an engine: by its name in the settings, or by its address.
+
+
+def login_of(
+    words: str, engines: Mapping[str, EngineSettings], environ: Mapping[str, str]
+) -> tuple[Login, str]:
+    """Return how to log in to an engine, and the words for a session behind its address.
+
+    An address has the settings of the engine with the same host, port and user, if there is one.
+
+    Args:
+        words: The name of an engine in the settings, or an address `nats://HOST[/SESSION]`.
+        engines: The engines in the settings, by their names.
+        environ: The environment, which may have the credentials.
+
+    Raises:
+        Fault: No engine has this name, or the address or the credentials are wrong.
+    """
+    if not is_engine(words):
+        if words not in engines:
+            raise Fault(
+                f"{words}: neither an address nats://HOST nor the name of an engine in the settings", USAGE
+            )
+        return _login(engines[words], environ), ""
+    address, session = parse_engine(words)
+    for settings in engines.values():
+        if parse_engine(settings.address)[0] == address:
+            return _login(settings, environ), session
+    return Login(address, credentials(environ)), session
+
+
+def settings_of(words: str, engines: Mapping[str, EngineSettings]) -> EngineSettings | None:
+    """Return the settings of an engine by its name or address; None if the settings do not have it."""
+    if not is_engine(words):
+        return engines.get(words)
+    address, _ = parse_engine(words)
+    return next((each for each in engines.values() if parse_engine(each.address)[0] == address), None)
+
+
+def _login(settings: EngineSettings, environ: Mapping[str, str]) -> Login:
+    address, _ = parse_engine(settings.address)
+    found = credentials(environ, settings.credentials, settings.ca)
+    return Login(address, found, settings.plaintext)

@@ -1,0 +1,434 @@
+"""The sessions of this machine, of engines and of hosts in one list."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from agentwatch.agents.found import Key
+from agentwatch.base.faults import Fault
+from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.watched import Rows, Watched
+from agentwatch.recording import now_ms, open_regular, read_object
+from agentwatch.recording import now_ms as clock_ms
+from agentwatch.remote.card_rows import CardRows, beyond_shares
+from agentwatch.remote.chunk import CARDS
+from agentwatch.remote.copying import is_news
+from agentwatch.remote.engine import (
+    Archive,
+    EngineError,
+    Login,
+    SessionName,
+    StoredCard,
+    Trouble,
+    open_archive,
+    parse_session,
+    unnamed,
+)
+from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.times import day_or_time
+
+# Which sessions of an engine are recordings of this machine: `STEM.ship` beside them names them.
+
+_AGAIN_MS = 2_000
+_ENDING = ".ship"
+_RECORDING = ".ndjson"
+_MOST_BYTES = 1 << 12
+_MOST_AT_ONCE = 200
+"""The number of files that are read at a time: 2,000 take 60 ms."""
+_MOST_FILES = 20_000
+
+
+class Published:
+    """The names of the sessions that this machine publishes or has published."""
+
+    def __init__(self, folder: Path) -> None:
+        """Create the names; nothing is read yet.
+
+        Args:
+            folder: The folder of the recordings.
+        """
+        self._folder = folder
+        self._names: dict[str, str] = {}
+        """The name of the session of each stem: a recording has one for ever."""
+        self._sessions = frozenset[str]()
+        self._due_ms: int | None = None
+
+    def sessions(self, now_ms: int) -> frozenset[str]:
+        """Return the names `PUBLISHER.ID` of the sessions whose recordings are here.
+
+        It is the same object as before if there are no others.
+
+        Args:
+            now_ms: The time, in milliseconds since the epoch.
+        """
+        if self._due_ms is None or not 0 <= self._due_ms - now_ms <= _AGAIN_MS:
+            self._due_ms = now_ms + _AGAIN_MS
+            self._read()
+        return self._sessions
+
+    def _read(self) -> None:
+        try:
+            names = set(os.listdir(self._folder))
+        except OSError:
+            names = set()
+        stems = {
+            name.removesuffix(_ENDING)
+            for name in names
+            if name.endswith(_ENDING) and name.removesuffix(_ENDING) + _RECORDING in names
+        }
+        known = {stem: self._names[stem] for stem in stems & self._names.keys()}
+        room = min(_MOST_AT_ONCE, _MOST_FILES - len(known))
+        for stem in sorted(stems - known.keys(), reverse=True)[:room]:  # the newest ones may still run
+            if name := _session_in(self._folder / f"{stem}{_ENDING}"):
+                known[stem] = name
+        self._names = known
+        sessions = frozenset(known.values())
+        if sessions != self._sessions:
+            self._sessions = sessions
+
+
+def _session_in(path: Path) -> str:
+    """Return the name of the session in a file; empty if it has none, as for a moment while it is written."""
+    try:
+        fd = open_regular(path)
+    except OSError:
+        return ""
+    name = read_object(fd, _MOST_BYTES).get("session")
+    session = parse_session(name) if isinstance(name, str) else None
+    return "" if session is None else str(session)
+
+
+_PAUSE_SECONDS = 0.002
+_NOTHING = frozenset[str]()
+
+
+class Several:
+    """Several lists as one. It satisfies `machine.watched.Watched`.
+
+    A source that hangs, hangs in a thread of its own, so that the others go on. A session of this machine
+    that is also published appears once.
+    """
+
+    def __init__(self, here: Machine | None, elsewhere: Mapping[str, Watched], sessions: Path) -> None:
+        """Create the list; nothing is read before the first step.
+
+        Args:
+            here: The sessions of this machine; None if they are not wanted.
+            elsewhere: The sessions of other machines, by their addresses.
+            sessions: The folder of the recordings of this machine.
+        """
+        self.rows: Rows = {}
+        """The row of each session. It is replaced by a new mapping when a row has changed."""
+        self.here = here
+        self.elsewhere = elsewhere
+        self._published = None if here is None else Published(sessions)
+        self._merged: list[object] = []
+        """The mappings that were merged last, and what was left out of them."""
+
+    @property
+    def is_found(self) -> bool:
+        """Whether each source was searched once, or has something to say about why it was not."""
+        is_here = self.here is None or self.here.is_found
+        return is_here and all(each.is_found or each.notes for each in self.elsewhere.values())
+
+    @property
+    def problem(self) -> SafeText:
+        """Why nobody knows what runs on a machine: the first that does not answer; empty if all do."""
+        return next((each.problem for each in self._sources() if each.problem), SafeText(""))
+
+    @property
+    def wants_all(self) -> bool:
+        """Whether old sessions are wanted too."""
+        return any(each.wants_all for each in self._sources())
+
+    @wants_all.setter
+    def wants_all(self, wants_all: bool) -> None:
+        for each in self._sources():
+            each.wants_all = wants_all
+
+    @property
+    def in_view(self) -> AbstractSet[Key] | None:
+        """The sessions in view, of which this machine reads its own more often; None for all that run."""
+        return next((each.in_view for each in self._sources()), None)
+
+    @in_view.setter
+    def in_view(self, keys: AbstractSet[Key] | None) -> None:
+        for each in self._sources():
+            each.in_view = keys
+
+    @property
+    def notes(self) -> tuple[SafeText, ...]:
+        """What is to be known besides the rows, a line each; problems stand before all else."""
+        problems: list[SafeText] = []
+        others: list[SafeText] = []
+        for each in self._sources():
+            problem, notes = each.problem, each.notes
+            problems += notes[:1] if problem else ()
+            others += notes[1:] if problem else notes
+        return (*problems, *others)
+
+    def step(self, at_ms: int) -> bool:
+        """Do the work of each source that is due.
+
+        Args:
+            at_ms: The time, in milliseconds since the epoch.
+
+        Returns:
+            Whether more work is due at once.
+        """
+        has_more = [each.step(at_ms) for each in self._sources()]
+        published = _NOTHING if self._published is None else self._published.sessions(at_ms)
+        merged: list[object] = [published, *(each.rows for each in self._sources())]
+        if len(merged) != len(self._merged) or any(
+            one is not other for one, other in zip(merged, self._merged, strict=True)
+        ):
+            self._merged = merged
+            self.rows = self._merge(published)
+        return any(has_more)
+
+    def settle(self, seconds: float) -> None:
+        """Work until every source was searched or cannot be, or until a time has passed.
+
+        This machine is searched without a limit, as if it was the only one; the others are asked meanwhile.
+
+        Args:
+            seconds: How long another machine may take to answer.
+        """
+        until = time.monotonic() + seconds
+        for each in self.elsewhere.values():
+            each.step(now_ms())
+        if self.here is not None:
+            self.here.settle(now_ms())
+        while self.step(now_ms()) or not all(each.is_found for each in self.elsewhere.values()):
+            if time.monotonic() >= until:
+                break
+            time.sleep(_PAUSE_SECONDS)
+
+    def close(self) -> None:
+        """Stop to watch."""
+        for each in self._sources():
+            each.close()
+
+    def _sources(self) -> Iterator[Watched]:
+        if self.here is not None:
+            yield self.here
+        yield from self.elsewhere.values()
+
+    def _merge(self, published: frozenset[str]) -> Rows:
+        """Return the rows of all sources, without those of this machine's own published sessions."""
+        rows: dict[Key, Row] = {}
+        for each in self.elsewhere.values():
+            rows.update(each.rows)
+        if published:
+            rows = {key: row for key, row in rows.items() if key[1] not in published}
+        if self.here is not None:
+            rows.update(self.here.rows)
+        return rows
+
+
+# The sessions of an engine: a thread reads their cards, `step` makes rows of them.
+
+_STEP_SECONDS = 0.01
+_PUBLISH_SECONDS = 0.5
+"""The shortest time between two mappings of rows while cards keep coming."""
+_READ_SECONDS = 0.2
+_GATHER_SECONDS = 0.2
+"""After the first list, cards are read this often, so that those of a busy fleet come together."""
+_MOST_WAITING = 5_000
+"""Cards that wait for `step` after the first list; the engine keeps the others."""
+_MOST_NAMED = 3
+_FIRST_ROWS_SECONDS = 0.1
+"""While the first list is read, rows are made this often: all of them come sooner if reading has the time."""
+_LEAST_PAUSE, _MOST_PAUSE = 1.0, 30.0
+_REFUSED_PAUSE = 60.0
+_SILENT_SECONDS = 2.0
+"""After this time without any answer, the list says so."""
+_CLOSE_SECONDS = 1.0
+_MOST_AGE_SECONDS = 10**9
+_MOST_WORDS = 200
+
+
+class EngineFleet:
+    """The sessions of an engine. It satisfies `machine.watched.Watched`.
+
+    Nothing that may take long happens in `step`: connecting, waiting and retrying belong to the thread. While
+    the engine is away, the rows stay as they were, and those that ran are lost after 90 s.
+    """
+
+    def __init__(self, name: str, login: Login, connect: Callable[[Login], Archive] = open_archive) -> None:
+        """Create the list; the first step connects.
+
+        Args:
+            name: How the user has named the engine.
+            login: The engine, and how to log in to it.
+            connect: Opens the engine.
+        """
+        self.address = login.address
+        self.rows: Mapping[Key, Row] = {}
+        """The row of each session. It is replaced by a new mapping when a row has changed."""
+        self.is_found = False
+        """Whether all cards were read once, or an attempt has failed."""
+        self.wants_all = False
+        """It has no effect: a card has all that is known of its session."""
+        self.in_view: AbstractSet[Key] | None = None
+        """It has no effect: the machine decides what it reads."""
+        self.problem = SafeText("")
+        """Why there are no rows, or why they are old; empty if all is well."""
+        self._name = safe_line(name[:_MOST_WORDS])
+        self._login = login
+        self._connect = connect
+        self._cards = CardRows(str(login.address))
+        self._lock = threading.Lock()
+        self._waiting = OrderedDict[SessionName, tuple[bytes, int]]()
+        """The newest card of each session that has arrived and is no row yet, and when it was written."""
+        self._passed_over: list[SessionName] = []
+        """The sessions of the first list that are beyond the limit."""
+        self._is_listed = False
+        """Whether the thread has read all cards once."""
+        self._has_failed = False
+        self._warned = ""
+        self._warning = SafeText("")
+        """A warning that was not given before; empty without one."""
+        self._began = self._published = self._taken = 0.0
+        self._answered_ms = 0
+        """When the engine has answered last; 0 if it never has."""
+        self._fault: Exception | None = None
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"cards of {self._name}", daemon=True)
+
+    @property
+    def notes(self) -> tuple[SafeText, ...]:
+        """What the list says about this engine besides its rows, a line each."""
+        words = (self.problem, self._warning, self._left_out_words())
+        return tuple(SafeText(f"{self._name}: {each}") for each in words if each)
+
+    def step(self, now_ms: int) -> bool:
+        """Make rows of cards that have arrived, for about 10 ms.
+
+        Args:
+            now_ms: The time, in milliseconds since the epoch.
+
+        Returns:
+            Whether more cards wait.
+        """
+        if self._fault is not None:
+            raise self._fault
+        now = time.monotonic()
+        if not self._began:
+            self._began = now
+            self._thread.start()
+        was_listed = self._is_listed
+        if was_listed or now - self._taken >= _FIRST_ROWS_SECONDS:
+            self._take(now + _STEP_SECONDS)
+        has_more = bool(self._waiting)
+        self._cards.lose(now_ms)
+        if self._cards.is_changed and (not has_more or now - self._published >= _PUBLISH_SECONDS):
+            self._published, self.rows = now, self._cards.rows()
+        if not was_listed and not self.problem and now - self._began >= _SILENT_SECONDS:
+            self.problem = SafeText("no answer yet")
+        self.is_found = self.is_found or (was_listed and not has_more) or self._has_failed
+        return has_more
+
+    def close(self) -> None:
+        """End the thread; an engine that hangs is not waited for."""
+        self._closed.set()
+        if self._thread.is_alive():
+            self._thread.join(_CLOSE_SECONDS)
+
+    def _take(self, until: float) -> None:
+        """Make rows of cards until a time. Those of the first list come with the newest first."""
+        with self._lock:
+            passed_over, self._passed_over = self._passed_over, []
+        self._cards.leave_out(passed_over)
+        while self._waiting:
+            with self._lock:
+                session, (data, heard_ms) = self._waiting.popitem(last=not self._is_listed)
+            self._cards.take(session, data, heard_ms)
+            self._taken = time.monotonic()
+            if self._taken >= until:
+                break
+
+    def _run(self) -> None:
+        try:
+            self._read()
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: the next step raises it
+            self._fault = error
+
+    def _read(self) -> None:
+        """Read cards until the list is closed."""
+        archive = cards = None
+        pause = _LEAST_PAUSE
+        while not self._closed.is_set():
+            try:
+                if archive is None:
+                    archive = self._connect(self._login)
+                cards = cards or archive.cards()
+                found, at_ms = cards.next(_READ_SECONDS), clock_ms()
+            except (EngineError, Fault) as error:
+                self._closed.wait(self._note(error, pause) * random.uniform(0.8, 1.2))  # noqa: S311 - no secret
+                pause = min(pause * 2, _MOST_PAUSE)
+                continue
+            pause, self._answered_ms, self.problem = _LEAST_PAUSE, at_ms, SafeText("")
+            self._warn(archive.warning[:_MOST_WORDS])
+            self._put(found, at_ms)
+            if not self._is_listed:
+                self._is_listed = cards.is_complete
+            elif found:
+                self._closed.wait(_GATHER_SECONDS)
+        if archive is not None:
+            archive.close()
+
+    def _put(self, found: list[StoredCard], at_ms: int) -> None:
+        """Leave cards to `step`, and wait while it has too many."""
+        with self._lock:
+            for each in found:
+                age = min(max(each.age, 0.0), _MOST_AGE_SECONDS)
+                self._waiting[each.session] = (each.data, at_ms - int(age * 1000))
+            if not self._is_listed and len(self._waiting) > CARDS + CARDS // 4:  # the oldest come first
+                counts = Counter(session.publisher for session in self._waiting)
+                passed_over = beyond_shares(self._waiting, counts, CARDS)
+                for session in passed_over:
+                    del self._waiting[session]
+                self._passed_over += passed_over
+        if not self._is_listed:
+            return
+        while len(self._waiting) > _MOST_WAITING and not self._closed.wait(0.005):
+            pass
+
+    def _left_out_words(self) -> str:
+        """Return how many sessions are not listed, and whose; empty if all are."""
+        left_out, crowds = self._cards.left_out, self._cards.crowds()
+        if not left_out:
+            return ""
+        named = ", ".join(f"{publisher} has {number:,}" for publisher, number in crowds[:_MOST_NAMED])
+        more = f" and {len(crowds) - _MOST_NAMED} more" if len(crowds) > _MOST_NAMED else ""
+        return f"{left_out:,} older sessions are not listed: {named}{more}"
+
+    def _warn(self, warning: str) -> None:
+        """Keep a warning of the engine for as long as this list is open, unless it was given before."""
+        if warning != self._warned:
+            self._warning = safe_line(warning) if is_news(self.address, warning) else SafeText("")
+            self._warned = warning
+
+    def _note(self, error: EngineError | Fault, pause: float) -> float:
+        """Keep in words why the engine does not answer, and return after how many seconds to try again."""
+        self._has_failed = True
+        reason = unnamed(str(self._login.address), str(error))[:_MOST_WORDS]
+        if isinstance(error, Fault):
+            self.problem = safe_line(reason)
+            return _REFUSED_PAUSE
+        if error.trouble is Trouble.REFUSED:
+            self.problem = safe_line(f"refused: {reason}")
+            return _REFUSED_PAUSE
+        self._answered_ms = self._answered_ms or clock_ms()
+        since = day_or_time(self._answered_ms, clock_ms())
+        self.problem = safe_line(f"no answer since {since}: {reason}")
+        return pause

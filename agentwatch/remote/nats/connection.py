@@ -1,0 +1,297 @@
+"""A connection to a NATS server: a thread runs the client's event loop, and calls block until it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+import threading
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+from itertools import count
+from queue import SimpleQueue
+from typing import Any
+
+import orjson
+from nats import errors as client_errors
+
+from agentwatch.remote.engine import EngineError, Login, Trouble
+from agentwatch.remote.nats import errors
+from agentwatch.remote.nats.client import STATUS, Message, RawClient, login_options, warning_about
+
+CONNECT_SECONDS = 5
+ANSWER_SECONDS = 2.0
+"""Without an answer after this time, nobody knows what the server has done."""
+_CLOSE_SECONDS = 0.9
+_PING_SECONDS = 20
+_NO_RESPONDERS = "503"
+
+logging.getLogger("nats").addHandler(logging.NullHandler())  # without a handler, errors go to stderr
+logging.getLogger("nats").propagate = False
+
+
+class Inbox:
+    """The messages of a subscription, which wait until they are taken. An error is one that ends them all."""
+
+    def __init__(self, subject: str) -> None:
+        self.subject = subject
+        self.number = 0
+        """The number of the subscription."""
+        self.messages: SimpleQueue[Message | EngineError] = SimpleQueue()
+
+
+class Connection:
+    """One connection, which is never made again: whoever uses it knows what to ask first after a break."""
+
+    def __init__(self, login: Login, inbox: str) -> None:
+        """Connect.
+
+        Args:
+            login: The server, and how to log in.
+            inbox: The prefix of the subjects of answers: who shares it reads the answers of others.
+
+        Raises:
+            Fault: The file with the credentials cannot be used.
+            EngineError: The server cannot be reached, or refuses the login.
+        """
+        self.info: Mapping[str, Any] = {}
+        """What the server says about itself; `tls_required` is whether the connection uses TLS."""
+        self.server_version = ""
+        self.warning = ""
+        """A line about the version of the server; empty if it is new enough for a shared server."""
+        self.lost = threading.Event()
+        """Set when the connection is closed, by either side."""
+        self.problem = EngineError(errors.LOST)
+        """Why it was lost."""
+        options = login_options(login)
+        self._client = RawClient(login)
+        self._inbox = inbox
+        self._refusal: EngineError | None = None
+        """Set when the server refuses the subject of answers."""
+        self._numbers = count(1)
+        self._answers: dict[str, Future[Message]] = {}
+        self._inboxes: dict[int, Inbox] = {}
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(lambda loop, context: None)  # noqa: ARG005 - a traceback on stderr helps nobody
+        self._thread = threading.Thread(target=self._loop.run_forever, name="nats", daemon=True)
+        self._thread.start()
+        try:
+            self._run(self._connect(login, options), CONNECT_SECONDS * 2)
+        except EngineError:
+            self.close()
+            raise
+
+    def request(self, subject: str, data: bytes = b"", headers: Mapping[str, str] | None = None) -> Message:
+        """Send a request, and return the answer.
+
+        Raises:
+            EngineError: It was refused, or there is no answer within 2 s.
+        """
+        token = str(next(self._numbers))
+        answer: Future[Message] = Future()
+        self._run_soon(self._send(subject, data, headers, token, answer))
+        try:
+            message = answer.result(ANSWER_SECONDS)
+        except FutureTimeoutError:
+            raise EngineError(errors.SILENT) from None
+        finally:
+            self._answers.pop(token, None)
+        if not message.data and message.block and message.headers.get(STATUS) == _NO_RESPONDERS:
+            raise EngineError(errors.NOT_READY)
+        return message
+
+    def ask(self, subject: str, question: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Send a request of JetStream, and return the object in the answer.
+
+        Args:
+            subject: What is asked: `$JS.API.…`.
+            question: The object to send.
+
+        Raises:
+            EngineError: It was refused, or not answered.
+        """
+        data = b"" if question is None else orjson.dumps(question)
+        return answer_in(self.request(subject, data))
+
+    def send(self, subject: str, data: bytes, reply: str) -> None:
+        """Send a message whose answers go to an inbox."""
+        self._run_soon(self._publish(subject, data, None, reply))
+
+    def listen(self) -> Inbox:
+        """Return a new inbox.
+
+        Raises:
+            EngineError: The connection was lost.
+        """
+        inbox = Inbox(f"{self._inbox}.{next(self._numbers)}.*")
+        self._run(self._listen(inbox))
+        return inbox
+
+    def forget(self, inbox: Inbox) -> None:
+        """Close an inbox.
+
+        Raises:
+            EngineError: The connection was lost, and its inboxes with it.
+        """
+        self._inboxes.pop(inbox.number, None)
+        if self.lost.is_set():  # the loop may end before it begins what is asked of it now
+            raise self.problem
+        self._run_soon(self._client.leave(inbox.number))
+
+    def close(self) -> None:
+        """Close the connection, and end the thread. It never raises, and does not wait for a second."""
+        if self._loop.is_closed():
+            return
+        with suppress(EngineError):
+            self._run(self._end(), _CLOSE_SECONDS)
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_CLOSE_SECONDS)
+        if not self._thread.is_alive():
+            self._client.transport.close()  # if `_end` had no time
+            self._loop.run_until_complete(asyncio.sleep(0))
+            self._loop.close()
+
+    def _run(self, coroutine: Coroutine[Any, Any, Any], seconds: float = ANSWER_SECONDS) -> Any:
+        future = self._run_soon(coroutine)
+        try:
+            return future.result(seconds)
+        except FutureTimeoutError:
+            future.cancel()
+            raise EngineError(errors.SILENT) from None
+        except (client_errors.Error, OSError, ssl.SSLError):
+            raise self.problem from None
+
+    def _run_soon(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
+        try:
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError:
+            coroutine.close()
+            raise EngineError(errors.LOST) from None
+
+    async def _connect(self, login: Login, options: dict[str, Any]) -> None:
+        address = login.address
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        try:
+            await self._client.connect(
+                f"nats://{host}:{address.port}",
+                **options,
+                name="agentwatch",
+                allow_reconnect=False,
+                connect_timeout=CONNECT_SECONDS,
+                ping_interval=_PING_SECONDS,
+                error_cb=self._on_error,
+                closed_cb=self._on_closed,
+            )
+        except client_errors.Error as error:
+            raise errors.of_server(str(error), has_login=login.credentials.has_secret) from None
+        except (OSError, TimeoutError) as error:
+            raise errors.of_connecting(error, address) from None
+        self.info = self._client.transport.info
+        self.server_version = self.info["version"]
+        self.warning = warning_about(self.server_version)
+        self._inbox = f"{self._inbox}.{self._client.new_inbox().rpartition('.')[2]}"
+        await self._client.receive(f"{self._inbox}.*", self._on_answer)
+
+    async def _send(
+        self,
+        subject: str,
+        data: bytes,
+        headers: Mapping[str, str] | None,
+        token: str,
+        answer: Future[Message],
+    ) -> None:
+        self._answers[token] = answer
+        try:
+            if self._refusal is not None:
+                raise self._refusal
+            await self._publish(subject, data, headers, f"{self._inbox}.{token}")
+        except EngineError as error:
+            answer.set_exception(error)
+
+    async def _publish(
+        self, subject: str, data: bytes, headers: Mapping[str, str] | None, reply: str
+    ) -> None:
+        try:
+            await self._client.publish(subject, data, reply, None if headers is None else dict(headers))
+        except client_errors.MaxPayloadError:
+            raise EngineError(errors.TOO_LARGE, Trouble.FULL) from None
+        except client_errors.Error:
+            raise self.problem from None
+
+    async def _listen(self, inbox: Inbox) -> None:
+        inbox.number = await self._client.receive(inbox.subject, inbox.messages.put)
+        self._inboxes[inbox.number] = inbox
+
+    def _on_answer(self, message: Message) -> None:
+        token = message.subject.rpartition(b".")[2].decode("ascii", "replace")
+        answer = self._answers.pop(token, None)
+        if answer is not None and not answer.done():
+            answer.set_result(message)
+
+    async def _on_error(self, error: Exception) -> None:
+        """Fail what is outstanding if the server has refused something: its line does not say what."""
+        if not self.server_version:
+            raise error  # while connecting, the client would try again for two minutes
+        text = str(error)
+        if isinstance(error, client_errors.Error) and "permissions violation" in text:
+            refusal = errors.of_server(text)
+            if f'subscription to "{self._inbox.lower()}' in text:  # the client lowers the server's line
+                self._refusal = refusal
+            self._fail(refusal)
+
+    async def _on_closed(self) -> None:
+        last = self._client.last_error
+        if type(last) is client_errors.Error or isinstance(last, client_errors.AuthorizationError):
+            self.problem = errors.of_server(str(last))
+        self.lost.set()
+        self._fail(self.problem)
+        for inbox in list(self._inboxes.values()):
+            inbox.messages.put(self.problem)
+
+    def _fail(self, error: EngineError) -> None:
+        answers = [self._answers.pop(token) for token in list(self._answers)]
+        for answer in answers:
+            if not answer.done():
+                answer.set_exception(error)
+        if not answers:
+            for inbox in list(self._inboxes.values()):
+                inbox.messages.put(error)
+
+    async def _end(self) -> None:
+        await self._client.close()
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        # A lost connection is closed in a task of the client, which may just have been cancelled halfway.
+        self._client.transport.close()
+
+
+def answer_in(message: Message) -> dict[str, Any]:
+    """Return the object in an answer of JetStream.
+
+    Raises:
+        EngineError: It says that the request was refused, or it is no object.
+    """
+    answer = object_in(message)
+    if "error" in answer:
+        raise errors.of_answer(answer["error"])
+    return answer
+
+
+def object_in(message: Message) -> dict[str, Any]:
+    """Return the object in an answer of JetStream, which may be an error.
+
+    Raises:
+        EngineError: It is no object.
+    """
+    try:
+        answer = orjson.loads(message.data)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise EngineError("the engine's answer cannot be read")
+    return answer

@@ -1,0 +1,349 @@
+"""Reads a recording for an engine: what may be sent of it, and whether it has ended."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.recording import (
+    SavedProcess,
+    SessionFiles,
+    bytes_before,
+    is_being_written,
+    line_start,
+    open_regular,
+    read_process,
+)
+from agentwatch.recording.ends import COMPARED_BYTES
+from agentwatch.remote.chunk import (
+    HEADER_BYTES,
+    LARGEST_NUMBER,
+    SEEN_PER_CHUNK,
+    SESSION_BYTES,
+    Chunk,
+    Ended,
+    Pair,
+)
+
+# Reads the file of arrival times ahead of the bytes that are shipped; `recording.times` has its format.
+
+_READ_BYTES = 1 << 16
+_MOST_AHEAD = 4 * SEEN_PER_CHUNK
+"""Lines that are read ahead. A chunk has at most 512."""
+_OTHER_HEADERS = 512
+"""What the headers of a chunk take beside the times."""
+_MOST_DIGITS = 16
+
+
+class Noted(NamedTuple):
+    """The arrival times and gaps of a chunk."""
+
+    end: int
+    """Where the chunk must end, so that they fit into its headers."""
+    seen: tuple[Pair, ...] = ()
+    gaps: tuple[Pair, ...] = ()
+
+
+class TimesAhead:
+    """The lines of a file of arrival times that are not shipped yet, in the order of their offsets.
+
+    Without such a file, there are none. A line that is not in this order is foreign; the later one counts.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read the times of a recording when they are asked for.
+
+        Args:
+            path: The file, to which another process may still write.
+        """
+        self._path = path
+        self._ahead: deque[tuple[int, int, bool]] = deque()
+        """The offset, the time or the number of bytes, and whether it is a gap."""
+        self._done = 0
+        self._read_to = 0
+
+    def start_at(self, offset: int) -> None:
+        """Begin with the lines of an offset; those before it are shipped."""
+        if offset < self._done:
+            self._ahead.clear()
+            self._read_to = 0
+        self._done = offset
+        while self._ahead and self._ahead[0][0] < offset:
+            self._ahead.popleft()
+
+    def within(self, end: int, *, is_last: bool = False) -> Noted:
+        """Return the lines from the present offset up to `end`, or up to as many as headers can hold.
+
+        Args:
+            end: Where the chunk shall end.
+            is_last: The recording ends there, so a gap at its end belongs to the chunk too.
+        """
+        self._read(end)
+        seen: dict[int, int] = {}
+        gaps: dict[int, int] = {}
+        room = HEADER_BYTES - _OTHER_HEADERS
+        for offset, number, is_gap in self._ahead:
+            if offset > end or (offset == end and not (is_last and is_gap)):
+                break
+            room -= len(f"{offset} {number};")
+            if room < 0 or len(seen) + len(gaps) >= SEEN_PER_CHUNK:
+                end = max(offset, self._done + 1)
+                break
+            (gaps if is_gap else seen)[offset] = number
+        return Noted(end, tuple(seen.items()), tuple(gaps.items()))
+
+    def _read(self, end: int) -> None:
+        """Read until a line belongs to a later chunk, or enough lines for this one are known."""
+        if self._has_enough(end):
+            return
+        try:
+            fd = open_regular(self._path)
+        except OSError:
+            return
+        try:
+            while not self._has_enough(end) and (added := os.pread(fd, _READ_BYTES, self._read_to)):
+                whole = added[: added.rfind(b"\n") + 1]
+                if not whole and len(added) < _READ_BYTES:
+                    break
+                self._read_to += len(whole or added)  # what has no end within 64 KiB is no line of times
+                for line in whole.split(b"\n"):
+                    self._take(line)
+        except OSError:
+            return
+        finally:
+            os.close(fd)
+
+    def _has_enough(self, end: int) -> bool:
+        ahead = self._ahead
+        return bool(ahead) and (ahead[-1][0] > end or len(ahead) >= _MOST_AHEAD)
+
+    def _take(self, line: bytes) -> None:
+        is_gap = line.startswith(b"gap ")
+        first, _, second = line.removeprefix(b"gap ").partition(b" ")
+        if not (_is_number(first) and _is_number(second)):
+            return
+        offset, number = int(first), int(second)
+        if offset < self._done or max(offset, number) >= LARGEST_NUMBER:
+            return
+        while self._ahead and (
+            self._ahead[-1][0] > offset or (self._ahead[-1][0] == offset and self._ahead[-1][2] == is_gap)
+        ):
+            self._ahead.pop()
+        self._ahead.append((offset, number, is_gap))
+
+
+def _is_number(digits: bytes) -> bool:
+    return digits.isdigit() and len(digits) <= _MOST_DIGITS
+
+
+_LONG_LINE_BYTES = 1 << 20
+"""A line is sent before it has ended if it is longer."""
+"""The bytes before the next one that are compared: a file that was erased and filled again has others."""
+_WRITER_SECONDS = 0.25
+"""How often it is checked whether the writer is still there; the check takes 50 us."""
+_EXIT_CODE_SECONDS = 2.0
+"""How long the exit code of an agent is awaited after the recording has ended: `run` writes it last."""
+
+
+class Unreadable(Exception):
+    """A recording cannot be read; the message is one line for the user."""
+
+
+class Recorded:
+    """A recording that is shipped from an offset on."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        """Open a recording.
+
+        Args:
+            path: The recording.
+            clock: A clock that never goes backwards, in seconds.
+
+        Raises:
+            OSError: It cannot be opened, or is not a regular file.
+        """
+        self.path = path
+        self._clock = clock
+        self.files = SessionFiles(path)
+        self.offset = 0
+        """The offset of the first byte that the engine does not have."""
+        self.size = 0
+        """The bytes that the recording had when it was looked at last."""
+        self.changed_ns = 0
+        """The time of its last change, in nanoseconds since the epoch."""
+        self.has_begun = False
+        """Whether it is known from which offset on it is shipped."""
+        self.has_ended = False
+        """Whether nothing more is written. It is set by `check`."""
+        self.is_deleted = False
+        """Whether the file has no name any more. It is set by `check`."""
+        self._fd = open_regular(path)
+        self._times = TimesAhead(self.files.times)
+        self._before = b""
+        self._searched = 0
+        """Up to here, line ends were searched."""
+        self._line_end = 0
+        """The offset after the last line end before that."""
+        self._writer_due = 0.0
+        self._exit_code_due: float | None = None
+        self._digest: tuple[int, str] = (-1, "")
+
+    def start_at(self, offset: int) -> str:
+        """Begin at the offset that the engine names, and return why that is not possible; empty if it is."""
+        self.size = os.fstat(self._fd).st_size
+        if offset > self.size:
+            return "the recording is shorter than what the engine has of it"
+        self.has_begun = True
+        self.offset = self._searched = self._line_end = offset
+        self._times.start_at(offset)
+        with _reading():
+            self._before = bytes_before(self._fd, self.offset)
+        return ""
+
+    def is_complete(self) -> bool:
+        """Return whether the recording has ended, and the engine has all its bytes."""
+        return self.has_ended and self.offset == self.size
+
+    def check(self) -> str:
+        """Check the file, and return why shipping has to stop; empty if it has not.
+
+        A file that was renamed is read to its end, while no other file has its name.
+
+        Raises:
+            Unreadable: The file cannot be read.
+        """
+        with _reading():
+            return self._look()
+
+    def _look(self) -> str:
+        before = self.size
+        status = os.fstat(self._fd)
+        now = self._clock()
+        self.is_deleted = status.st_nlink == 0
+        if self.is_deleted:
+            return "the recording was deleted"
+        if status.st_size == before and not self.has_ended and now >= self._writer_due:
+            self._writer_due = now + _WRITER_SECONDS
+            if self._is_replaced():
+                return "the recording was replaced by another file"
+            self.has_ended = not is_being_written(self._fd, self.process())
+            status = os.fstat(self._fd)  # what was written before the writer ended
+        self.size, self.changed_ns = status.st_size, status.st_mtime_ns
+        if self.size < before:  # after a full disk it is cut back to its last whole line
+            self._searched = self._line_end = self.offset
+        if self.size < self.offset or (
+            self.size != before and bytes_before(self._fd, self.offset) != self._before
+        ):
+            return "the recording was cut back"
+        return ""
+
+    @property
+    def pending(self) -> int:
+        """The number of bytes that may be sent.
+
+        Raises:
+            Unreadable: The file cannot be read.
+        """
+        end = min(self.size, SESSION_BYTES)
+        if not self.has_ended:
+            with _reading():
+                self._search()
+            if self.size - self._line_end <= _LONG_LINE_BYTES:
+                end = min(self._line_end, end)
+        return max(end - self.offset, 0)
+
+    @property
+    def is_over_limit(self) -> bool:
+        """Whether the engine has as much of it as it takes of a session, and there is more."""
+        return self.offset >= SESSION_BYTES and self.size > SESSION_BYTES
+
+    def next_chunk(self, most: int) -> Chunk:
+        """Return the next bytes that may be sent; fewer if their arrival times need it.
+
+        Args:
+            most: The most bytes.
+
+        Raises:
+            Unreadable: The file cannot be read.
+        """
+        with _reading():
+            data = os.pread(self._fd, min(self.pending, most), self.offset)
+        if not data:
+            raise Unreadable("the recording was cut back")
+        end = self.offset + len(data)
+        noted = self._times.within(end, is_last=self.has_ended and end == self.size)
+        return Chunk(self.offset, data[: noted.end - self.offset], noted.seen, noted.gaps)
+
+    def note_stored(self, chunk: Chunk) -> None:
+        """Note that the engine has a chunk."""
+        self.offset = chunk.end
+        self._before = (self._before + chunk.payload[-COMPARED_BYTES:])[-COMPARED_BYTES:]
+        self._times.start_at(chunk.end)
+
+    def awaits_exit_code(self) -> bool:
+        """Return whether the exit code of the agent, which has just ended, may still be written."""
+        process = self.process()
+        if process is None or process.exit_code is not None:
+            return False
+        now = self._clock()
+        self._exit_code_due = self._exit_code_due or now + _EXIT_CODE_SECONDS
+        return now < self._exit_code_due
+
+    def end(self) -> Ended:
+        """Return the piece that says that the recording has ended.
+
+        Raises:
+            Unreadable: The file cannot be read.
+        """
+        process = self.process()
+        code = None if process is None else process.exit_code
+        with _reading():
+            return Ended(self.size, code if code is None or 0 <= code < 256 else None, self._sha256())
+
+    def process(self) -> SavedProcess | None:
+        """Return what is known about the process of the agent."""
+        return read_process(self.files.process)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+    def _search(self) -> None:
+        """Find the last line end in what was added."""
+        end, first = self.size, self._searched
+        self._searched = max(end, first)
+        found = line_start(self._fd, end, first)
+        if found > first:
+            self._line_end = found
+
+    def _is_replaced(self) -> bool:
+        try:
+            return not os.path.samestat(os.stat(self.path), os.fstat(self._fd))
+        except OSError:
+            return False
+
+    def _sha256(self) -> str:
+        """Return the digest of the whole file, which has ended."""
+        if self._digest[0] != self.size:
+            import hashlib
+
+            digest, at = hashlib.sha256(), 0
+            while at < self.size and (data := os.pread(self._fd, min(self.size - at, 1 << 20), at)):
+                digest.update(data)
+                at += len(data)
+            self._digest = self.size, digest.hexdigest()
+        return self._digest[1]
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Raise `Unreadable` for the errors of a file."""
+    try:
+        yield
+    except OSError as error:
+        raise Unreadable(f"the recording cannot be read: {(error.strerror or str(error)).lower()}") from None

@@ -1,0 +1,599 @@
+"""Copies one recording to an engine as it grows.
+
+The engine's newest piece says where to go on, at the beginning and after each fault. One piece is on its way
+at a time, so nothing can overtake it; while it is, lines pile up and travel together.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import time
+from collections.abc import Callable
+
+from agentwatch.agents.described import folder_in, json_object, text_in, time_in
+from agentwatch.agents.found import OWN, Found, Metadata
+from agentwatch.agents.reported import Life, Said, State
+from agentwatch.base.credentials import credentials
+from agentwatch.base.faults import Fault
+from agentwatch.catalog.digest import Turn
+from agentwatch.catalog.repository import Repositories
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.tracked import Tracked, row_of
+from agentwatch.recording import now_ms
+from agentwatch.recording.write_lock import MOST_BYTES
+from agentwatch.remote.card import FROM_ROW, Card, encode
+from agentwatch.remote.chunk import (
+    CHUNK_BYTES,
+    CHUNK_DAYS,
+    FAR_CHUNK_BYTES,
+    FAR_SECONDS,
+    SESSION_BYTES,
+    SIGN_OF_LIFE_SECONDS,
+    Ended,
+)
+from agentwatch.remote.engine import EngineError, Sink, Trouble, open_sink
+from agentwatch.remote.publish.publication import Target
+from agentwatch.remote.publish.recorded import Recorded, Unreadable
+from agentwatch.remote.publish.sidecar import Shipped, ShipState
+
+# When a file is looked at and its lines are sent, and how long an engine that takes nothing is tried.
+
+_CHUNKS_A_SECOND = 4.0
+"""The chunks of a long load. A session may have 200,000 messages: 14 hours of it."""
+_MOST_CREDIT = 100.0
+"""The chunks that are sent without waiting after 25 s of silence: at 20 lines a second, those of 6 s."""
+_LOOK_SECONDS = (0.01, 0.25)
+"""The pause between two looks at a file that grows, and at one that has not grown for 5 s."""
+_SLOWER = 1.05
+"""A line waits for a twentieth of the silence before it at most."""
+_JOINING_SECONDS = (0.001, 0.05)
+"""The pause between two looks at lines that wait to travel together: they may fill a chunk."""
+_RETRY_SECONDS = (0.05, 5.0)
+"""The pause after the first fault, and the longest one; each is twice as long as the one before."""
+_AWAY_SECONDS = 3600.0
+"""How long an engine is awaited after the recording has ended. `agentwatch ship --all` sends it later."""
+_REFUSED_SECONDS = 60.0
+"""The same for one that refuses: nothing but a person changes that."""
+
+
+class Pace:
+    """When to look at a file that grows, and when to send its lines.
+
+    A line after a silence is sent at once, and so are those of a short burst. Under a longer load the lines
+    of up to 250 ms travel together.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Begin as after a silence.
+
+        Args:
+            clock: A clock that never goes backwards, in seconds.
+        """
+        self._clock = clock
+        self._credit = _MOST_CREDIT
+        self._credited_at = clock()
+        self._pause = _LOOK_SECONDS[0]
+
+    def joining(self) -> float:
+        """Return how long lines that wait are to be joined before the next look; 0 to send them now."""
+        now = self._clock()
+        self._credit = min(self._credit + (now - self._credited_at) * _CHUNKS_A_SECOND, _MOST_CREDIT)
+        self._credited_at = now
+        if self._credit >= 1:
+            return 0.0
+        least, most = _JOINING_SECONDS
+        return max(min((1 - self._credit) / _CHUNKS_A_SECOND, most), least)
+
+    def note_sent(self) -> None:
+        """Note that a chunk was sent."""
+        self._credit = max(self._credit - 1, 0.0)
+        self._pause = _LOOK_SECONDS[0]
+
+    def silence(self) -> float:
+        """Return the pause before the next look at a file that has not grown."""
+        pause = self._pause
+        self._pause = min(pause * _SLOWER, _LOOK_SECONDS[1])
+        return pause
+
+    def hurry(self) -> None:
+        """Send the next chunk at once: a fault has made its lines wait."""
+        self._credit = max(self._credit, 1.0)
+
+
+class Patience:
+    """How often an engine is tried that does not take a recording, and how long."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Begin without a fault.
+
+        Args:
+            clock: A clock that never goes backwards, in seconds.
+        """
+        self.faults = 0
+        """The faults since the engine has stored something."""
+        self._clock = clock
+        self._ended_at: float | None = None
+        self._refused_at: float | None = None
+
+    def note_fault(self, trouble: Trouble) -> None:
+        """Note that the engine has not done what it was asked."""
+        self.faults += 1
+        if trouble is not Trouble.REFUSED:
+            self._refused_at = None
+        elif self._refused_at is None:
+            self._refused_at = self._clock()
+
+    def note_progress(self) -> None:
+        """Note that the engine works."""
+        self.faults, self._refused_at = 0, None
+
+    def pause(self) -> float:
+        """Return the time until the next attempt, in seconds."""
+        least, most = _RETRY_SECONDS
+        pause: float = min(least * 2 ** min(self.faults - 1, 10), most)
+        return pause * random.uniform(0.5, 1)  # noqa: S311 - publishers must not return all at once
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the engine has refused the last attempt."""
+        return self._refused_at is not None
+
+    def is_over(self) -> bool:
+        """Return whether to give up a recording that has ended; the first call notes that it has.
+
+        An agent that runs is worth each attempt: a login that was revoked can be renewed.
+        """
+        now = self._clock()
+        if self._ended_at is None:
+            self._ended_at = now
+        if self._refused_at is None:
+            return now - self._ended_at > _AWAY_SECONDS
+        return now - max(self._ended_at, self._refused_at) > _REFUSED_SECONDS
+
+
+# Writes the card of a session that is shipped, from the digest that the list of this machine shows too.
+
+_LEAST_SECONDS = 1.0
+"""The time between two cards."""
+_MS_NS = 1_000_000
+_TIMED_SECONDS = 5.0
+"""A state may change because time passes: it is judged again after this time."""
+
+
+class CardWriter:
+    """Makes the cards of one session. No recording makes it raise."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        """Make the cards of a recording.
+
+        Args:
+            recorded: The recording.
+        """
+        self._recorded = recorded
+        self._host = os.uname().nodename
+        self._repositories = Repositories()
+        self._tracked = Tracked(self._found())
+        self._judged_at = float("-inf")
+        self._judged_for: tuple[object, ...] = ()
+        self._written = b""
+        self._written_at = float("-inf")
+        self._not_before = float("-inf")
+        self._is_written = False
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the engine has the last card that was due."""
+        return self._is_written
+
+    def due(self, now: float, problem: str, ended: Ended | None = None) -> bytes | None:
+        """Return the card that is to be written now; None if the last one still holds.
+
+        Args:
+            now: The time, in seconds of a clock that never goes backwards.
+            problem: Why the engine does not have the rest of the recording.
+            ended: The end of the recording, once the engine has it.
+        """
+        recorded = self._recorded
+        for_what = (recorded.size, recorded.offset, recorded.has_ended, problem, ended)
+        is_silent = now - self._written_at >= SIGN_OF_LIFE_SECONDS
+        if now < self._not_before or not (
+            is_silent or for_what != self._judged_for or now - self._judged_at >= _TIMED_SECONDS
+        ):
+            return None
+        self._judged_at, self._judged_for = now, for_what
+        self._not_before = now + _LEAST_SECONDS
+        card = encode(self._card(problem, ended))
+        self._is_written = not is_silent and card == self._written
+        return None if self._is_written else card
+
+    def note_written(self, card: bytes, now: float) -> None:
+        """Note that the engine has a card."""
+        self._written, self._written_at, self._is_written = card, now, True
+
+    def put_off(self, until: float) -> None:
+        """Make no card before a time, unless `hurry` is called."""
+        self._not_before = until
+
+    def hurry(self) -> None:
+        """Make the next card at once."""
+        self._not_before = self._judged_at = float("-inf")
+
+    def _card(self, problem: str, ended: Ended | None) -> Card:
+        recorded, tracked = self._recorded, self._tracked
+        process = recorded.process()
+        is_live = not recorded.has_ended
+        tracked.found = self._found()
+        tracked.said = None
+        if is_live:
+            pid, began_ms = (None, None) if process is None else (process.pid, process.started_ms)
+            tracked.said = Said(OWN, recorded.path.stem, Life.LIVE, pid, began_ms=began_ms)
+        tracked.join(Life.LIVE if is_live else Life.DEAD, None)
+        tracked.read()
+        tracked.standing = tracked.judged(now_ms())
+        row = row_of(tracked, self._repositories.of(tracked.cwd))
+        digest = tracked.digest
+        return Card(
+            **{name: getattr(row, name) for name in FROM_ROW},
+            host=self._host,
+            prompt=(digest.last_prompt or digest.first_prompt) if digest else "",
+            state=row.standing.state,
+            ground=row.standing.ground,
+            since_ms=row.standing.since_ms,
+            outcome="running" if is_live else self._outcome(),
+            running=row.open_calls,
+            bytes=recorded.size,
+            shipped=recorded.offset,
+            started_ms=row.began_ms,
+            # the clock of the agent may be wrong, and old sessions are hidden
+            seen_ms=recorded.changed_ns // _MS_NS,
+            last=_last(row),
+            exit=None if process is None else process.exit_code,
+            sha256="" if ended is None else ended.sha256,
+            problem=problem,
+        )
+
+    def _outcome(self) -> str:
+        """Return the outcome of a recording that has ended."""
+        digest = self._tracked.digest
+        if digest is None or digest.turn is not Turn.ENDED or digest.outcome is None:
+            return "unfinished"
+        return digest.outcome
+
+    def _found(self) -> Found:
+        recorded = self._recorded
+        described = json_object(str(recorded.files.process), MOST_BYTES)
+        name = text_in(described.get("name"))
+        return Found(
+            OWN,
+            recorded.path.stem,
+            recorded.path,
+            recorded.size,
+            recorded.changed_ns,
+            metadata=Metadata(
+                title=name,
+                is_users_title=bool(name),
+                cwd=folder_in(described.get("cwd")),
+                began_ms=time_in(described.get("started_ms")),
+            ),
+        )
+
+
+def _last(row: Row) -> str:
+    """Return what a session does now; while it waits for the user, the end of its answer."""
+    is_quoted = row.standing.state in (State.YOUR_TURN, State.SHELL)
+    return row.standing.now or (row.last_text[-200:] if is_quoted else "")
+
+
+_CARD_SECONDS = 30.0
+"""The time without cards after one was refused: a refused card must not delay the bytes."""
+_CARD_TRIES = 3
+"""How often the last card is tried. Without it, a list shows for ever that the session has lost touch."""
+_EXIT_CODE_SECONDS = 0.05
+"""The pause between two looks for the exit code of the agent."""
+_REPORTED_FAULTS = 3
+_REPORTED_SECONDS = 1.0
+"""An absence that ends with the second attempt, and within a second, is not reported."""
+_DAY_MS = 86_400_000
+_OVER_LIMIT = f"a session may have {SESSION_BYTES >> 20} MiB; the rest stays on its machine"
+
+
+class Shipper:
+    """Ships one recording."""
+
+    def __init__(
+        self,
+        recorded: Recorded,
+        shipped: Shipped,
+        open_sink: Callable[[], Sink],
+        wait: Callable[[float], bool],
+        note: Callable[[Shipped], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Prepare to ship a recording.
+
+        Args:
+            recorded: The recording.
+            shipped: The session on the engine, and what the engine had of it when that was noted last.
+            open_sink: Connects to the engine; an EngineError says that it cannot.
+            wait: Waits for a number of seconds, and returns whether to end.
+            note: Called with each new state.
+            clock: A clock that never goes backwards, in seconds.
+        """
+        self.shipped = shipped
+        self._recorded = recorded
+        self._open_sink = open_sink
+        self._wait = wait
+        self._note_state = note
+        self._clock = clock
+        self._cards = CardWriter(recorded)
+        self._end_piece: Ended | None = None
+        """The end of the recording, once the engine has it."""
+        self._pace = Pace(clock)
+        self._patience = Patience(clock)
+        self._trouble: EngineError | None = None
+        """The last fault, until the engine has answered, or if it has refused something, has stored more."""
+        self._is_asked_to_end = False
+        self._well_at = float("-inf")
+        """When the engine has answered last, or the connection was there."""
+        self._sequence = 0
+
+    def run(self) -> Shipped:
+        """Ship until the engine has everything, nothing more can be sent, or `wait` says to end."""
+        while not self._is_over:
+            try:
+                self._connect_and_ship()
+            except EngineError as error:
+                self._note_fault(error)
+            except Fault as fault:  # the file with the credentials was changed
+                self._note_fault(EngineError(str(fault), Trouble.REFUSED))
+            except OSError as error:
+                self._note_fault(EngineError(f"the engine cannot be used: {error.strerror or 'no reason'}"))
+            except Unreadable as error:
+                self._note(ShipState.STOPPED, str(error))
+            if self._is_over or self._wait(self._patience.pause()):
+                break
+            if self._gives_up():
+                return self.shipped
+        self._write_last_card()
+        return self.shipped
+
+    def _gives_up(self) -> bool:
+        """Return whether an engine that does not take the recording is not to be tried again."""
+        recorded = self._recorded
+        try:
+            problem = recorded.check()
+        except Unreadable as error:
+            problem = str(error)
+        if problem and recorded.is_deleted:
+            self._note(ShipState.STOPPED, problem)
+            return True
+        if not (problem or recorded.has_ended) or not self._patience.is_over():
+            return False
+        if self._patience.is_refused:
+            self._note(ShipState.STOPPED, self.shipped.problem)
+        return True
+
+    def _connect_and_ship(self) -> None:
+        sink = self._open_sink()
+        self.shipped = self.shipped._replace(warning=sink.warning)
+        try:
+            self._begin(sink)
+            self._ship(sink)
+        finally:
+            sink.close()
+
+    def _begin(self, sink: Sink) -> None:
+        """Continue behind the newest piece of the engine, and write the card."""
+        self._cards.hurry()
+        try:
+            tail = sink.tail(self.shipped.session)
+        except EngineError as error:
+            if error.trouble is not Trouble.AWAY:
+                self._trouble = error
+                self._put_card(sink)
+            raise
+        offset, self._sequence = (self._advised(), 0) if tail is None else (tail.end, tail.sequence)
+        recorded = self._recorded
+        if problem := recorded.start_at(offset) or recorded.check():
+            self._stop(problem, sink)
+            return
+        if self._trouble is None or self._trouble.trouble is Trouble.AWAY:
+            self._trouble = None
+            self._note(ShipState.SHIPPING)
+        if tail is not None and tail.has_ended and recorded.is_complete():
+            self._finish(sink, recorded.end())
+        else:
+            self._put_card(sink)
+
+    def _advised(self) -> int:
+        """Return where to begin if the engine has nothing.
+
+        If it has stored bytes so recently that their age is no reason, it was set back, and gets all again.
+        """
+        is_old = now_ms() - self.shipped.at_ms > CHUNK_DAYS * _DAY_MS
+        return self.shipped.shipped if is_old else 0
+
+    def _ship(self, sink: Sink) -> None:
+        recorded = self._recorded
+        while not self._is_over:
+            if problem := recorded.check():
+                self._stop(problem, sink)
+                return
+            most = FAR_CHUNK_BYTES if sink.round_trip > FAR_SECONDS else CHUNK_BYTES
+            if pending := recorded.pending:
+                joining = self._pace.joining()
+                if not joining or pending >= most or recorded.has_ended:
+                    self._send(sink, most)
+                else:
+                    self._rest(sink, joining)
+            elif recorded.has_ended:
+                self._end(sink)
+            else:
+                self._note_silence()
+                self._rest(sink, self._pace.silence())
+            if not self._is_over:
+                self._put_card(sink)
+
+    def _send(self, sink: Sink, most: int) -> None:
+        chunk = self._recorded.next_chunk(most)
+        self._well_at = self._clock()
+        self._sequence = sink.append(self.shipped.session, chunk, self._sequence)
+        self._recorded.note_stored(chunk)
+        self._pace.note_sent()
+        self._patience.note_progress()
+        self._trouble = None
+        self.shipped = self.shipped._replace(at_ms=now_ms())
+        self._note(ShipState.SHIPPING)
+
+    def _note_silence(self) -> None:
+        """Note that nothing waits: the connection works, or a limit keeps the rest back."""
+        if self._trouble is None:
+            self._patience.note_progress()
+        if self._recorded.is_over_limit and not self.shipped.problem:
+            self._note(ShipState.SHIPPING, _OVER_LIMIT)
+
+    def _end(self, sink: Sink) -> None:
+        """Send the end of the recording, unless a limit has kept bytes back."""
+        recorded = self._recorded
+        if recorded.is_over_limit:
+            self._stop(_OVER_LIMIT, sink)
+        elif recorded.awaits_exit_code():
+            self._rest(sink, _EXIT_CODE_SECONDS)
+        else:
+            end = recorded.end()
+            self._sequence = sink.append(self.shipped.session, end, self._sequence)
+            self._finish(sink, end)
+
+    def _finish(self, sink: Sink, end: Ended) -> None:
+        self._end_piece, self._trouble = end, None
+        self._note(ShipState.DONE)
+        self._cards.hurry()
+        self._put_card(sink)
+
+    def _stop(self, problem: str, sink: Sink) -> None:
+        self._note(ShipState.STOPPED, problem)
+        self._cards.hurry()
+        self._put_card(sink)
+
+    def _rest(self, sink: Sink, seconds: float) -> None:
+        """Wait while the connection is kept alive."""
+        sink.wait(seconds)
+        self._well_at = self._clock()
+        self._is_asked_to_end = self._wait(0)
+
+    def _put_card(self, sink: Sink) -> None:
+        """Write the card if it is due. The bytes go on without it."""
+        now = self._clock()
+        card = self._cards.due(now, self._card_problem(), self._end_piece)
+        if card is None:
+            return
+        try:
+            sink.put_card(self.shipped.session, card)
+        except EngineError:
+            self._cards.put_off(now + _CARD_SECONDS)
+        else:
+            self._cards.note_written(card, now)
+
+    def _write_last_card(self) -> None:
+        """Write the card of a recording that is over, unless the engine has it."""
+        tries = _CARD_TRIES
+        while self._is_over and not self._is_asked_to_end and not self._cards.is_written and tries:
+            tries -= 1
+            if self._wait(1.0):
+                return
+            self._cards.hurry()
+            try:
+                sink = self._open_sink()
+            except (EngineError, Fault):
+                continue
+            try:
+                self._put_card(sink)
+            finally:
+                sink.close()
+
+    def _card_problem(self) -> str:
+        """Return why the engine has no more. Its absence, which is over now, is no reason."""
+        if self.shipped.state is ShipState.STOPPED:
+            return self.shipped.problem
+        if self._recorded.is_over_limit:
+            return _OVER_LIMIT
+        trouble = self._trouble
+        return "" if trouble is None or trouble.trouble is Trouble.AWAY else str(trouble)
+
+    def _note_fault(self, error: EngineError) -> None:
+        self._patience.note_fault(error.trouble)
+        self._pace.hurry()
+        self._trouble = error
+        is_long = self._clock() - self._well_at > _REPORTED_SECONDS
+        if is_long or self._patience.faults >= _REPORTED_FAULTS or error.trouble is not Trouble.AWAY:
+            self._note(ShipState.WAITING, str(error))
+
+    def _note(self, state: ShipState, problem: str = "") -> None:
+        """Note the state. Until the engine has answered, the number of its bytes is the last known one."""
+        recorded = self._recorded
+        shipped = recorded.offset if recorded.has_begun else self.shipped.shipped
+        self.shipped = self.shipped._replace(
+            shipped=shipped, bytes=recorded.size, state=state, problem=problem
+        )
+        self._note_state(self.shipped)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._is_asked_to_end or self.shipped.state in (ShipState.DONE, ShipState.STOPPED)
+
+
+# Connects to an engine that may be away for hours, and is tried every few seconds all the while.
+
+_SECONDS = 5.0
+
+
+class Reaching:
+    """Connects as a publisher, again and again.
+
+    After a failure it first makes a bare connection, and closes it. Where nothing listens, that costs 0.2 ms
+    of CPU, and the client with its loop and threads 1.5 ms; there are 160 attempts in 10 minutes.
+    """
+
+    def __init__(self, target: Target) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            target: The engine, and the publisher's token.
+        """
+        self._target = target
+        self._failure = ""
+        """What the client has said if nothing could be reached; empty if something could."""
+
+    def open(self) -> Sink:
+        """Connect, with the credentials that the file has now: short-lived ones are renewed there.
+
+        Raises:
+            EngineError: The engine cannot be reached, or refuses the login.
+            Fault: The file with the credentials cannot be used.
+        """
+        if self._failure:
+            self._check()
+        try:
+            login = self._target.login._replace(credentials=credentials(self._target.environ))
+            sink = open_sink(login, self._target.publisher)
+        except EngineError as error:
+            self._failure = str(error) if error.trouble is Trouble.AWAY else ""
+            raise
+        self._failure = ""
+        return sink
+
+    def _check(self) -> None:
+        """Check that something listens.
+
+        Raises:
+            EngineError: Nothing does.
+        """
+        address = self._target.login.address
+        try:
+            socket.create_connection((address.host, address.port), _SECONDS).close()
+        except OSError:
+            raise EngineError(self._failure) from None
+        except UnicodeError:  # a name with a label over 63 characters: the client says so
+            return

@@ -1,0 +1,216 @@
+"""The file `STEM.ship` beside a recording: which session of which engine it is, and how much the engine has.
+
+It is one JSON object: `to`, `session`, `shipped`, `bytes`, `state`, `problem`, `warning`, `at_ms`. It is
+advice: the engine's newest piece says what the engine has. An agent may write in the same folder, so the file
+is read as foreign data. Its lock (flock(2)) belongs to the process that ships the recording.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from contextlib import suppress
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from agentwatch.base.files import state_folder
+from agentwatch.recording import open_regular, private_folder, read_object, sessions_folder
+from agentwatch.recording.store import open_folder
+from agentwatch.remote.chunk import LARGEST_NUMBER
+from agentwatch.remote.engine import SessionName, parse_session
+
+_BLOCK = 1 << 12
+"""The file is filled up with blanks to this size, so that one write of the same size replaces it."""
+MOST_TEXT = 200
+"""Characters of an address, a problem or a warning. In UTF-8 and JSON all of them fit into a block."""
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class ShipState(StrEnum):
+    """How far the shipping of a recording is."""
+
+    SHIPPING = "shipping"
+    WAITING = "waiting"
+    """The engine is away or refuses; it is tried again."""
+    DONE = "done"
+    """The engine has the whole recording, which has ended."""
+    STOPPED = "stopped"
+    """The rest is not sent, for a reason that time does not remove."""
+
+
+class Shipped(NamedTuple):
+    """How much of a recording an engine has."""
+
+    to: str
+    """The address of the engine."""
+    session: SessionName
+    shipped: int = 0
+    """The bytes of the recording that the engine has."""
+    bytes: int = 0
+    """The size of the recording."""
+    state: ShipState = ShipState.SHIPPING
+    problem: str = ""
+    """Why the engine does not have the rest."""
+    warning: str = ""
+    """What the user should know about the engine, although it works."""
+    at_ms: int = 0
+    """When the engine stored the last bytes, in milliseconds since the epoch; 0 for never."""
+
+
+def read_shipped(path: Path) -> Shipped | None:
+    """Return what `STEM.ship` contains; None without such a file of this user.
+
+    Args:
+        path: The path of the file.
+    """
+    try:
+        fd = open_regular(path)
+    except OSError:
+        return None
+    if os.fstat(fd).st_uid != os.geteuid():
+        os.close(fd)
+        return None
+    return _parsed(read_object(fd, _BLOCK))
+
+
+class Sidecar:
+    """The file `STEM.ship`, open and locked by the process that ships the recording."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file. If that is not possible, nothing is written.
+
+        Args:
+            path: The path of the file.
+        """
+        self.is_held = False
+        """Whether another process ships the recording."""
+        self.before: Shipped | None = None
+        """What the file contained."""
+        self._fd = _opened(path)
+        if self._fd is None:
+            return
+        with suppress(OSError):  # not every file system has locks
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self.is_held = True
+        self.before = _parsed(read_object(os.dup(self._fd), _BLOCK))
+
+    def write(self, shipped: Shipped) -> None:
+        """Replace what the file contains. A full disk leaves the old content, which is advice only."""
+        if self._fd is None or self.is_held:
+            return
+        values: dict[str, Any] = shipped._asdict() | {"session": str(shipped.session)}
+        for name in ("to", "problem", "warning"):
+            values[name] = values[name][:MOST_TEXT].encode("utf-8", "replace").decode()
+        with suppress(OSError):
+            os.pwrite(self._fd, orjson.dumps(values).ljust(_BLOCK - 1) + b"\n", 0)
+
+    def close(self) -> None:
+        """Close the file, which releases its lock."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def _opened(path: Path) -> int | None:
+    """Return the descriptor of the file; None if it is not a regular file of this user with this one name."""
+    try:
+        fd = os.open(path, _OPEN, 0o600)
+    except OSError:
+        return None
+    status = os.fstat(fd)
+    if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1:
+        return fd
+    os.close(fd)
+    return None
+
+
+def _parsed(found: dict[str, Any]) -> Shipped | None:
+    session = found.get("session")
+    name = parse_session(session) if isinstance(session, str) else None
+    to = found.get("to")
+    if name is None or not isinstance(to, str):
+        return None
+    state = _text(found.get("state"))
+    return Shipped(
+        to[:MOST_TEXT],
+        name,
+        _number(found.get("shipped")),
+        _number(found.get("bytes")),
+        ShipState(state) if state in [*ShipState] else ShipState.SHIPPING,
+        _text(found.get("problem")),
+        _text(found.get("warning")),
+        _number(found.get("at_ms")),
+    )
+
+
+def _number(value: object) -> int:
+    return value if type(value) is int and 0 <= value < LARGEST_NUMBER else 0
+
+
+def _text(value: object) -> str:
+    return value[:MOST_TEXT] if isinstance(value, str) else ""
+
+
+# The recordings outside of the sessions folder that were to be published, and that no engine has whole.
+# `AGENTWATCH_HOME/unsent` has a link for each of them, whose name is made of the path. A link is made and
+# removed in one step, so several processes can do it at the same time. Recordings in the sessions folder
+# are found by their `STEM.ship`.
+
+_MOST = 10_000
+
+
+def is_saved(recording: Path) -> bool:
+    """Return whether a recording is in the sessions folder, so that its stem names it."""
+    return Path(os.path.realpath(recording)).parent == Path(os.path.realpath(sessions_folder()))
+
+
+def remember(recording: Path) -> None:
+    """Note that a recording is to be published. A home that cannot be written leaves it unnoted."""
+    if is_saved(recording):
+        return
+    with suppress(OSError):  # it is noted already, or cannot be
+        private_folder(_folder())
+        os.symlink(os.path.abspath(recording), _link(recording))
+
+
+def forget(recording: Path) -> None:
+    """Note that a recording is published, or gone."""
+    with suppress(OSError):
+        os.unlink(_link(recording))
+
+
+def unsent() -> list[Path]:
+    """Return the recordings that are not stored yet; none if the folder does not exist.
+
+    Raises:
+        OSError: The folder cannot be read, or is a link.
+    """
+    try:
+        folder = open_folder(_folder())
+    except FileNotFoundError:
+        return []
+    found = []
+    try:
+        for name in os.listdir(folder)[:_MOST]:
+            with suppress(OSError):  # it is not a link, or was removed meanwhile
+                path = os.readlink(name, dir_fd=folder)
+                if os.path.isabs(path):
+                    found.append(Path(path))
+    finally:
+        os.close(folder)
+    return sorted(found)
+
+
+def _folder() -> Path:
+    return state_folder() / "unsent"
+
+
+def _link(recording: Path) -> Path:
+    return _folder() / sha256(os.fsencode(os.path.abspath(recording))).hexdigest()[:32]

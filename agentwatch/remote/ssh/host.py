@@ -1,0 +1,404 @@
+"""The standard input of a command on the host: a few words from the watcher, and its end when he leaves."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import select
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from agentwatch.agents.found import Key
+from agentwatch.base.faults import Fault
+from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.listing import is_hidden
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.session_ids import SessionIds
+from agentwatch.recording import (
+    SavedGrowth,
+    SessionFiles,
+    now_ms,
+    open_regular,
+    open_saved,
+    read_process,
+    sessions_folder,
+)
+from agentwatch.remote.chunk import CHUNK_BYTES, SEEN_PER_CHUNK, Chunk, Ended, Pair
+from agentwatch.remote.ssh.connection import LIFE, frame_of, word_frame
+from agentwatch.remote.ssh.row_json import encode
+
+if TYPE_CHECKING:
+    from agentwatch.recording import LineReader
+
+
+_READ_BYTES = 1 << 12
+_MOST_WORD = 100
+KNOWN = frozenset({"all"})
+
+
+class Lifeline:
+    """Waits for words, and for the end."""
+
+    def __init__(self, fd: int = 0) -> None:
+        """Take the descriptor of the standard input."""
+        self.has_ended = False
+        """Whether the watcher has left, or was killed, or the connection was lost."""
+        self.words: set[str] = set()
+        """The words that have arrived."""
+        self._fd = fd
+        self._held = b""
+        self._poll = select.poll()
+        self._poll.register(fd, select.POLLIN)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the time, or for the end, if it comes before."""
+        until = time.monotonic() + seconds
+        while not self.has_ended:
+            left = until - time.monotonic()
+            if not self._poll.poll(max(0.0, left) * 1000):
+                return
+            try:
+                data = os.read(self._fd, _READ_BYTES)
+            except OSError:
+                data = b""
+            self.has_ended = not data
+            *lines, self._held = (self._held + data).split(b"\n")
+            self._held = self._held[:_MOST_WORD]
+            self.words.update(KNOWN & {line.decode("ascii", "replace") for line in lines})
+            if left <= 0:
+                return
+
+
+# Writes all of the data to the standard output, although a pipe may accept only a part of it at once.
+
+
+def write_all(data: bytes) -> None:
+    """Write all of `data`.
+
+    Raises:
+        OSError: It cannot be written; `BrokenPipeError` if nobody reads it any more.
+    """
+    left = memoryview(data)
+    while left:
+        left = left[os.write(1, left) :]
+
+
+# The arrival times of a recording as its writer notes them, in order and within bounds.
+
+_WRITTEN_TIMES_READ_BYTES = 1 << 16
+_MOST_DIGITS = 16
+
+
+class NewTimes:
+    """Reads a file of times line by line, as far as the bytes need it."""
+
+    def __init__(self, path: Path, start: int) -> None:
+        """Open the file; a missing file means that there are no times.
+
+        Args:
+            path: The file `STEM.times`.
+            start: Lines about bytes before this offset are passed over.
+        """
+        self._start = start
+        self._held = b""
+        self._at = 0
+        self._next: tuple[bool, Pair] | None = None
+        try:
+            self._fd: int | None = open_regular(path)
+        except OSError:
+            self._fd = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a file of times."""
+        return self._fd is not None
+
+    def take(self, end: int) -> tuple[tuple[Pair, ...], tuple[Pair, ...], int]:
+        """Return the times and the gaps of the bytes before an offset that no earlier call has returned.
+
+        Args:
+            end: The offset.
+
+        Returns:
+            The times, the gaps, and the offset up to which they reach: that of the next line if a chunk can
+            hold no more of them, and `end` otherwise.
+        """
+        seen: list[Pair] = []
+        gaps: list[Pair] = []
+        while (found := self._peek()) is not None and found[1][0] < end:
+            is_gap, pair = found
+            if pair[0] >= self._start:
+                if len(seen) + len(gaps) >= SEEN_PER_CHUNK and pair[0] > seen[-1][0]:
+                    return tuple(seen), tuple(gaps), pair[0]
+                (gaps if is_gap else seen).append(pair)
+            self._next = None
+        return tuple(seen[:SEEN_PER_CHUNK]), tuple(gaps[:SEEN_PER_CHUNK]), end
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _peek(self) -> tuple[bool, Pair] | None:
+        """Return the next line, without taking it; None if no whole line is there."""
+        while self._next is None:
+            line, end, rest = self._held.partition(b"\n")
+            if not end:
+                if not self._read():
+                    return None
+                continue
+            self._held = rest
+            self._next = _parsed(line)
+        return self._next
+
+    def _read(self) -> bool:
+        if self._fd is None:
+            return False
+        try:
+            data = os.pread(self._fd, _WRITTEN_TIMES_READ_BYTES, self._at)
+        except OSError:
+            data = b""
+        self._at += len(data)
+        held = self._held + data
+        self._held = (
+            held if len(held) <= 2 * _WRITTEN_TIMES_READ_BYTES else b"?"
+        )  # a line that does not end is no time
+        return bool(data)
+
+
+def _parsed(line: bytes) -> tuple[bool, Pair] | None:
+    is_gap = line.startswith(b"gap ")
+    first, _, second = line.removeprefix(b"gap ").partition(b" ")
+    if not (first.isdigit() and second.isdigit() and max(len(first), len(second)) < _MOST_DIGITS):
+        return None
+    return is_gap, (int(first), int(second))
+
+
+# Sends the bytes of one session of this machine from an offset on, as frames, until its end.
+
+_BUSY_SECONDS = 0.02
+"""The pause between two readings of a session that grows, and for some time after it has grown."""
+_BUSY_FOR_SECONDS = 5.0
+_IDLE_SECONDS = 0.1
+_LIFE_SECONDS = 10.0
+_PIECES_READ_BYTES = 1 << 20
+
+
+def send_pieces(session: str, have: int, digest: str) -> None:
+    """Send a session until it ends, the standard input ends, or nobody reads it.
+
+    Args:
+        session: Its id, or the beginning of it.
+        have: The number of bytes that the watcher has.
+        digest: Their SHA-256 in hexadecimal digits; `-` if he does not know it.
+    """
+    with suppress(BrokenPipeError):
+        try:
+            _send(session, have, digest)
+        except Fault as fault:
+            write_all(word_frame("problem", str(fault)))
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            write_all(word_frame("problem", f"cannot read {session}: {(error.strerror or '').lower()}"))
+
+
+def _send(session: str, have: int, digest: str) -> None:
+    path = SessionIds().path_of(session)
+    if path is None:
+        write_all(word_frame("absent"))
+        return
+    is_own = path.suffix == ".ndjson" and path.parent == sessions_folder()
+    if path.suffix in (".jsonl", ".ndjson"):  # the lines as they are: as a store they may be in another order
+        reader = open_saved(path, None if is_own else True)
+        try:
+            _Sender(reader, path, have, is_own=is_own).run(digest, Lifeline())
+        finally:
+            os.close(reader.fd)
+        return
+    from agentwatch.agents.opening import saved_source
+
+    source = saved_source(path, None, follow_store=True)
+    try:
+        _Sender(source.reader, path, have, is_store=True).run(digest, Lifeline())
+    finally:
+        source.close()
+
+
+class _Sender:
+    """Sends one session."""
+
+    def __init__(
+        self, reader: LineReader, path: Path, have: int, *, is_own: bool = False, is_store: bool = False
+    ) -> None:
+        self._fd = reader.fd
+        self._growth = reader.growth
+        self._files = SessionFiles(path)
+        self._have = have
+        self._is_own = is_own
+        self._is_store = is_store
+        self._digest = hashlib.sha256()
+        self._arrived = have if is_store else max(have, self._growth.size())
+        """Without a file of times, bytes from here on arrive while they are sent."""
+        self._times = NewTimes(self._files.times if is_own else Path(os.devnull), have)
+
+    def run(self, digest: str, lifeline: Lifeline) -> None:
+        """Send all bytes, then new ones as they come."""
+        if not self._begins(digest):
+            write_all(word_frame("replaced"))
+            return
+        if self._have >= self._growth.size():
+            write_all(frame_of(Chunk(self._have, b""), is_newest=True))
+        sent_at = busy_at = time.monotonic()
+        while not lifeline.has_ended:
+            has_ended = self._growth.has_ended()
+            size = self._growth.size()
+            if size < self._have or self._was_replaced():
+                write_all(word_frame("replaced"))
+                return
+            now = time.monotonic()
+            if self._have < size:
+                self._send(size)
+                sent_at = busy_at = now
+                lifeline.wait(0)
+                continue
+            if has_ended and self._is_own:
+                self._end(size)
+                return
+            if now - sent_at >= _LIFE_SECONDS:
+                write_all(LIFE)
+                sent_at = now
+            lifeline.wait(_BUSY_SECONDS if now - busy_at < _BUSY_FOR_SECONDS else _IDLE_SECONDS)
+
+    def _begins(self, digest: str) -> bool:
+        """Return whether the bytes that the watcher has are the first ones of the session, as far as known.
+
+        The lines of a store may differ from those that were read before.
+        """
+        if self._have > self._growth.size():
+            return False
+        if digest == "-":
+            return not self._is_store or not self._have
+        at = 0
+        while at < self._have:
+            data = os.pread(self._fd, min(_PIECES_READ_BYTES, self._have - at), at)
+            if not data:
+                return False
+            self._digest.update(data)
+            at += len(data)
+        return self._digest.hexdigest() == digest
+
+    def _was_replaced(self) -> bool:
+        return isinstance(self._growth, SavedGrowth) and self._growth.ended_by is not None
+
+    def _send(self, size: int) -> None:
+        """Send the next chunk."""
+        end = min(size, self._have + CHUNK_BYTES)
+        seen, gaps, end = self._times.take(end)
+        if not self._times.is_there and self._have >= self._arrived and not self._is_store:
+            seen = ((self._have, now_ms()),)
+        data = os.pread(self._fd, end - self._have, self._have)
+        if not data:
+            raise OSError(errno.EIO, "the file was cut")
+        chunk = Chunk(self._have, data, seen, gaps)
+        write_all(frame_of(chunk, is_newest=chunk.end >= size))
+        self._have = chunk.end
+
+    def _end(self, size: int) -> None:
+        """Send the end: the exit code, and the digest of the whole recording."""
+        digest = hashlib.sha256()
+        at = 0
+        while at < size and (data := os.pread(self._fd, min(_PIECES_READ_BYTES, size - at), at)):
+            digest.update(data)
+            at += len(data)
+        process = read_process(self._files.process)
+        write_all(frame_of(Ended(size, None if process is None else process.exit_code, digest.hexdigest())))
+
+
+# Sends the rows of this machine as lines of JSON: all of them once, and then each that changes.
+# | line | meaning | |---|---| | `{"protocol": 1, "agentwatch": "0.3.0", "now_ms": …}` | the greeting; the
+# clock of this machine | | `{"row": {…}}` | a session that is new or has changed | | `{"gone": [AGENT,
+# ID]}` | a session that is not listed any more | | `{"complete": true}` | all sessions were sent once | |
+# `{"now_ms": …}` | a sign of life, every 10 s |
+# The word `all` on the standard input asks for old sessions too. Readers ignore keys that they do not know.
+
+PROTOCOL = 1
+_TICK_SECONDS = 0.5
+_YIELD_SECONDS = 0.001
+
+
+def send_rows(version: str) -> None:
+    """Send the rows until the standard input ends, or nobody reads them.
+
+    Args:
+        version: The version of this program.
+    """
+    machine = Machine(os.environ, Path.home())
+    lifeline = Lifeline()
+    with suppress(BrokenPipeError):
+        _RowsSender(version).run(machine, lifeline)
+
+
+class _RowsSender:
+    """What was sent."""
+
+    def __init__(self, version: str) -> None:
+        self._rows: Mapping[Key, Row] = {}
+        self._shown: dict[Key, Row] = {}
+        self._sent: dict[Key, bytes] = {}
+        self._is_complete = False
+        self._life_at = 0.0
+        self._write([orjson.dumps({"protocol": PROTOCOL, "agentwatch": version, "now_ms": now_ms()})])
+
+    def run(self, machine: Machine, lifeline: Lifeline) -> None:
+        sent_at = 0.0
+        while not lifeline.has_ended:
+            machine.wants_all = machine.wants_all or "all" in lifeline.words
+            has_more = machine.step(now_ms())
+            now = time.monotonic()
+            is_all = machine.is_found and not has_more and not self._is_complete
+            if is_all or now - sent_at >= _TICK_SECONDS:
+                sent_at = now
+                self._send(machine.rows, shows_all=machine.wants_all)
+            if is_all:
+                self._is_complete = True
+                self._write([b'{"complete":true}'])
+            if now - self._life_at >= _LIFE_SECONDS:
+                self._write([orjson.dumps({"now_ms": now_ms()})])
+            lifeline.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
+
+    def _send(self, rows: Mapping[Key, Row], *, shows_all: bool) -> None:
+        """Send what has changed."""
+        if rows is self._rows and not shows_all:
+            return
+        at_ms = now_ms()
+        self._rows, before = rows, self._shown
+        self._shown = {key: row for key, row in rows.items() if shows_all or not is_hidden(row, at_ms)}
+        lines = []
+        for key, row in self._shown.items():
+            if before.get(key) is row:
+                continue
+            line = encode(row)
+            if self._sent.get(key) != line:
+                self._sent[key] = line
+                lines.append(b'{"row":' + line + b"}")
+        for key in self._sent.keys() - self._shown.keys():
+            del self._sent[key]
+            lines.append(orjson.dumps({"gone": [_text(each) for each in key]}))
+        self._write(lines)
+
+    def _write(self, lines: list[bytes]) -> None:
+        if lines:
+            self._life_at = time.monotonic()
+            write_all(b"".join(line + b"\n" for line in lines))
+
+
+def _text(value: str) -> str:
+    return value.encode("utf-8", "replace").decode()

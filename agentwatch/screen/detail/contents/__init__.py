@@ -1,1 +1,0 @@
-"""What the detail shows of a call, and in which order."""

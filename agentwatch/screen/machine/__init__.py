@@ -1,1 +1,0 @@
-"""The app of all sessions of this machine: it shows the list, opens sessions, and rings."""

@@ -1,1 +1,0 @@
-"""The goto box, and the marked moments that it lists: bookmarks, failures, edits, verdicts and turns."""

@@ -1,0 +1,324 @@
+"""A list of sections of lines, stacked vertically."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, islice
+from typing import NamedTuple
+
+from textual.strip import Strip
+
+from agentwatch.analysis.block_text import block_text
+from agentwatch.analysis.search import Query
+from agentwatch.screen.panes.detail.json_tree import JsonTree
+from agentwatch.screen.panes.detail.sections import Section, StyleOf
+from agentwatch.screen.widgets.painting import marked
+from agentwatch.session.blocks import Block, ContentBlock, ErrorBlock, FieldsBlock, OutputBlock, TextBlock
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText, safe_text
+
+# The matches of a query in the lines of a detail, and which of them is current.
+
+
+class _Found(NamedTuple):
+    begins: list[tuple[int, int]]
+    """For each match, the number of its line and the character at which it begins."""
+    spans: dict[int, list[tuple[int, int]]]
+    """For each line number, the first and end characters of its parts of matches."""
+
+
+class FoundLines:
+    """The matches of a query in sections; each section is searched when it is first drawn."""
+
+    def __init__(self, query: Query) -> None:
+        self._pattern = query.pattern
+        self._found: dict[Section, _Found] = {}
+        self._current: tuple[Section, int, int] | None = None
+
+    def choose(self, section: Section, nth: int, under: str | None = None) -> tuple[int, int, int] | None:
+        """Make one of a section's matches the current one; in a tree, open the branches above it.
+
+        Args:
+            section: The section that contains the match.
+            nth: The number of matches before it in the section, or in the member `under`.
+            under: The member of the tree that contains the match; None if it may be in any of them.
+
+        Returns:
+            The number of its line, and its first and end characters in it; None if the section has no
+            matches.
+        """
+        if isinstance(section, JsonTree):
+            nth = section.open_to(self._pattern, nth, under)
+            self._found.pop(section, None)
+        found = self._in(section)
+        if not found.begins:
+            return None
+        line, start = found.begins[min(nth, len(found.begins) - 1)]
+        self._current = section, line, start
+        return line, start, next((end for first, end in found.spans.get(line, ()) if first == start), start)
+
+    def field_of(self, block: FieldsBlock, nth: int) -> tuple[str, int]:
+        """Return the field of a block that contains a match, and the number of matches before it there."""
+        for name, value in block.fields.items():
+            alone = block_text(FieldsBlock(block.name, {name: value}))
+            count = sum(1 for _ in self._pattern.finditer(safe_text(alone)))
+            if nth < count:
+                return name, nth
+            nth -= count
+        return "", nth
+
+    def forget(self) -> None:
+        """Search the sections again, because their lines have changed with the width."""
+        self._found.clear()
+
+    def in_row(self, section: Section, row: int, style_of: StyleOf) -> Iterator[tuple[int, int, bool]]:
+        """Yield the matches in a row, as first and end character, and whether it is the current one."""
+        spans = self._in(section).spans
+        for line, first, last, at in section.stretches(row, style_of):
+            for start, end in spans.get(line, ()):
+                if start < last and end > first:
+                    is_current = self._current == (section, line, start)
+                    yield at + max(start, first) - first, at + min(end, last) - first, is_current
+
+    def _in(self, section: Section) -> _Found:
+        found = self._found.get(section)
+        if found is None:
+            found = self._found[section] = _found_in(section, self._pattern)
+        return found
+
+
+def _found_in(section: Section, pattern: re.Pattern[str]) -> _Found:
+    found = _Found([], {})
+    starts = [0, *accumulate(len(line) + 1 for line in section.lines)]
+    for hit in pattern.finditer("\n".join(section.lines)):
+        line = bisect_right(starts, hit.start()) - 1
+        found.begins.append((line, hit.start() - starts[line]))
+        while starts[line] < hit.end():
+            start = max(hit.start() - starts[line], 0)
+            end = min(hit.end() - starts[line], len(section.lines[line]))
+            found.spans.setdefault(line, []).append((start, end))
+            line += 1
+    return found
+
+
+# The fields of a call that nothing above them shows, folded into one line.
+
+Field = tuple[str, str, object]
+"""The name of a field's block, the name of the field, and its value."""
+
+
+def is_same(one: object, other: object) -> bool:
+    """Return whether two foreign values are equal; values that are nested too deeply to compare are not."""
+    try:
+        return one == other
+    except RecursionError:
+        return False
+
+
+class MoreFields(JsonTree):
+    """One line that unfolds into the fields, each with its own branches folded."""
+
+    def __init__(self, fields: Iterable[Field]) -> None:
+        """Create the section; a field that repeats an earlier one is left out.
+
+        A name that an earlier field has with another value gets the name of its block: `result.path`.
+        """
+        self._names: dict[tuple[str, str], str] = {}
+        values: dict[str, object] = {}
+        for block, name, value in fields:
+            shown = name
+            if name in values and not is_same(values[name], value):
+                shown = f"{block}.{name}"
+            self._names[block, name] = shown
+            values[shown] = value
+        self.count = len(values)
+        super().__init__(values, SafeText(plural(self.count, "more field")))
+
+    def member(self, block: Block | None, field: str | None) -> str | None:
+        """Return the name under which a field of a block is listed; None if it is not."""
+        named = block.name if isinstance(block, FieldsBlock) else "arguments"
+        return None if field is None else self._names.get((named, field))
+
+
+class Spot(NamedTuple):
+    """Where a match is."""
+
+    row: int
+    left: int
+    """The column at which the view must begin to show it."""
+
+
+class SectionList:
+    """Sections, and the row at which each begins at the current width."""
+
+    def __init__(self, sections: list[Section]) -> None:
+        self._sections = sections
+        self._tops = [0]
+        self._width = 1
+        self._wraps = False
+        self._found: FoundLines | None = None
+
+    @property
+    def rows(self) -> int:
+        """The total number of rows."""
+        return self._tops[-1]
+
+    def lay_out(self, width: int, *, wraps: bool) -> None:
+        """Fit the sections to a width, in columns; `wraps` folds long lines of code and output."""
+        self._width, self._wraps = width, wraps
+        if self._found is not None:
+            self._found.forget()
+        self._lay_out_from(0)
+
+    def hidden_columns(self) -> int:
+        """Return how many columns of the longest line are beyond the right edge."""
+        return max((section.hidden_columns() for section in self._sections), default=0)
+
+    def show_from(self, left: int) -> None:
+        """Show lines that are cut from column `left` on."""
+        for section in self._sections:
+            section.left = left
+
+    def output_lines(self) -> Iterator[tuple[int, SafeText]]:
+        """Yield the lines of programs' output, each with the row at which it begins."""
+        for top, section in zip(self._tops, self._sections, strict=False):
+            if isinstance(section.block, OutputBlock | ContentBlock | ErrorBlock):
+                yield from (
+                    (top + section.row_of(number, 0), line) for number, line in enumerate(section.lines)
+                )
+
+    def row(self, row: int, style_of: StyleOf) -> Strip:
+        """Return one row."""
+        index = self._index(row)
+        section, own = self._sections[index], row - self._tops[index]
+        strip = section.row(own, style_of)
+        if self._found is not None:
+            for start, end, is_current in self._found.in_row(section, own, style_of):
+                strip = marked(strip, start, end, style_of("selected" if is_current else "chosen"))
+        return strip
+
+    def line_at(self, row: int) -> tuple[int, int]:
+        """Return the number of the section that a row shows, and the number of the line in it."""
+        index = self._index(min(row, self.rows - 1))
+        return index, self._sections[index].line_at(min(row, self.rows - 1) - self._tops[index])
+
+    def row_of_line(self, section: int, line: int) -> int:
+        """Return the row at which a line of a section begins."""
+        return self._tops[section] + self._sections[section].row_of(line, 0)
+
+    def text(self) -> SafeText:
+        """Return all lines as text to copy."""
+        return SafeText("\n".join(section.text() for section in self._sections))
+
+    def mark(self, query: Query | None) -> None:
+        """Highlight the matches of a query; None removes the highlights."""
+        self._found = None if query is None else FoundLines(query)
+
+    def choose_match(self, block: Block | None, nth: int) -> Spot | None:
+        """Make one match the current one, and return where it is; None if there is no match.
+
+        Args:
+            block: The block that contains the match; if it is None or not shown, the first match of
+                all sections becomes the current one.
+            nth: The number of matches before it in the block.
+        """
+        found = self._found
+        if found is None:
+            return None
+        field = None
+        own = [section for section in self._sections if block is not None and is_same(section.block, block)]
+        if isinstance(block, FieldsBlock):
+            field, nth = found.field_of(block, nth)
+            own = [section for section in own if section.field in (None, field)]
+        elif isinstance(block, TextBlock):
+            field = block.name
+        if not own:
+            own = [section for section in self._sections if isinstance(section, MoreFields)]
+        for section in own + self._sections:
+            is_own = section in own
+            under = section.member(block, field) if is_own and isinstance(section, JsonTree) else None
+            place = found.choose(section, nth if is_own else 0, under)
+            if place is not None:
+                index = self._sections.index(section)
+                self._lay_out_from(index)
+                number, start, end = place
+                row = self._tops[index] + section.row_of(number, start)
+                return Spot(row, section.left_for(number, start, end))
+        return None
+
+    def is_branch(self, row: int) -> bool:
+        """Return whether a branch of a tree begins at a row."""
+        if not 0 <= row < self.rows:
+            return False
+        index = self._index(row)
+        section = self._sections[index]
+        return isinstance(section, JsonTree) and section.is_branch(row - self._tops[index])
+
+    def turn(self, row: int) -> None:
+        """Fold or open the branch at a row."""
+        index = self._index(row)
+        section = self._sections[index]
+        if isinstance(section, JsonTree):
+            section.turn(row - self._tops[index])
+            self._lay_out_from(index)
+
+    def turn_as(self, before: SectionList) -> None:
+        """Fold and open branches as in an earlier list of the same call; the caller must lay out the list."""
+        for number, section in enumerate(before._sections):
+            if isinstance(section, JsonTree) and section.is_turned:
+                twin = _twin(before._sections, number, self._sections)
+                again = None if twin is None else self._sections[twin]
+                if isinstance(again, JsonTree):
+                    again.turn_as(section)
+
+    def row_as(self, before: SectionList, row: int) -> int | None:
+        """Return the row of what an earlier list of the same call shows at a row; None if it is gone."""
+        number, line = before.line_at(row)
+        twin = _twin(before._sections, number, self._sections)
+        if twin is None:
+            return None
+        return self.row_of_line(twin, min(line, len(self._sections[twin].lines) - 1))
+
+    def value_at(self, row: int) -> tuple[SafeText, str] | None:
+        """Return the name and the text of the branch at a row; None if no branch begins there."""
+        index = self._index(row)
+        section = self._sections[index]
+        if not isinstance(section, JsonTree) or not self.is_branch(row):
+            return None
+        return section.value_at(row - self._tops[index])
+
+    def next_branch(self, start: int | None, step: int, rows: range) -> int | None:
+        """Return the row of the next branch; None if there is none.
+
+        Args:
+            start: The row from which to search; if it is None or not in `rows`, the search covers all of
+                `rows`.
+            step: 1 to search downwards, -1 to search upwards.
+            rows: The rows to search.
+        """
+        if start is None or start not in rows:
+            start = rows.start - 1 if step > 0 else rows.stop
+        ahead = range(start + 1, rows.stop) if step > 0 else range(start - 1, rows.start - 1, -1)
+        return next((row for row in ahead if self.is_branch(row)), None)
+
+    def _lay_out_from(self, first: int) -> None:
+        """Fit the sections from number `first` on to the width."""
+        heights = (section.lay_out(self._width, wraps=self._wraps) for section in self._sections[first:])
+        self._tops[first:] = accumulate(heights, initial=self._tops[first])
+
+    def _index(self, row: int) -> int:
+        return bisect_right(self._tops, row) - 1
+
+
+def _twin(before: list[Section], number: int, now: list[Section]) -> int | None:
+    """Return the number of the section that shows now what section `number` showed; None if it is gone."""
+    one = before[number]
+    nth = sum(_shows_same(one, other) for other in before[:number])
+    twins = (at for at, other in enumerate(now) if _shows_same(one, other))
+    return next(islice(twins, nth, None), None)
+
+
+def _shows_same(one: Section, other: Section) -> bool:
+    return type(one) is type(other) and one.field == other.field and is_same(one.block, other.block)

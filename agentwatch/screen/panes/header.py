@@ -1,0 +1,416 @@
+"""The line at the top: state and clock, facts about the run, and the counts of calls."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from agentwatch.analysis.status import context_words, figures, turn_words
+from agentwatch.screen.terminal.themes import muted
+from agentwatch.session import Run, Session, calls_by_outcome
+from agentwatch.session.actions import count_words
+from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, Tokens
+from agentwatch.session.rules import DONE_ENTRIES
+from agentwatch.sources.source import Elsewhere, Publication, Source
+from agentwatch.text.durations import duration_words, running_clock
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.signs import PLAN_SIGNS, SIGNS
+from agentwatch.text.times import time_of_day
+
+# The part of the header about another machine: where the session runs, or where it is published.
+
+_LEAST = 10
+"""Columns. In fewer, no part of the name of a host says where it is."""
+
+
+def machine_place(source: Source | None, width: int) -> tuple[SafeText, str]:
+    """Return where a session runs or is published, and the colour of the words; empty for neither.
+
+    Args:
+        source: The source of the session; None for no source.
+        width: The width of the header. The words take at most a third of it.
+    """
+    if source is None:
+        return SafeText(""), ""
+    if source.elsewhere is not None:
+        return SafeText(f"│ {_host(source.elsewhere, max(width // 3 - 3, 1))} "), "$text-accent"
+    publication = source.written.publication
+    if publication is None:
+        return SafeText(""), ""
+    colour = "$text-warning" if publication.has_trouble else "$text-accent"
+    return SafeText(f"│ {_published(publication, width // 3 - 3)} "), colour
+
+
+def _host(elsewhere: Elsewhere, most: int) -> SafeText:
+    """Return the engine and the machine of a session if both fit, or the machine: `⇣ team · build-7`."""
+    place = elsewhere.address.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    host = elsewhere.host or place
+    if place.partition(":")[0] != host:
+        both = safe_line(f"⇣ {place} · {host}")
+        if columns(both) <= most:
+            return both
+    return cut(safe_line(f"⇣ {host}"), most)
+
+
+def _published(publication: Publication, most: int) -> SafeText:
+    """Return the longest form that fits."""
+    forms = [*map(safe_line, publication.forms())]
+    if most >= _LEAST:
+        forms.insert(-1, cut(forms[-2], most))
+    return next((form for form in forms if columns(form) <= most), forms[-1])
+
+
+COLOURS = {
+    Outcome.RUNNING: "$text-accent",
+    Outcome.SUCCEEDED: "$text-success",
+    Outcome.FAILED: "$text-error",
+    Outcome.REJECTED: "$text-warning",
+    Outcome.CANCELLED: "$text-warning",
+    Outcome.RETURNED: "$text-warning",
+    Outcome.UNFINISHED: "$text-warning",
+}
+
+_VERSION_COLUMNS = 20
+_ID = 2
+"""The group of the facts that contains the id; the group after it weighs less."""
+
+
+class Count(NamedTuple):
+    """A piece of the counts, which can be clicked if it counts an outcome."""
+
+    words: SafeText
+    outcome: Outcome | None = None
+
+
+class HeaderLine(Static):
+    """State and clock; agent and model, project, session, permission mode, key source; the counts.
+
+    The counts are the turn, the calls by outcome, the tokens, the context and the cost.
+    """
+
+    class CountClicked(Message):
+        """Posted when the number of calls with an outcome is clicked."""
+
+        def __init__(self, outcome: Outcome) -> None:
+            super().__init__()
+            self.outcome = outcome
+
+    def __init__(self, source: Source | None = None) -> None:
+        """Create the header of a session.
+
+        Args:
+            source: Shows where the session runs or is published; None if that is not shown.
+        """
+        super().__init__(id="header")
+        self._source = source
+        self._drawn: tuple[object, ...] = ()
+        self._counts: list[Count] = []
+
+    def show_run(
+        self,
+        session: Session,
+        now_ms: int | None,
+        as_of: Callable[[int], SafeText] = lambda _: SafeText(""),
+        *,
+        is_preview: bool = False,
+    ) -> None:
+        """Show the state of the run at `now_ms`; redraw only if something changed.
+
+        Args:
+            session: The session.
+            now_ms: The session's current time, in ms since the epoch; None hides the running clock.
+            as_of: Returns how far the moment is behind the live one, in a number of columns; it replaces the
+                state. Empty at the live moment.
+            is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
+        """
+        outcome, width = session.outcome, self.size.width
+        pausing = None if self._source is None else self._source.pausing
+        is_paused = pausing is not None and bool(pausing.rule)
+        named = "‖ paused" if is_paused else _outcome_words(outcome)
+        state = SafeText(f" {named}{_run_clock(session, now_ms)} ")
+        sign = f" {_outcome_words(outcome)[0]} "
+        if earlier := as_of(width - len(sign) - 1):
+            state = SafeText(f"{sign}{earlier} ")
+        place, colour = machine_place(self._source, width)
+        room = width - columns(state) - columns(place)
+        counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
+        room -= _width(counts)
+        context = None if is_preview or not counts else context_words(session.run.tokens)
+        found = _fitting_facts(session, room, 0 if context is None else columns(context) + 4)
+        if not is_preview and counts:
+            counts = _with_figures(counts, session.run.tokens, found.room)
+        room = width - columns(state) - columns(place) - _width(counts)
+        facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
+        dim = muted(self.app.current_theme)
+        shown_outcome = Outcome.UNFINISHED if is_paused else outcome or Outcome.UNFINISHED
+        drawn = (state, place, *facts, *counts, width, dim)
+        if drawn == self._drawn:
+            return
+        self._drawn, self._counts = drawn, counts
+        middle = "".join(f"│ {fact} " for fact in facts)
+        gap = " " * (room - columns(SafeText(middle)))
+        pieces: list[tuple[str, str]] = [(state, f"bold {COLOURS[shown_outcome]}")]
+        pieces += [(place[:2], dim), (place[2:], colour), (middle, dim), (gap, "")]
+        for number, count in enumerate(counts):
+            pieces.append((" · " if number else "", dim))
+            pieces.append((count.words, COLOURS[count.outcome] if count.outcome else dim))
+        self.update(Content.assemble(*pieces, " " if counts else ""), layout=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """Report a click on the number of calls with an outcome."""
+        end = self.size.width - 1
+        for count in reversed(self._counts):
+            start = end - columns(count.words)
+            if start <= event.x < end and count.outcome is not None:
+                self.post_message(self.CountClicked(count.outcome))
+            end = start - 3
+
+
+def _fitting_counts(session: Session, room: int) -> list[Count]:
+    """Return the turn, the number of calls and of each outcome, with signs instead of words if necessary."""
+    by_outcome = calls_by_outcome(session)
+    total, *_ = count_words(by_outcome)
+    odd = [(outcome, number) for outcome, number in by_outcome.items() if outcome is not Outcome.SUCCEEDED]
+    whole = [Count(SafeText(f"{number} {outcome}"), outcome) for outcome, number in odd]
+    short = [Count(SafeText(f"{number} {SIGNS[outcome]}"), outcome) for outcome, number in odd]
+    turn = [Count(words)] if (words := turn_words(session.run)) is not None else []
+    forms = ([*turn, Count(total), *whole], [*turn, Count(total), *short], [Count(total), *short], short)
+    return next((counts for counts in forms if _width(counts) <= room), [])
+
+
+def _with_figures(counts: list[Count], tokens: Tokens, room: int) -> list[Count]:
+    """Return the counts with as many figures as fit beside them; the context weighs most, the cost least."""
+    whole, context, fitting = [*figures(tokens)], context_words(tokens), []
+    for words in sorted(whole, key=lambda words: words != context):
+        if columns(words) + 3 > room - 1:
+            break
+        fitting.append(words)
+        room -= columns(words) + 3
+    return [*counts, *(Count(words) for words in whole if words in fitting)]
+
+
+def _width(counts: list[Count]) -> int:
+    """Return the columns that counts take, with the dots between them and the blank after them."""
+    return sum(columns(count.words) + 3 for count in counts) - 2 if counts else 0
+
+
+def _facts_width(facts: Facts) -> int:
+    return sum(columns(group) + 3 for group in facts.groups)
+
+
+class Facts(NamedTuple):
+    """The facts about a run that fit into the header."""
+
+    groups: list[SafeText]
+    """In the order in which they are shown; a rule precedes each."""
+    project: int | None
+    """The number of the group with the project; None if it does not fit."""
+    room: int
+    """The columns that are left."""
+    is_complete: bool
+    """Every known fact fits."""
+
+
+def _fitting_facts(session: Session, room: int, context: int) -> Facts:
+    """Return the facts that fit; a fact that is too long is skipped.
+
+    The first to give way are the key source, the permission mode and the id; then the agent's version, its
+    name and the model.
+
+    Args:
+        session: The session.
+        room: The columns that are free.
+        context: The columns that the size of the context takes. It weighs more than the id, because a full
+            context ends a session, and the id does not change. 0 if it is not shown.
+    """
+    whole = room
+    run, agent = session.run, session.agent_name or session.run.format
+    version = cut(safe_line(run.agent_version or ""), _VERSION_COLUMNS)
+    order = (
+        (_project(run),),
+        (run.model,),
+        (f"{agent} {version}" if agent and version else None, agent),
+        ((run.session_id or "")[:8],),
+        (run.permission_mode,),
+        (run.api_key_source if run.api_key_source != "none" else None,),
+    )
+    shown: list[list[SafeText]] = [[], [], [], []]
+    for forms, group in zip(order, (1, 0, 0, 2, 3, 3), strict=True):
+        facts = [safe_line(form) for form in forms if form]
+        if group == _ID and context <= room:
+            room -= context
+        fitting = next((fact for fact in facts if columns(fact) + 3 <= room), None)
+        if fitting is not None:
+            shown[group].append(fitting)
+            room -= columns(fitting) + 3
+        elif facts and group >= _ID:
+            break  # the facts after the id weigh less than it
+    shown[0].reverse()  # the agent's name weighs less than the model, and stands before it
+    groups = [SafeText(" · ".join(group)) for group in shown if group]
+    room = whole - sum(columns(group) + 3 for group in groups)
+    is_complete = sum(map(len, shown)) == sum(any(forms) for forms in order)
+    return Facts(groups, bool(shown[0]) if shown[1] else None, room, is_complete)
+
+
+def _with_folders(facts: Facts, run: Run) -> Facts:
+    """Return the facts with the folders that the project is in, if they fit."""
+    folders, name = safe_line(_short(run.cwd) or ""), safe_line(_project(run))
+    more = columns(folders) - columns(name)
+    has_all = run.model and run.format and run.session_id and run.permission_mode and run.api_key_source
+    if facts.project is None or not (facts.is_complete and has_all) or more >= facts.room:
+        return facts
+    groups = [*facts.groups]
+    groups[facts.project] = folders
+    return facts._replace(groups=groups, room=facts.room - more)
+
+
+def _project(run: Run) -> str:
+    cwd = _short(run.cwd) or ""
+    return os.path.basename(cwd.rstrip("/")) or cwd
+
+
+def _outcome_words(outcome: Outcome | None) -> str:
+    """Return the sign and the word of an outcome; None is that of a stream of no known agent."""
+    return "? unknown format" if outcome is None else f"{SIGNS[outcome]} {outcome}"
+
+
+def _run_clock(session: Session, now_ms: int | None) -> str:
+    """Return the duration of the turn: as the agent reports it, or so far."""
+    run = session.run
+    if run.duration_ms is not None:
+        return f" {duration_words(run.duration_ms)}"
+    began_ms = run.turn_seen_ms if run.turns > 1 else run.began_seen_ms
+    if run.is_over or now_ms is None or began_ms is None:
+        return ""
+    return f" {running_clock(now_ms - began_ms)}"
+
+
+def _short(cwd: str | None) -> str | None:
+    """Return a path with the user's home directory shortened to `~`."""
+    home = os.path.expanduser("~")
+    if cwd and home != "/" and (cwd == home or cwd.startswith(f"{home}/")):
+        return f"~{cwd[len(home) :]}"
+    return cwd
+
+
+# The agent's to-do list, shown above the panes.
+
+Entries = tuple[PlanEntry, ...]
+_LEAST_WIDE = 100
+_MOST_LINES = 3
+_GAP = 3
+_MORE = 15
+"""Columns reserved for `… N more`."""
+
+
+class PlanView(Static):
+    """Shows the plan: the number of completed items and the current item.
+
+    On a wide screen it shows all items in up to three lines while an item is open.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(id="todo")
+        self._session = session
+        self._drawn: tuple[Entries, int] = ((), 0)
+        """The plan and the width in columns that were drawn last."""
+
+    def show(self, session: Session) -> None:
+        """Show another moment of the same session."""
+        self._session = session
+        self._draw()
+
+    def sync(self) -> None:
+        """Draw the plan if it has changed."""
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Redraw the plan for the new width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        plan, width = self._session.plan, self.app.size.width
+        if (plan, width) == self._drawn:
+            return
+        self._drawn = plan, width
+        self.set_class(bool(plan), "-shown")
+        draw = _whole if width >= _LEAST_WIDE and any(map(_is_open, plan)) else _line
+        self.update(draw(plan, width - 2, muted(self.app.current_theme)))
+
+
+def _is_open(entry: PlanEntry) -> bool:
+    return entry.status in (PlanStatus.IN_PROGRESS, PlanStatus.PENDING)
+
+
+def _count(plan: Entries) -> SafeText:
+    done = sum(entry.status is PlanStatus.COMPLETED for entry in plan)
+    return SafeText(f"{done} of {len(plan)} done")
+
+
+def _line(plan: Entries, width: int, dim: str) -> Content:
+    """Return the count and the item in progress, or else the next pending one."""
+    first = {entry.status: entry for entry in reversed(plan)}
+    now = first.get(PlanStatus.IN_PROGRESS) or first.get(PlanStatus.PENDING)
+    count = cut(_count(plan), width)
+    if now is None:
+        return Content.styled(cut(SafeText(f"to-do list: {count}"), width), dim)
+    room = width - columns(count) - _GAP
+    item = cut(_item(now), room) if room > 3 else SafeText("")
+    return Content.assemble((f"{count} · " if item else count, dim), _styled(now, item, dim))
+
+
+def _whole(plan: Entries, width: int, dim: str) -> Content:
+    """Return the count and the items in a few lines; if not all fit, start at the first open item."""
+    rows, left = _rows(_count(plan), plan, width, dim)
+    if left:
+        opened = next((number for number, entry in enumerate(plan) if _is_open(entry)), 0)
+        rows, _ = _rows(_count(plan), plan[opened:], width, dim)
+    return Content("\n").join(Content(" " * _GAP).join(row) for row in rows)
+
+
+def _rows(count: SafeText, plan: Entries, width: int, dim: str) -> tuple[list[list[Content]], int]:
+    """Return the rows of the items, and the number of items that do not fit; the last row shows it."""
+    rows: list[list[Content]] = [[Content.styled(count, dim)]]
+    room = width - columns(count)
+    for number, entry in enumerate(plan):
+        item, left = cut(_item(entry), width - 2 * _MORE), len(plan) - number
+        is_last_row = len(rows) == _MOST_LINES
+        if columns(item) + _GAP + (_MORE if is_last_row and left > 1 else 0) > room:
+            if is_last_row:
+                rows[-1].append(Content.styled(f"… {left} more", dim))
+                return rows, left
+            rows.append([])
+            room = width
+        rows[-1].append(_styled(entry, item, dim))
+        room -= columns(item) + _GAP
+    return rows, 0
+
+
+def _item(entry: PlanEntry) -> SafeText:
+    return safe_line(f"{PLAN_SIGNS[entry.status]} {entry.text}")
+
+
+def _styled(entry: PlanEntry, item: SafeText, dim: str) -> Content:
+    is_current = entry.status is PlanStatus.IN_PROGRESS
+    rest = dim if entry.status in DONE_ENTRIES else ""
+    return Content.styled(item, "bold $text-accent" if is_current else rest)
+
+
+# The name of an earlier moment, for the header.
+
+
+def moment_name(at_ms: int | None, offset: int, size: int) -> SafeText:
+    """Return the name of a moment: its time of day, or without a time its share of the bytes, `62 %`.
+
+    Args:
+        at_ms: The recorded time that is shown, in milliseconds since the epoch; None if it is unknown.
+        offset: The moment, as a number of bytes.
+        size: The number of bytes of the recording that were read so far.
+    """
+    return SafeText(f"{100 * offset // max(size, 1)} %" if at_ms is None else time_of_day(at_ms))

@@ -1,0 +1,208 @@
+"""The line at the bottom: the keys that work in the focused pane.
+
+Textual's footer is empty while the terminal does not have the focus, and shows fixed words for each key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from textual import events
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from agentwatch.screen.terminal.keymap import bound_keys, key_label
+from agentwatch.sources.source import Elsewhere
+from agentwatch.text.safe import SafeText, columns
+
+_PANES = {
+    "transcript": (
+        ("open-line", "Open"),
+        ("previous-line next-line", "Calls"),
+        ("thinking", "Thinking"),
+        ("times", "Times"),
+    ),
+    "calls": (
+        ("open", "Detail"),
+        ("show-in-transcript", "Transcript"),
+        ("slowest-calls", "Slowest"),
+        ("open-file", "Edit"),
+    ),
+    "detail": (
+        ("back", "Back"),
+        ("next-call previous-call", "Calls"),
+        ("wrap", "Wrap"),
+        ("failing-line", "Failing line"),
+        ("raw", "Raw"),
+        ("open-file", "Edit"),
+    ),
+    "log": (("open-action", "Detail"), ("hide-actions", "Hide")),
+    "home": (
+        ("open-session", "Open"),
+        ("preview", "Preview"),
+        ("find-session", "Find"),
+        ("filter-sessions", "Filter"),
+        ("sort-sessions", "Sort"),
+        ("ring", "Ring"),
+        ("go-to-terminal", "Terminal"),
+        ("show-hidden", "All"),
+        ("next-urgent", "Next that needs you"),
+    ),
+    "comparison": (
+        ("next-difference previous-difference", "Difference"),
+        ("open-pair", "Detail"),
+        ("next-view", "View"),
+        ("equal-calls", "Equal calls"),
+        ("open-a open-b", "Open A, B"),
+        ("copy-addresses", "Copy"),
+    ),
+}
+_ALONE = frozenset(("home", "comparison"))
+"""The screens that have no other keys than their own."""
+_BARS = {
+    "find": (("find-next find-previous", "Next, previous"), ("find-back", "Back")),
+    "filter": (("complete", "Complete"), ("drop-filter", "Clear")),
+    "home-find": (("drop-words", "Clear"),),
+    "home-filter": (("complete", "Complete"), ("drop-words", "Clear")),
+}
+"""The keys of a bar while text is typed in it; all other keys are letters there."""
+_MOMENT = ("step-back step", "Moment")
+_EVERYWHERE = (
+    ("find", "Find"),
+    ("filter-calls", "Filter"),
+    ("next-failure", "Failure"),
+    _MOMENT,
+    ("copy", "Copy"),
+    ("files", "Files"),
+    ("spent", "Time"),
+    ("maximise", "Maximize"),
+)
+_EARLIER = (("live", "Live"), ("step-back step", "Event"), ("go-to", "Go to"))
+"""The keys at an earlier moment than the live one."""
+_LAST = (("help", "Help"), ("leave", "Quit"))
+_BEFORE_PAUSE = 2
+"""Keys of the pane before the one that pauses the moment, which is shown at 80 columns too."""
+_GAP = 2
+
+
+class Hint(NamedTuple):
+    """A key, what it is for, and its first and last column in the line."""
+
+    key: str
+    label: SafeText
+    words: SafeText
+    start: int
+    end: int
+
+
+class KeyHints(Static):
+    """Shows as many of the keys of the focused pane as fit; a click presses the key."""
+
+    def __init__(
+        self,
+        rebound: Mapping[str, str],
+        pane: Callable[[], str],
+        *,
+        back_to: str = "",
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
+        """Create the line.
+
+        Args:
+            rebound: The user's own key bindings, by binding id.
+            pane: Returns the name of the pane that has the focus, or had it last.
+            back_to: Where going back leads in the end, such as `Sessions`; empty if it leads nowhere.
+            elsewhere: The other machine on which the session runs, whose files cannot be edited here.
+        """
+        super().__init__(id="keys")
+        self._keys = bound_keys(rebound)
+        self._pane = pane
+        self._back_to = back_to
+        self._left_out = () if elsewhere is None else ("open-file",)
+        self._pause = ""
+        self._is_earlier = False
+        self._drawn: list[Hint] = []
+
+    def on_mount(self) -> None:
+        """Redraw the line whenever the focus moves."""
+        self.screen.bindings_updated_signal.subscribe(self, self._focus_moved)
+
+    def on_resize(self) -> None:
+        """Show as many keys as fit now."""
+        self._draw()
+
+    def name_moment(self, pause: str, *, is_earlier: bool) -> None:
+        """Name the keys that move the moment.
+
+        Args:
+            pause: What the key that pauses the moment does now; empty if it does nothing.
+            is_earlier: Whether an earlier moment than the live one is shown.
+        """
+        if (pause, is_earlier) != (self._pause, self._is_earlier):
+            self._pause, self._is_earlier = pause, is_earlier
+            self._draw()
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key that was clicked."""
+        for hint in self._drawn:
+            if hint.start <= event.x < hint.end:
+                self.app.simulate_key(hint.key)
+
+    def _focus_moved(self, _: Screen[object]) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        hints = self._fitting(list(self._hints()))
+        if hints != self._drawn:
+            self._drawn = hints
+            pieces: list[tuple[str, str]] = []
+            for hint in hints:
+                pieces += [(hint.label, "$text-accent bold"), (f" {hint.words}{' ' * _GAP}", "")]
+            self.update(Content.assemble(" ", *pieces), layout=False)
+
+    def _hints(self) -> Iterator[tuple[str, str]]:
+        """Yield the binding ids and the words for them, the most important first."""
+        focused = self.screen.focused
+        bar = focused.parent.id if isinstance(focused, Input) and focused.parent is not None else None
+        if bar in _BARS:
+            yield from _BARS[bar]
+            return
+        yield from self._last_hints()
+        pane = self._pane()
+        own = [hint for hint in _PANES.get(pane, ()) if hint[0] not in self._left_out]
+        yield from own[:_BEFORE_PAUSE]
+        if self._pause:
+            yield "pause", self._pause
+        if self._is_earlier:
+            yield from _EARLIER
+        yield from own[_BEFORE_PAUSE:]
+        if pane in _ALONE:
+            return
+        yield from (hint for hint in _EVERYWHERE if not (self._is_earlier and hint == _MOMENT))
+
+    def _last_hints(self) -> tuple[tuple[str, str], ...]:
+        """Return the hints that stand at the end of the line."""
+        leads_back = self._back_to and self._pane() != "detail"
+        return (("back", self._back_to), *_LAST) if leads_back else _LAST
+
+    def _fitting(self, wanted: list[tuple[str, str]]) -> list[Hint]:
+        """Return the hints that fit, in the order in which they are shown: the last two at the end."""
+        room, shown = self.size.width - 1, []
+        for names, words in wanted:
+            keys = [self._keys[name][0] for name in names.split()]
+            label = SafeText(" ".join(map(key_label, keys)))
+            width = columns(label) + 1 + columns(SafeText(words))
+            if width > room:
+                break
+            room -= width + _GAP
+            shown.append((keys[0], label, SafeText(words), width))
+        at_end = self._last_hints()
+        last = len(at_end) if wanted[: len(at_end)] == list(at_end) else 0
+        hints: list[Hint] = []
+        start = 1
+        for key, label, text, width in [*shown[last:], *shown[:last]]:
+            hints.append(Hint(key, label, text, start, start + width))
+            start += width + _GAP
+        return hints

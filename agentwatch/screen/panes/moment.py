@@ -1,0 +1,377 @@
+"""The moment that the screen shows, and the feed that stands there."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from agentwatch.analysis.search import Match, Query, Search, Side, text_of
+from agentwatch.feed import Feed
+from agentwatch.feed.history import History
+from agentwatch.feed.playhead import Playhead, Replay
+from agentwatch.feed.timeline import RecordedTimes
+from agentwatch.recording import LineReader, now_ms
+from agentwatch.screen.panes.header import moment_name
+from agentwatch.session import Call, Kind, Place, Session
+from agentwatch.session.actions import action, target
+from agentwatch.session.rules import BAD_OUTCOMES
+from agentwatch.text.safe import SafeText, safe_line, safe_text
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.moments import Asked
+    from agentwatch.screen.screens.session.moment_keys import Opening
+
+
+# The moments at which calls ended.
+
+_NEVER = 1 << 62
+_MOST_UNENDED = 1000
+"""The search is exact for up to this number of calls in a row that never ended."""
+
+
+def end_of(call: Call) -> int:
+    """Return the moment at which a call has ended; for a call that never ended, the end of the recording."""
+    place: Place | None = call.ended
+    return _NEVER if place is None else place.offset + place.length + 1
+
+
+def call_beside(session: Session, offset: int, step: int) -> Call | None:
+    """Return the call that ended next after (1) or last before (-1) a moment; None without one."""
+    ended = session.ended_calls
+    at = _first_after(ended, offset) if step > 0 else _first_after(ended, offset - 1) - 1
+    while 0 <= at < len(ended) and ended[at].ended is None:
+        at += step
+    return ended[at] if 0 <= at < len(ended) else None
+
+
+def _first_after(ended: Sequence[Call], offset: int) -> int:
+    """Return the index of the first call that ended after a moment.
+
+    Calls that never ended stand where their run was closed. They count as ended with the call before them.
+    """
+
+    def end_at(index: int) -> int:
+        for at in range(index, max(index - _MOST_UNENDED, -1), -1):
+            if ended[at].ended is not None:
+                return end_of(ended[at])
+        return 0
+
+    return bisect_right(range(len(ended)), offset, key=end_at)
+
+
+def next_failure(session: Session, start: int, end: int) -> Call | None:
+    """Return the first call that failed after the moment `start`, up to `end`; None without one."""
+    ended = session.ended_calls
+    for index in range(_first_after(ended, start), len(ended)):
+        call = ended[index]
+        if call.ended is not None and end_of(call) > end:
+            break
+        if call.ended is not None and call.outcome in BAD_OUTCOMES:
+            return call
+    return None
+
+
+_READ_BYTES = 1 << 16
+"""If fewer bytes than this are unread, a replay is at the end of the recording, not of what is read of it."""
+
+
+class Change(Enum):
+    """How the moment has changed since the last tick."""
+
+    NONE = "none"
+    FORWARD = "forward"
+    """The session that is shown has grown."""
+    OTHER = "other"
+    """Another session is shown: the moment has gone back, far forward, or to or from the live end."""
+
+
+class Moment:
+    """Moves the playhead of a session, and knows the feed whose session the screen shows."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        reader: LineReader,
+        replay: Replay | None = None,
+        asked: Asked | None = None,
+    ) -> None:
+        """Create the moment of a session: the live one, or the start of a replay.
+
+        Args:
+            feed: Reads the whole recording at full speed; it has not read anything yet.
+            reader: The reader of the feed.
+            replay: How to replay the recording; None to show it.
+            asked: What the command line asks of the moment; None if it asks nothing.
+        """
+        self.feed = feed
+        """The feed at the live moment."""
+        self.history = History(feed, reader)
+        self.playhead = Playhead(
+            self.history.timeline,
+            replay,
+            is_over=lambda: feed.is_over,
+            is_read=lambda: feed.backlog() < _READ_BYTES,
+        )
+        self.opening: Opening | None = None
+        """What the command line asked of the moment; None if it asked nothing, and nothing is replayed."""
+        if asked is not None or replay is not None:
+            from agentwatch.analysis.moments import NOTHING_ASKED
+            from agentwatch.screen.screens.session.moment_keys import Opening
+
+            is_replay = replay is not None
+            self.opening = Opening(self.history, self.playhead, asked or NOTHING_ASKED, is_replay=is_replay)
+        self.shown = feed if replay is None else self.history.at(0)
+        """The feed whose session is shown."""
+        self.is_ready = True
+        """Whether the moment can be moved; not while `shown` is only a preview of the recording."""
+        self.is_sought = False
+        """Whether the user has moved the moment since the last tick."""
+        self.chosen: int | None = None
+        """The number of the call that is to be selected at the moment to which the user has moved."""
+        self._offset = 0
+        self._is_reached = False
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the live moment is shown."""
+        return self.playhead.is_live
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the moment was moved since the last tick."""
+        is_shown = self.shown is self.feed if self.is_live else self.playhead.offset == self._offset
+        return not is_shown
+
+    def tick(self) -> Change:
+        """Move the playhead by the time that has passed, and return how the moment has changed."""
+        opening = self.opening
+        if opening is not None and (opened := opening.advance(is_moved=self.is_sought)) is not None:
+            offset, self.chosen = opened
+            self.playhead.seek(offset)
+            self.is_sought = True
+        self.playhead.tick()
+        before, offset = self.shown, self.playhead.offset
+        self.shown = self.feed if self.is_live else self.history.at(offset)
+        has_moved, self._offset = offset != self._offset, offset
+        was_reached, self._is_reached = self._is_reached, False
+        if self.shown is not before:
+            return Change.OTHER
+        has_grown = was_reached or (has_moved and not self.is_live)
+        return Change.FORWARD if has_grown else Change.NONE
+
+    def reached(self) -> Feed:
+        """Return the feed of the moment to which the playhead was moved. The next tick reports it too."""
+        self.tick()
+        self._is_reached = True
+        return self.shown
+
+    def go_to(self, offset: int) -> None:
+        """Go to the last line end at or before an offset."""
+        self.playhead.seek(self.history.timeline.aligned(offset))
+        self.is_sought = True
+
+    def go_to_call(self, call: Call) -> None:
+        """Go to the moment at which a call has ended, and select the call there."""
+        self.go_to(end_of(call))
+        self.chosen = call.number
+
+    def take_chosen(self) -> int | None:
+        """Return the number of the call that is to be selected, and forget it."""
+        chosen, self.chosen = self.chosen, None
+        return chosen
+
+    def now_ms(self) -> int | None:
+        """Return the time that is shown, in milliseconds since the epoch; None if no time is known.
+
+        In a complete recording, it is the time of the last line.
+        """
+        return live_ms(self.feed) if self.is_live else self.playhead.now_ms
+
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) moment at which something changes, and pause there."""
+        history, offset = self.history, self.playhead.offset
+        self.go_to(history.event_after(offset) if direction > 0 else history.event_before(offset))
+        self.playhead.is_paused = not self.playhead.is_live
+
+    def as_of(self, width: int) -> SafeText:
+        """Return how far the moment is behind the live one, in `width` columns; empty at the live moment."""
+        if self.is_live:
+            return SafeText("")
+        from agentwatch.analysis.since import behind_words
+
+        name = moment_name(self.playhead.now_ms, self.playhead.offset, self.history.timeline.size)
+        return behind_words(self.shown.session, self.feed.session, name, width)
+
+    def beside_call(self, step: int) -> Call | None:
+        """Return the call that ended next after (1) or last before (-1) the moment; None without one."""
+        return call_beside(self.feed.session, self.playhead.offset, step)
+
+
+def live_ms(feed: Feed) -> int | None:
+    """Return the time at the live moment: in a complete recording, that of the last line."""
+    return feed.session.last_seen_ms if feed.reader.growth.has_ended() else now_ms()
+
+
+# Moves the moment on to what a search has found after it.
+# A search covers the whole session. A match that lies after the moment is shown at the first moment at
+# which it is complete.
+
+_GROWING = (Kind.ANSWER, Kind.REASONING)
+"""Entries whose text comes with several lines."""
+
+
+class _Origin(NamedTuple):
+    offset: int
+    is_paused: bool
+
+
+class Reach:
+    """Shows the moment of a match, and returns to the moment at which the search began."""
+
+    def __init__(
+        self, moment: Moment, show: Callable[[Feed, int | None], None], on_moved: Callable[[], None]
+    ) -> None:
+        """Create it for the moment of a screen.
+
+        Args:
+            moment: The moment.
+            show: Shows a feed in the panes at once, at a time in milliseconds since the epoch.
+            on_moved: Is called after the moment was moved.
+        """
+        self._moment = moment
+        self._show = show
+        self._on_moved = on_moved
+        self._origin: _Origin | None = None
+        """The moment at which the search began; None until a match has moved the moment."""
+        self._goal: int | None = None
+        """The moment to which the current match has moved; None if it has not."""
+        self._is_goal_live = False
+
+    def begin(self) -> None:
+        """Begin a search at the present moment."""
+        self._origin = self._goal = None
+        self._catch_up()
+
+    def words(self) -> SafeText:
+        """Return to which moment the current match has moved: `moved on to 14:03:07`.
+
+        It is empty if the match has not moved it, or if the user has moved it since.
+        """
+        moment, goal = self._moment, self._goal
+        if goal is None or moment.playhead.offset < goal or moment.is_live != self._is_goal_live:
+            return SafeText("")
+        timeline = moment.history.timeline
+        name = moment_name(timeline.ms_at(goal), goal, timeline.size)
+        return SafeText(f"moved on to {'live' if moment.is_live else name}")
+
+    def show(self, search: Search, match: Match, *, returns: bool) -> None:
+        """Show a match, if it lies after the moment, at the first moment at which it is complete.
+
+        Args:
+            search: The search of the newest session.
+            match: The match.
+            returns: Whether a match of an earlier query has moved the moment for nothing: the moment at which
+                the search began is shown again if the match is there.
+        """
+        moment, origin = self._moment, self._origin if returns else None
+        self._goal = None
+        self._catch_up()
+        moment.is_sought, moment.chosen = False, None  # the match is shown, not the end
+        timeline, offset = moment.history.timeline, moment.playhead.offset
+        if origin is None and (moment.is_live or _is_shown(moment.shown.session, search, match)):
+            return
+        least = offset if origin is None else origin.offset
+        goal = max(least, moment_of(moment.feed.session, timeline, search, match))
+        if goal != offset:
+            self._go_on(goal)
+        if goal > least:
+            self._goal, self._is_goal_live = goal, moment.is_live
+
+    def show_call(self, call: Call | None) -> None:
+        """Show the moment at which a call has ended, if it has not ended at the moment that is shown."""
+        if call is None:
+            return
+        moment = self._moment
+        calls, newest = moment.shown.session.calls, moment.feed.session.calls[call.number - 1]
+        is_there = call.number <= len(calls) and (newest.ended is None or calls[call.number - 1].ended)
+        if not moment.is_live and not is_there:
+            self._origin = None
+            goal = end_of(newest)
+            if newest.ended is None and newest.started is not None:
+                goal = newest.started.offset + newest.started.length + 1
+            self._go_on(goal)
+
+    def back(self) -> None:
+        """Return to the moment at which the search began, if a match has moved it."""
+        origin, self._origin = self._origin, None
+        if origin is not None:
+            self._go(origin.offset)
+            self._moment.playhead.is_paused = origin.is_paused
+
+    def _go_on(self, offset: int) -> None:
+        playhead = self._moment.playhead
+        if self._origin is None:
+            self._origin = _Origin(playhead.offset, playhead.is_paused)
+        playhead.is_paused = playhead.is_paused or playhead.is_reversed
+        self._go(offset)
+
+    def _go(self, offset: int) -> None:
+        self._moment.playhead.seek(offset)
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Show the moment in the panes at once, if it was moved since the last tick."""
+        moment = self._moment
+        if moment.is_due:
+            self._show(moment.reached(), moment.now_ms())
+            self._on_moved()
+
+
+def moment_of(session: Session, timeline: RecordedTimes, search: Search, match: Match) -> int:
+    """Return the first moment at which a match of the newest session is complete.
+
+    A text that comes in several lines is complete when the next entry begins.
+
+    Args:
+        session: The newest session.
+        timeline: Its timeline.
+        search: The search that has found the match.
+        match: The match.
+
+    Returns:
+        A number of bytes; the live moment for a text that may still grow.
+    """
+    offsets, entry = session.transcript.offsets, session.transcript[match.entry]
+    begin, call = timeline.after(offsets[match.entry]), entry.call
+    if call is None:
+        if entry.kind not in _GROWING:
+            return begin
+        following = bisect_right(offsets, offsets[match.entry], match.entry + 1)
+        return offsets[following] if following < len(offsets) else timeline.size
+    if match.side is Side.ARGUMENTS and (place := call.arguments_place) is not None:
+        return max(begin, min(place.offset + place.length + 1, end_of(call)))
+    if match.side is Side.TEXT and search.query.pattern.search(_lasting(call)):
+        return begin
+    return min(max(begin, end_of(call)), timeline.size)
+
+
+def _is_shown(session: Session, search: Search, match: Match) -> bool:
+    """Return whether a match of the newest session is complete in the session at an earlier moment."""
+    query: Query = search.query
+    if match.entry >= len(session.transcript):
+        return False
+    entry = session.transcript[match.entry]
+    call = entry.call
+    if call is None:
+        shown = safe_text(text_of(entry, match.start, match.start + query.reach))
+        return query.pattern_in(entry.kind).match(shown) is not None
+    if match.side is Side.TEXT:
+        return query.pattern.search("\n".join((_lasting(call), action(call)))) is not None
+    return (call.arguments_place if match.side is Side.ARGUMENTS else call.ended) is not None
+
+
+def _lasting(call: Call) -> str:
+    """Return what a search finds of a call without its outcome."""
+    return "\n".join((safe_line(call.tool), target(call), safe_line(call.call_id)))

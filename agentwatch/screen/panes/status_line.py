@@ -1,0 +1,113 @@
+"""The line below the header: what the agent is doing, and the state of the view or the integrity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content
+from textual.widgets import Static
+
+from agentwatch.analysis.integrity import Integrity
+from agentwatch.feed.playhead import Playhead
+from agentwatch.screen.panes.moment import Moment
+from agentwatch.screen.terminal.themes import muted
+from agentwatch.sources.source import Elsewhere, Source
+from agentwatch.sources.survivors import Survivor
+from agentwatch.text.amounts import byte_size, plural
+from agentwatch.text.durations import duration_words
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
+
+
+class StatusLine(Static):
+    """The current status; at the right, faults and what is still being read, or the integrity."""
+
+    def __init__(self) -> None:
+        super().__init__(id="status")
+        self._drawn: tuple[object, ...] = ()
+
+    def show_status(
+        self, words: SafeText, view: SafeText, integrity: Integrity, *, is_asking: bool = False
+    ) -> None:
+        """Show the status; redraw only if something changed.
+
+        Args:
+            words: The status of the session.
+            view: The state of the view; if it is empty, the integrity is shown in its place.
+            integrity: The result of the integrity checks, shortened to the space available.
+            is_asking: Whether the agent waits for an answer of the user; the status is then highlighted.
+        """
+        dim = muted(self.app.current_theme)
+        drawn = (words, view, integrity, is_asking, self.size.width, dim)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        is_integrity = not view
+        view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
+        view = cut(view, max(self.size.width - 2, 1))
+        room = self.size.width - columns(view) - 3
+        shown = words
+        while columns(shown) > room and shown:
+            shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
+        gap = " " * max(room - columns(shown) + 1, 0)
+        style = dim if is_integrity and integrity.passes else "$text-accent"
+        own = "bold $text-warning" if is_asking else ""
+        self.update(Content.assemble((f" {shown}{gap}", own), (view, style), " "), layout=False)
+
+    def _fitting(self, integrity: Integrity, room: int) -> SafeText:
+        lines = (integrity.line(), integrity.problems() or SafeText("checks pass"), SafeText("i: integrity"))
+        return next((line for line in lines if columns(line) <= room), SafeText(""))
+
+
+# What the status line shows at the right: faults, processes that still run, bytes that are not read yet.
+
+BEHIND_BYTES = 1 << 18
+"""If more bytes than this are unread, reading has priority over drawing."""
+_LEAST_CUT_MS = 1000
+"""Shorter parts of a silence are cut without a word."""
+
+
+def pause_words(playhead: Playhead) -> str:
+    """Return what the key that pauses the moment does now: `Pause` or `Play`; empty at the end."""
+    return "" if playhead.is_at_end else "Play" if playhead.is_paused else "Pause"
+
+
+def elsewhere_words(elsewhere: Elsewhere | None) -> list[str]:
+    """Return why a copy of a session of another machine does not have all bytes; usually nothing."""
+    if elsewhere is None:
+        return []
+    words: list[str] = [safe_line(elsewhere.problem)] if elsewhere.problem else []
+    if elsewhere.beginning:
+        words.append(f"the beginning is no longer kept: {byte_size(elsewhere.beginning)}")
+    return words
+
+
+def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *, below: int) -> SafeText:
+    """Return the state of the view for the status line, and what needs attention; usually empty.
+
+    Args:
+        source: Where the recording comes from; it reports its faults.
+        moment: The moment that is shown, and the feed that reads the recording.
+        survivors: The processes that the agent started and that outlived it.
+        below: The number of new lines below the viewport; 0 if the pane's border shows it.
+    """
+    feed, playhead = moment.feed, moment.playhead
+    words = elsewhere_words(source.elsewhere)
+    if source.pausing is not None and source.pausing.rule:
+        words.append("C: continue (q to stop)")
+    words += [what.upper() for what, why in source.faults.items() if why is not None]
+    ended = feed.session.run.ended
+    if ended is not None and source.outlives(ended.seen_ms):
+        words.append(f"process {source.agent_pid} still running (q to stop)")
+    if survivors:
+        named = ", ".join(f"{survivor.pid} {safe_line(survivor.name)}" for survivor in survivors[:2])
+        more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""
+        words.append(f"still running: {named}{more} (q to stop)")
+    if playhead.cut_ms >= _LEAST_CUT_MS:
+        words.append(f"{duration_words(playhead.cut_ms)} of silence cut")
+    if feed.backlog() > BEHIND_BYTES:
+        words.append(f"reading · {byte_size(feed.backlog())} left")
+    if held := feed.held_lines:
+        words.append(f"{plural(held, 'line')} of no known agent yet")
+    if below:
+        words.append(f"{below} new below ▾")
+    return SafeText(" · ".join(words))

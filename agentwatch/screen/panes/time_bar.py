@@ -1,0 +1,382 @@
+"""The time bar below the panes: the whole session in one row, with the moment that is shown."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.segment import Segment
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
+from agentwatch.feed.timeline import Timeline
+from agentwatch.screen.widgets.line_view import Spans
+from agentwatch.screen.widgets.painting import LineStyles
+from agentwatch.session import Session
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.times import time_of_day
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.verdict_history import CallVerdict
+
+
+# What stands at both ends of the time bar: times, test runs, speed, and the share of the session.
+
+_LEAST_WITH_TIMES = 60
+_LEAST_WITH_RIBBON = 100
+_RIBBON_SHARE = 6
+"""The ribbon takes a sixth of the row, however many test runs it shows, so that the bar does not move."""
+_SPEED = 8
+"""The columns of the speed, `◀ ×0.25`, with a blank before it. They are kept free while nothing is played."""
+_PERCENT = 6
+
+
+class Ends(NamedTuple):
+    """The two ends of the row, and the place of the bar between them."""
+
+    left: Spans
+    right: Spans
+    start: int
+    """The column of the bar's first cell."""
+    width: int
+    """The number of cells."""
+    places: tuple[tuple[int, int, int], ...] = ()
+    """For each verdict of the ribbon: its first column, the column after it, and its index."""
+
+    def verdict_at(self, x: int) -> int | None:
+        """Return the index of the verdict in a column; None in other columns."""
+        return next((index for start, end, index in self.places if start <= x < end), None)
+
+
+NO_ENDS = Ends([], [], 0, 1)
+
+
+class EndWords(NamedTuple):
+    """What the ends of the row say."""
+
+    begin: SafeText
+    """The time of the first line; empty if the recording has no times."""
+    end: SafeText
+    """The time of the last line, or `live`; empty if neither is known."""
+    speed: SafeText
+    percent: int
+    """The share of the session before the moment."""
+
+
+def ends(width: int, words: EndWords, verdicts: Sequence[CallVerdict], moment: int) -> Ends:
+    """Return the ends of a row of `width` columns.
+
+    A narrow row shows the share of the session instead of its times and its test runs. The bar is as wide as
+    the row allows, and its width depends on nothing that changes while the session is shown.
+
+    Args:
+        width: The width of the row, in columns.
+        words: What the ends say.
+        verdicts: The test runs, the newest last.
+        moment: The moment that is shown; later test runs are dimmed.
+    """
+    if width < _LEAST_WITH_TIMES:
+        right = SafeText(f"{words.speed:>{_SPEED}}{f'{words.percent} %':>{_PERCENT}} ")
+        return Ends([(SafeText(" "), "label")], [(right, "playhead")], 2, max(width - len(right) - 3, 1))
+    left = SafeText(f" {words.begin} " if words.begin else " ")
+    end = SafeText(f" {words.end:<5}")
+    speed = SafeText(f"{words.speed:>{_SPEED}} ")
+    room = width // _RIBBON_SHARE if width >= _LEAST_WITH_RIBBON and verdicts else 0
+    bar = width - columns(left) - columns(end) - room - columns(speed) - 2
+    start = columns(left) + 1
+    ribbon, places = _ribbon(verdicts, moment, room, start + bar + 1 + columns(end))
+    return Ends([(left, "label")], [(end, "label"), *ribbon, (speed, "playhead")], start, max(bar, 1), places)
+
+
+def _ribbon(
+    verdicts: Sequence[CallVerdict], moment: int, room: int, start: int
+) -> tuple[Spans, tuple[tuple[int, int, int], ...]]:
+    """Return the ribbon in exactly `room` columns from column `start` on, and the places of its verdicts."""
+    shown = bisect_right(verdicts, moment, key=lambda each: each.moment) - 1
+    spans: Spans = []
+    places = []
+    if room:
+        from agentwatch.analysis.verdict_history import ribbon_pieces
+
+        pieces = ribbon_pieces(verdicts, room - 2, max(shown, 0))
+    else:
+        pieces = []
+    x = start
+    for piece in pieces:
+        name = "ahead"
+        if piece.at is not None:
+            name = "red" if verdicts[piece.at].is_red else "green"
+            places.append((x + 1, x + 1 + columns(piece.words), piece.at))
+            name = f"{name}-ahead" if piece.at > shown else name
+        spans += [(SafeText(" "), "label"), (piece.words, name)]
+        x += 1 + columns(piece.words)
+    return [*spans, (SafeText(" " * (start + room - x)), "label")], tuple(places)
+
+
+def clock_words(epoch_ms: int | None) -> SafeText:
+    """Return a time in the user's time zone without its seconds, `14:03`; empty if it is unknown."""
+    return SafeText("" if epoch_ms is None else time_of_day(epoch_ms)[:5])
+
+
+_SLICE_SECONDS = 0.008
+_PAUSE_SECONDS = 0.001
+"""Seconds of reading calls, and the pause after them, until all are read: 100,000 within 3 s."""
+
+
+class TimeBar(Widget):
+    """Shows the session as a bar: calls, failures, test runs, silences, bookmarks and the moment.
+
+    A click or a drag seeks. While the mouse is over the bar, the time below it is shown at the right.
+    """
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {
+        *(f"line--{kind}" for kind in Kind),
+        *(
+            f"line--{name}"
+            for name in (
+                "ahead",
+                "bookmarked",
+                "frame",
+                "label",
+                "playhead",
+                "pointed",
+                "red-ahead",
+                "green-ahead",
+            )
+        ),
+    }
+
+    class Sought(Message):
+        """Posted when the user clicks or drags to a moment."""
+
+        def __init__(self, offset: int) -> None:
+            """Create the message; `offset` is the moment, as a number of bytes of the recording."""
+            super().__init__()
+            self.offset = offset
+
+    class VerdictChosen(Message):
+        """Posted when a verdict in the ribbon is clicked."""
+
+        def __init__(self, offset: int, number: int) -> None:
+            """Create the message.
+
+            Args:
+                offset: The moment at which the call had ended.
+                number: The number of the call.
+            """
+            super().__init__()
+            self.offset = offset
+            self.number = number
+
+    def __init__(self) -> None:
+        super().__init__(id="time-bar")
+        self.line_style = LineStyles(self)
+        self._session: Session | None = None
+        self._timeline: Timeline | None = None
+        self._shortened: Callable[[int], int] | None = None
+        self._bar: Bar | None = None
+        self._ends = NO_ENDS
+        self._words = SafeText("")
+        self._moment = 0
+        self._at_ms: int | None = None
+        self._bookmarks: Sequence[tuple[int, str]] = ()
+        self._verdicts: Sequence[CallVerdict] = ()
+        self._alarms: Sequence[tuple[int, str]] = ()
+        self._drawn: tuple[object, ...] = ()
+        self._cells: list[Cell] = []
+        self._pointed: int | None = None
+        """The column of the mouse; None while it is elsewhere."""
+        self._sought: int | None = None
+        """The moment to which the present drag has led; None while the button is not pressed."""
+        self._is_reading = False
+
+    def show(
+        self,
+        session: Session,
+        timeline: Timeline,
+        moment: int,
+        words: SafeText,
+        bookmarks: Sequence[tuple[int, str]] = (),
+        verdicts: Sequence[CallVerdict] = (),
+        at_ms: int | None = None,
+        shortened: Callable[[int], int] | None = None,
+        alarms: Sequence[tuple[int, str]] = (),
+    ) -> None:
+        """Show a moment of a session; redraw only if something changed.
+
+        Args:
+            session: The whole session, not that of the moment.
+            timeline: The recorded times.
+            moment: The moment that is shown, as a number of bytes of the recording.
+            words: The speed and the direction: `×4 ▶`, `◀ ×8`, `‖`; empty if nothing is played.
+            bookmarks: The moment and the name of each bookmark.
+            verdicts: The test runs, the newest last.
+            at_ms: The recorded time that is shown, in ms since the epoch: in a silence, time passes while the
+                moment stays. None for the time of the moment's last line.
+            shortened: Returns a time with the silences before it shortened, in ms; None shows them whole.
+            alarms: The moment of each hit of a rule and the name of the rule; more may be appended later.
+        """
+        if (session, timeline, shortened) != (self._session, self._timeline, self._shortened):
+            self._session, self._timeline, self._shortened = session, timeline, shortened
+            self._bar = Bar(session, Axis(timeline, shortened))
+        self._moment, self._at_ms, self._words = moment, at_ms, words
+        self._bookmarks, self._verdicts, self._alarms = tuple(bookmarks), tuple(verdicts), alarms
+        if not self._is_reading:
+            self._read()
+
+    @property
+    def is_dragged(self) -> bool:
+        """Whether the button is pressed on the bar, which then has all mouse events."""
+        return self._sought is not None
+
+    def render_line(self, y: int) -> Strip:
+        """Return the row."""
+        del y
+        if not self._cells:
+            return Strip.blank(self.size.width, self.rich_style)
+        spans = [*self._ends.left, *self._bar_spans(), *self._right()]
+        strip = Strip([Segment(text, self.line_style(name)) for text, name in spans if text])
+        return strip.adjust_cell_length(self.size.width).apply_style(self.rich_style)
+
+    def notify_style_update(self) -> None:
+        """Discard the styles of the old stylesheet."""
+        super().notify_style_update()
+        self.line_style.forget()
+
+    def on_resize(self) -> None:
+        """Lay the bar out for the new width."""
+        self._update()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Seek to the moment below the mouse, and follow it until the left button is released."""
+        verdict = self._ends.verdict_at(event.x)
+        if verdict is not None and verdict < len(self._verdicts):
+            chosen = self._verdicts[verdict]
+            self.post_message(self.VerdictChosen(chosen.moment, chosen.number))
+            return
+        if event.button != 1:
+            return
+        self.capture_mouse()
+        self._sought = -1
+        self._point(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Show the time below the mouse; seek to it while the button is pressed."""
+        self._point(event.x)
+
+    def on_mouse_up(self) -> None:
+        """End a drag."""
+        self._sought = None
+        self.release_mouse()
+
+    def on_leave(self) -> None:
+        """Show the speed again in place of the time below the mouse."""
+        self._pointed = None
+        self._update()
+
+    def _point(self, x: int) -> None:
+        self._pointed = x
+        self._update()
+        bar = self._bar
+        if self._sought is None or bar is None:
+            return
+        sought = self._moment_at(bar, x)
+        if sought != self._sought:
+            self._sought = sought
+            self.post_message(self.Sought(sought))
+
+    def _moment_at(self, bar: Bar, x: int) -> int:
+        """Return the moment of a column; left of the bar the beginning, right of it the end."""
+        cell = x - self._ends.start
+        if cell < -1:
+            return 0
+        if cell > bar.width:
+            return self._timeline.size if self._timeline is not None else 0
+        return bar.moment_of(cell, self._bookmarks, self._marks(), self._alarms)
+
+    def _marks(self) -> list[tuple[int, bool]]:
+        return [(each.moment, each.is_red) for each in self._verdicts]
+
+    def _read(self) -> None:
+        """Read new calls for 8 ms; if more are left, continue after the next frame."""
+        self._is_reading = self._bar is not None and self._bar.calls.update(_SLICE_SECONDS)
+        if self._is_reading and self.is_attached:
+            self.set_timer(_PAUSE_SECONDS, self._read)
+        self._update()
+
+    def _update(self) -> None:
+        """Redraw the bar if something changed."""
+        bar, session, timeline = self._bar, self._session, self._timeline
+        if bar is None or session is None or timeline is None or not self.size.width:
+            return
+        first_ms, last_ms = (timeline.first_ms, timeline.last_ms) if timeline.has_times else (None, None)
+        end = clock_words(last_ms) if session.is_closed else SafeText("live")
+        words = EndWords(clock_words(first_ms), end, self._words, bar.percent_of(self._moment, self._at_ms))
+        row = ends(self.size.width, words, self._verdicts, self._moment)
+        has_changed = bar.lay_out(row.width)
+        handle = bar.cell_of(self._moment, self._at_ms)
+        drawn = (row, handle, self._bookmarks, self._verdicts, len(self._alarms), self._pointed)
+        if has_changed or drawn != self._drawn:
+            self._drawn, self._ends = drawn, row
+            self._cells = bar.cells(handle, self._bookmarks, self._marks(), self._alarms)
+            self.refresh()
+
+    def _bar_spans(self) -> Iterator[tuple[SafeText, str]]:
+        """Yield the cells between the two ends of the bar, those of one style together."""
+        pointed = None if self._pointed is None else self._pointed - self._ends.start
+        yield SafeText("▏"), "frame"
+        named = ((cell.sign, _style(cell, is_pointed=at == pointed)) for at, cell in enumerate(self._cells))
+        for name, cells in groupby(named, key=lambda one: one[1]):
+            yield SafeText("".join(sign for sign, _ in cells)), name
+        yield SafeText("▕"), "frame"
+
+    def _right(self) -> Spans:
+        """Return what is at the right of the bar: the end, ribbon and speed, or the time below the mouse."""
+        row, bar = self._ends, self._bar
+        if self._pointed is None or bar is None:
+            return row.right
+        moment = self._moment_at(bar, self._pointed)
+        ms = bar.ms_of(self._pointed - row.start)
+        cell = bar.cell_of(moment)
+        alarms = [name for at, name in self._alarms if bar.cell_of(at) == cell]
+        names = _rules(alarms) if alarms else []
+        names += [safe_line(name) for at, name in self._bookmarks if name and bar.cell_of(at) == cell]
+        words = time_of_day(ms) if ms is not None else f"{bar.percent_of(moment)} %"
+        words = " · ".join([words, *names[:1]])
+        room = self.size.width - row.start - row.width - 1
+        return [(SafeText(" "), "label"), (cut(SafeText(words), max(room - 1, 1)), "pointed")]
+
+
+def _style(cell: Cell, *, is_pointed: bool) -> str:
+    """Return the name of the style of a cell."""
+    if is_pointed:
+        return "pointed"
+    if cell.is_bookmarked:
+        return "bookmarked"
+    is_dim = cell.is_ahead and cell.kind in (Kind.EMPTY, Kind.CALL, Kind.BUSY, Kind.SILENCE)
+    return "ahead" if is_dim else str(cell.kind)
+
+
+def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeText:
+    """Return the speed and the direction of a playhead: `×4 ▶`, `◀ ×8`, `‖`, or `‖ ×4` for a pause at ×4.
+
+    Args:
+        speed: Recorded seconds that pass per second.
+        is_reversed: Whether it plays backwards.
+        is_paused: Whether it stands still.
+    """
+    if is_paused:
+        return SafeText("‖" if speed == 1 else f"‖ ×{speed:g}")
+    return SafeText(f"◀ ×{speed:g}" if is_reversed else f"×{speed:g} ▶")
+
+
+def _rules(names: Sequence[str]) -> list[SafeText]:
+    from agentwatch.rules.alarms.words import rule_words  # few sessions have alarms
+
+    return [rule_words(name) for name in names]

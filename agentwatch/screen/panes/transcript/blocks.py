@@ -1,0 +1,325 @@
+"""Cuts the transcript into blocks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from math import inf
+from time import perf_counter
+
+from agentwatch.screen.panes.transcript.block_list import GROWING, BlockList, shown_length, shown_part
+from agentwatch.screen.panes.transcript.layout import BlockLayout
+from agentwatch.screen.panes.transcript.subagents import Subagents
+from agentwatch.screen.widgets.markdown import split_blocks, split_lines
+from agentwatch.session import Entry, Kind
+from agentwatch.session.storage import Numbers
+from agentwatch.text.safe import SafeText
+
+_CUT_CHARACTERS = 1 << 16
+"""The number of characters cut at a time; 4 MB take 150 ms."""
+_JOINED_CHARACTERS = 2048
+"""Pieces of an entry are one block up to this length, unless the text grew while it was shown.
+
+A shorter entry is not read before it comes into view. 1 GB has 515,000 pieces, and 150,000 blocks.
+"""
+
+
+class Blocks:
+    """The blocks of a transcript, cut from its entries while their texts grow."""
+
+    def __init__(self, transcript: Sequence[Entry]) -> None:
+        self.all = BlockList(transcript)
+        self.subagents = Subagents()
+        self.layout = BlockLayout(self.all, self.subagents)
+        self._transcript = transcript
+        self._firsts = Numbers("I", self.all.spill)
+        """For each entry, the index of its first block."""
+        self._calls = Numbers("I", self.all.spill)
+        """For each call, the number of its entry."""
+        self._cut_length = 0
+        """The number of characters of the last entry's text that are cut."""
+        self._fixed_length = 0
+        """The length of that text, if it cannot grow."""
+        self._tail_start = 0
+        """The offset of the last block in that text; this block is cut again when the text grows."""
+        self._thought: Entry | None = None
+        self._untimed: int | None = None
+        """The number of the last entry with the outcome of a turn, until the turn's duration is known."""
+        self._above: Entry | None = None
+        """The entry of the last block."""
+        self._rule: SafeText | None = None
+        self._ruled: int | None = None
+        self._rule_from = 0
+
+    def prefix(self, transcript: Sequence[Entry]) -> Blocks:
+        """Return the blocks of an earlier moment of the same session, whose transcript this is.
+
+        Its last entry, which may be the beginning of a longer text, is not cut yet.
+        """
+        entries = min(max(len(transcript) - 1, 0), max(len(self._firsts) - 1, 0))
+        count = self._firsts[entries] if entries < len(self._firsts) else len(self.all)
+        calls = _count_below(self._calls, entries)
+        prefix = Blocks(transcript)
+        prefix.all = self.all.prefix(transcript, count)
+        prefix.subagents = self.subagents.prefix(calls, entries, count)
+        prefix.layout = self.layout.prefix(prefix.all, prefix.subagents)
+        prefix._firsts, prefix._calls = self._firsts.prefix(entries), self._calls.prefix(calls)
+        prefix._above = prefix.all[-1].entry if count else None
+        above = transcript[entries - 1] if entries else None
+        if above is not None:
+            prefix._cut_length = prefix._fixed_length = shown_length(above)
+            prefix._tail_start = prefix.all[-1].start if len(prefix.all) else 0
+        return prefix
+
+    def take(self, *, folds: bool, seconds: float = inf) -> int:
+        """Cut new text into blocks; return the index of the first block that changed.
+
+        Args:
+            folds: Whether to fold a thought that has ended since the last call; otherwise it stays open.
+            seconds: The approximate time limit; the next call continues with the rest.
+        """
+        until = perf_counter() + seconds
+        changed = len(self.all)
+        if len(self._firsts):
+            changed = min(changed, self._grow_last_entry(until), self._end_thought(folds=folds))
+        changed = min(changed, self._late_duration())
+        count = 0 if self._is_within_last() else len(self._transcript)
+        for number in range(len(self._firsts), count):
+            entry = self._transcript[number]
+            self._begin(entry)
+            if entry.kind is not Kind.CALL and not self._take_whole(entry):
+                self._cut(entry, until)
+            if perf_counter() >= until:
+                break
+        last = self.all[-1].entry if self.all else None
+        is_thinking = last is not None and last.is_open and last.kind is Kind.REASONING
+        self._thought = last if is_thinking else None
+        return changed
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is text that is not yet cut."""
+        return len(self._firsts) < len(self._transcript) or self._is_within_last()
+
+    def fold(self, number: int) -> None:
+        """Update the heights of a thought's blocks after it was folded or opened; `number` is its entry."""
+        for index in self.of_entry(number) if number < len(self._firsts) else ():
+            self.layout.fold(index)
+
+    @property
+    def entry_count(self) -> int:
+        """The number of entries that are cut into blocks; the last of them may be cut in part."""
+        return len(self._firsts)
+
+    def is_marker(self, number: int) -> bool:
+        """Return whether an entry has a line that can be selected.
+
+        It is that of a call, of a finished thought, or the line of a subagent's entries.
+        """
+        entry = self._transcript[number]
+        blocks = self.of_entry(number)
+        if len(blocks) and self.subagents.is_head(entry, blocks.start):
+            return True
+        is_own = entry.kind is Kind.CALL or (entry.kind is Kind.REASONING and not entry.is_open)
+        return is_own and not self.subagents.is_hidden(entry)
+
+    def of_entry(self, number: int) -> range:
+        """Return the indices of an entry's blocks."""
+        end = self._firsts[number + 1] if number + 1 < len(self._firsts) else len(self.all)
+        return range(self._firsts[number], end)
+
+    def holding(self, number: int, offset: int) -> int:
+        """Return the index of the block that contains a character of an entry's text."""
+        blocks = self.of_entry(number)
+        return next((index for index in reversed(blocks) if self.all[index].start <= offset), blocks.start)
+
+    def entry_of_call(self, number: int) -> int | None:
+        """Return the number of a call's entry in the transcript; None before it is cut."""
+        return self._calls[number - 1] if 0 < number <= len(self._calls) else None
+
+    def mark_new(self, rule: SafeText) -> int | None:
+        """Draw a rule above the next block that is added, and remove the earlier rule.
+
+        There is no rule above the first block: everything below it would be new.
+
+        Returns:
+            The index of the block that was below the earlier rule; None if there was none.
+        """
+        self._rule, self._rule_from = (rule if self.all else None), len(self.all)
+        ruled, self._ruled = self._ruled, None
+        if ruled is None:
+            return None
+        del self.all.rules[ruled]
+        entry, above = self.all[ruled].entry, self.all[ruled - 1].entry if ruled else None
+        self.layout.set_gap(ruled, _gap(entry, above, is_head=self.subagents.is_head(entry, ruled)))
+        return ruled
+
+    def _is_within_last(self) -> bool:
+        """Return whether the last entry that was begun is not yet cut to its end."""
+        if not len(self._firsts):
+            return False
+        last = self._transcript[len(self._firsts) - 1]
+        return self._cut_length < (len(last.content) if last.kind in GROWING else self._fixed_length)
+
+    def _end_thought(self, *, folds: bool) -> int:
+        thought = self._thought
+        if thought is None or thought.is_open:
+            return len(self.all)
+        if not folds and not self.layout.shows_thinking:
+            self.layout.exceptions.add(thought.number)
+        self.fold(len(self._firsts) - 1)
+        return self._firsts[len(self._firsts) - 1]
+
+    def _late_duration(self) -> int:
+        """Return the index of the block of an outcome whose duration arrived late; else that of the end."""
+        result = None if self._untimed is None else self._transcript[self._untimed].result
+        if self._untimed is None or result is None or result.duration_ms is None:
+            return len(self.all)
+        number, self._untimed = self._untimed, None
+        return self._firsts[number]
+
+    def _grow_last_entry(self, until: float) -> int:
+        """Cut new text of the last entry into blocks; return the index of the first changed block."""
+        if not self._is_within_last():
+            return len(self.all)
+        last = self.all[-1] if len(self.all) > self._firsts[len(self._firsts) - 1] else None
+        if last is not None and last.start >= self._tail_start:
+            self._drop_last()
+        index = len(self.all)
+        self._cut(self._transcript[len(self._firsts) - 1], until)
+        return index
+
+    def _drop_last(self) -> None:
+        rule = self.all[-1].rule
+        if rule is not None:
+            self._rule, self._ruled = rule, None
+        self.subagents.drop_block(self.all[-1].entry)
+        self.all.drop_last()
+        self.layout.drop_last()
+        self._above = self.all[-1].entry if self.all else None
+
+    def _begin(self, entry: Entry) -> None:
+        """Begin a new entry; for a call and a result, add the block of its line."""
+        number = len(self._firsts)
+        self._firsts.append(len(self.all))
+        self.subagents.begin(entry)
+        self._cut_length = self._tail_start = 0
+        self._fixed_length = 0 if entry.kind in GROWING else shown_length(entry)
+        if entry.kind is Kind.CALL:
+            self._calls.append(number)
+        if entry.kind is Kind.RESULT and entry.result is not None and entry.result.duration_ms is None:
+            self._untimed = number
+        if entry.kind in (Kind.CALL, Kind.RESULT):
+            self._add(entry, 0, 0, 1)
+
+    def _may_grow(self, entry: Entry) -> bool:
+        """Return whether text may still be added to an entry."""
+        return entry.number == len(self._transcript) - 1
+
+    def _take_whole(self, entry: Entry) -> bool:
+        """Add a short entry as one block without reading its text; return whether it is one."""
+        length = shown_length(entry)
+        if self._may_grow(entry) or entry.kind is Kind.RESULT or not 0 < length <= _JOINED_CHARACTERS:
+            return False
+        self._cut_length = length
+        self._add(entry, 0, length, self.layout.rows_of(length, is_joined=True), is_joined=True)
+        return True
+
+    def _cut(self, entry: Entry, until: float) -> None:
+        """Cut an entry's text from the beginning of its last block, because that block may still change."""
+        is_growing = entry.kind in GROWING
+        length, size = len(entry.content) if is_growing else self._fixed_length, _CUT_CHARACTERS
+        while True:
+            start, end = self._tail_start, min(self._tail_start + size, length)
+            text = shown_part(entry, start, end)
+            if end < length:
+                text = text[: text.rfind("\n") + 1] or text
+            found = split_blocks(text) if is_growing else split_lines(text)
+            if end == length:
+                self._add_pieces(entry, text, found)
+                self._cut_length = length
+                return
+            if len(found) < 2:
+                size *= 2  # the text is inside a fence
+                continue
+            self._add_pieces(entry, text, found[:-1])
+            self._cut_length = self._tail_start = start + found[-1][0]
+            if perf_counter() >= until:
+                return
+
+    def _add_pieces(self, entry: Entry, text: str, found: list[tuple[int, int, bool]]) -> None:
+        """Add the blocks that a text was cut into; the last of them becomes the tail."""
+        offset = self._tail_start
+        if not found and entry.kind in GROWING and len(self.all) == self._firsts[len(self._firsts) - 1]:
+            found = [(0, len(text), False)]
+        for start, end, is_code, is_joined in _joined(
+            found, 0 if self._may_grow(entry) else _JOINED_CHARACTERS
+        ):
+            self._tail_start = offset + start
+            rows = text.count("\n", start, end) + self.layout.rows_of(end - start)
+            self._add(entry, offset + start, offset + end, rows, is_code=is_code, is_joined=is_joined)
+
+    def _add(
+        self,
+        entry: Entry,
+        start: int,
+        end: int,
+        rows: int,
+        *,
+        is_code: bool = False,
+        is_joined: bool = False,
+    ) -> None:
+        """Add a block whose text has about `rows` lines."""
+        index, above, number = len(self.all), self._above, entry.number
+        self._above = entry
+        is_head = is_hidden = False
+        if entry.parent is not None:
+            self.subagents.add_block(entry, index)
+            is_head, is_hidden = self.subagents.is_head(entry, index), self.subagents.is_hidden(entry)
+        rule = None
+        if self._rule is not None and index >= self._rule_from:
+            is_first = entry.kind is not Kind.REASONING or above is None or above.number != number
+            rule = self._rule if is_first and (is_head or not is_hidden) else None
+        if rule is not None:
+            self.all.rules[index], self._rule, self._ruled = rule, None, index
+        gap = _gap(entry, above, has_rule=rule is not None, is_head=is_head)
+        height = self.layout.estimate(entry, start, rows, is_head=is_head)
+        self.all.add(number, start, end, is_code, is_joined, gap, height, 0)
+        self.layout.append(height, gap)
+
+
+def _joined(found: list[tuple[int, int, bool]], most: int) -> Iterator[tuple[int, int, bool, bool]]:
+    """Yield blocks of at most `most` characters, unless a piece is longer.
+
+    Args:
+        found: The start and end of each piece, and whether it is a fenced code block.
+        most: The number of characters.
+
+    Yields:
+        (start, end, whether it is a fenced code block, whether it is several pieces) for each block.
+    """
+    first = 0
+    for index, (_, end, is_code) in enumerate(found, 1):
+        start = found[first][0]
+        if index == len(found) or found[index][1] - start > most:
+            yield start, end, is_code, index - first > 1
+            first = index
+
+
+def _count_below(numbers: Numbers, limit: int) -> int:
+    """Return how many of the ascending numbers are below a limit."""
+    return bisect_left(range(len(numbers)), limit, key=numbers.__getitem__)
+
+
+def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False, is_head: bool = False) -> int:
+    """Return the number of lines between a block and the one before it, which belongs to `above`."""
+    if above is None:
+        blank = 0
+    elif above.parent != entry.parent:  # a subagent's name is in the line above its entries
+        is_call = above.kind is Kind.CALL or above.parent is not None
+        blank = int(not is_call) if is_head else int(entry.parent is not None or entry.kind is not Kind.CALL)
+    else:
+        are_calls = above.kind is entry.kind is Kind.CALL
+        goes_on = above.number == entry.number and entry.kind not in GROWING
+        blank = 0 if are_calls or goes_on else 1
+    return 2 * blank + 1 if has_rule else blank

@@ -1,0 +1,293 @@
+"""The transcript pane: prompts, thinking, text as Markdown, and a line for each call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
+from textual.strip import Strip
+
+from agentwatch.analysis.search import Query, text_of
+from agentwatch.screen.panes.transcript.reading import Reader, ReadingPosition
+from agentwatch.screen.panes.transcript.thoughts import Thoughts
+from agentwatch.screen.panes.transcript.viewport import BlockViewport, TimeGutter
+from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.session import Call, Kind, Session
+from agentwatch.session.actions import action
+from agentwatch.text.safe import SafeText, safe_text
+
+
+class Transcript(LineView):
+    """Shows the entries of a session in order; the user can go to a call from its line and open a thought."""
+
+    class CallChosen(Message):
+        """Posted when the line of a call is selected."""
+
+        def __init__(self, call: Call, *, goes_there: bool) -> None:
+            """Create the message; `goes_there` if the user wants to go to the call in the calls pane."""
+            super().__init__()
+            self.call = call
+            self.goes_there = goes_there
+
+    BINDINGS = [
+        Binding(
+            "enter",
+            "open",
+            "Open",
+            show=False,
+            id="open-line",
+            tooltip="Go to the call, or unfold the thought or the subagent",
+        ),
+        Binding(
+            "right_square_bracket", "choose(1)", "Next call", show=False, id="next-line", key_display="]"
+        ),
+        Binding(
+            "left_square_bracket",
+            "choose(-1)",
+            "Previous call",
+            show=False,
+            id="previous-line",
+            key_display="[",
+        ),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("1 Transcript", id="transcript")
+        self._session = session
+        self.viewport = BlockViewport(self, session)
+        self.thoughts = Thoughts(self, self.viewport)
+        self.reader = Reader(self, self.viewport, session)
+        self.times = TimeGutter(self, self.viewport)
+        self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
+        self._renderer = self.viewport.renderer
+
+    def show(self, session: Session) -> None:
+        """Show another moment of the same session."""
+        self._session = session
+        self.viewport.show(session)
+        self.reader.show(session)
+        self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
+        chosen = self._renderer.chosen
+        if chosen is not None and chosen >= len(session.transcript):
+            self._renderer.chosen = None
+        self.show_lines()
+
+    def line_count(self) -> int:
+        """Return the number of lines, measured or estimated."""
+        return self._layout.line_count()
+
+    def show_lines(self, *, redraw: bool = True) -> None:
+        """Measure the blocks in view, and update the scroll range to the number of lines."""
+        self.viewport.measure_view()
+        super().show_lines(redraw=redraw)
+
+    def action_bottom(self) -> None:
+        """Scroll to the end, measure the blocks there, and follow it."""
+        super().action_bottom()
+        self.show_lines()
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one line; a call's line shows the current state of the call."""
+        index, row = self._layout.at(y)
+        line = self._renderer.line(index, row, max(width - self.times.columns, 1))
+        if not self.times.is_shown:
+            return line
+        block = self._blocks.all[index]
+        return self.times.beside(line, block.entry, is_first=row == 0 and block.start == 0)
+
+    def is_stable(self, line: int) -> bool:
+        """Return whether a line is text; calls and titles of thoughts change with their state."""
+        index, row = self._layout.at(line)
+        entry = self._blocks.all[index].entry
+        is_title = row <= 0 and entry.kind is Kind.REASONING
+        return entry.kind is not Kind.CALL and not is_title and not self._layout.has_head(entry, index)
+
+    def on_resize(self) -> None:
+        """Wrap the blocks to the new width."""
+        self.times.wrap()
+        super().on_resize()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Measure the blocks that have come into view; the lines that remain in view move by as many rows."""
+        super().watch_scroll_y(old_value, new_value)
+        if not self._is_settling:
+            up = round(old_value) - round(new_value)
+            height = self.scrollable_content_region.height
+            if self.viewport.measure_view(fixed=up if 0 < up < height else 0):
+                self.show_lines()
+
+    def notify_style_update(self) -> None:
+        """Discard the rendered blocks, because the styles have changed."""
+        super().notify_style_update()
+        self._renderer.forget_styles()
+
+    def sync(self, *, are_calls_new: bool = True) -> None:
+        """Show new entries; with `are_calls_new`, redraw the visible lines also if there are none."""
+        if not self.viewport.sync() and are_calls_new:
+            self.refresh()
+
+    def mark(self, query: Query | None, current: tuple[int, int] | None = None) -> None:
+        """Highlight the matches of a query.
+
+        Args:
+            query: The query; None removes the highlights.
+            current: The block index of the current match, and its number in the block; it has another style.
+        """
+        self._renderer.mark(query, current)
+        self.painter.forget_from(0)
+        self.refresh()
+
+    def mark_calls(self, chosen: Call | None, held: Call | None) -> None:
+        """Mark the call that is selected in all panes, and the failure whose detail stays open."""
+        renderer = self._renderer
+        if (renderer.chosen_call, renderer.held_call) == (chosen, held):
+            return
+        number = renderer.chosen
+        if chosen is not None and (number is None or self._session.transcript[number].call is not None):
+            renderer.chosen = self._blocks.entry_of_call(chosen.number)
+        renderer.chosen_call, renderer.held_call = chosen, held
+        self.refresh()
+
+    def toggle_reasoning(self) -> None:
+        """Show all of the model's thinking, or fold finished thoughts."""
+        position = self.reader.position()
+        self.thoughts.toggle_all()
+        self.restore(position)
+
+    def copied(self) -> tuple[SafeText, SafeText]:
+        """Return what `y` copies in words, and its text.
+
+        It is the selected call or thought if it is visible, otherwise the last run's text with a blank line
+        between its segments.
+        """
+        seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
+        if not self.following and self._renderer.chosen in seen:
+            entry = self._session.transcript[self._renderer.chosen]
+            if entry.kind not in (Kind.CALL, Kind.REASONING) or self._blocks.subagents.is_hidden(entry):
+                return SafeText(""), SafeText("")
+            if entry.call is not None:
+                return SafeText(f"#{entry.call.number}"), action(entry.call)
+            return SafeText("the thought"), safe_text(entry.text.strip("\n"))
+        segments: list[str] = []
+        for entry in reversed(self._session.transcript):
+            if entry.parent is not None:
+                continue
+            if entry.kind is Kind.ANSWER:
+                segments.append(entry.text.strip("\n"))
+            elif entry.kind is Kind.RESULT and segments:
+                break
+        return SafeText("the text of the last run"), safe_text("\n\n".join(reversed(segments)))
+
+    def restore(self, position: ReadingPosition) -> None:
+        """Restore an earlier reading position."""
+        self.thoughts.fold_again()
+        self.reader.restore(position)
+
+    def reveal_call(self, call: Call) -> None:
+        """Select the line of a call, and scroll to it."""
+        number = self._blocks.entry_of_call(call.number)
+        if number is not None:
+            self.thoughts.fold_again()
+            self.thoughts.show_entry(number)
+            self._choose(number)
+
+    def reveal_text(self, query: Query, number: int, offset: int) -> None:
+        """Scroll to a match of a query in an entry, and highlight it as the current one.
+
+        Args:
+            query: The query.
+            number: The number of the entry, from 0.
+            offset: The character of the entry's text at which the match begins.
+        """
+        if number >= self._blocks.entry_count:
+            return
+        self.thoughts.open_for_find(number)
+        index = self._blocks.holding(number, offset)
+        block = self._blocks.all[index]
+        self.following = False
+        if not self._layout.is_measured(index):
+            self.viewport.measure(index)
+        before = safe_text(text_of(block.entry, block.start, offset))
+        nth = sum(1 for _ in query.pattern_in(block.entry.kind).finditer(before))
+        self.mark(query)
+        spans = self._renderer.spans_of(index)
+        nth = min(nth, len(spans) - 1)
+        self.mark(query, (index, nth))
+        self.reader.bring_into_view(index, spans[nth][0][0] if spans and spans[nth] else 0)
+
+    def action_choose(self, step: int) -> None:
+        """Select the next (1) or previous (-1) call or thought; if none is selected, a visible one."""
+        view = [self._blocks.all[index] for index in self.viewport.in_view()]
+        seen = [block.number for block in view]
+        edge = seen[0 if step > 0 else -1] if seen else 0
+        number = self._renderer.chosen + step if self._renderer.chosen in seen else edge
+        while 0 <= number < self._blocks.entry_count:
+            if self._blocks.is_marker(number):
+                self._choose(number)
+                entry = self._session.transcript[number]
+                if (call := entry.call) is not None and not self._blocks.subagents.is_hidden(entry):
+                    self.post_message(self.CallChosen(call, goes_there=False))
+                return
+            number += step
+
+    def action_open(self) -> None:
+        """Go to the selected call, or open or fold the selected thought; without a selection, make one."""
+        seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
+        if self._renderer.chosen in seen:
+            call = self._session.transcript[self._renderer.chosen].call
+            if call is not None and self._blocks.subagents.tally(call.number) is not None:
+                _turn(self, self.thoughts.toggle_subagent_by_user, call.number)
+            else:
+                self._open(self._renderer.chosen, goes_there=True)
+        else:
+            self.action_choose(-1)
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the call that was clicked, or open or fold the thought; a double click goes to the call."""
+        place = event.get_content_offset(self)
+        if place is None or self.screen.get_selected_text():
+            return
+        line = place.y + self.scroll_offset.y
+        if line >= self.line_count():
+            return
+        index, row = self._layout.at(line)
+        block = self._blocks.all[index]
+        head = self._layout.head_rows(index)
+        root = self._blocks.subagents.root(block.entry)
+        if head and row == 0 and root is not None:
+            self._renderer.chosen = block.number
+            _turn(self, self.thoughts.toggle_subagent_by_user, root)
+        elif row == head and block.start == 0 and self._blocks.is_marker(block.number):
+            self._choose(block.number)
+            self._open(block.number, goes_there=event.chain > 1)
+
+    def _choose(self, number: int) -> None:
+        entry = self._session.transcript[number]
+        self._renderer.chosen = number
+        if entry.call is not None and not self._blocks.subagents.is_hidden(entry):
+            self._renderer.chosen_call = entry.call
+        self.following = False
+        self.reader.bring_into_view(self._blocks.of_entry(number).start, 0)
+
+    def _open(self, number: int, *, goes_there: bool) -> None:
+        entry = self._session.transcript[number]
+        root = self._blocks.subagents.root(entry)
+        if root and (
+            self._blocks.subagents.is_hidden(entry) or entry.kind not in (Kind.CALL, Kind.REASONING)
+        ):
+            _turn(self, self.thoughts.toggle_subagent_by_user, root)
+            return
+        if entry.call is not None:
+            self.post_message(self.CallChosen(entry.call, goes_there=goes_there))
+            return
+        _turn(self, self.thoughts.toggle_by_user, number)
+
+
+def _turn(pane: Transcript, toggle: Callable[[int], None], number: int) -> None:
+    """Open or fold something, with the line at the top of the viewport in its place."""
+    position = pane.reader.position()._replace(is_following=False)
+    toggle(number)
+    pane.restore(position)
+    pane.following = pane.at_end()

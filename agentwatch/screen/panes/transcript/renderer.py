@@ -1,0 +1,237 @@
+"""Renders the blocks of a transcript when they are visible, and highlights the matches of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.cache import LRUCache
+from textual.strip import Strip
+
+from agentwatch.analysis.search import Query
+from agentwatch.screen.panes.transcript.block_list import (
+    SIGN_COLUMNS,
+    BlockList,
+    EntryRenderer,
+    call_line,
+    rule_line,
+    thinking_line,
+)
+from agentwatch.screen.panes.transcript.layout import BlockLayout
+from agentwatch.screen.panes.transcript.subagents import name_of
+from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.screen.widgets.painting import chosen_row, laid_over, mark_strip, marked
+from agentwatch.screen.widgets.syntax import code_theme
+from agentwatch.session import Call, Entry, Kind
+from agentwatch.text.safe import SafeText, cut
+
+_KEPT_BLOCKS = 256
+_HEAD_INDENT = 2
+_LEAST_FOR_NUMBER = 60
+"""A pane with fewer columns shows no numbers of calls."""
+_MARKED = (Kind.CALL, Kind.REASONING)
+"""Entries with a line of their own that is marked when they are selected."""
+Spans = list[list[tuple[int, int, int]]]
+"""For each match in a block, the row, start and end of each of its pieces; a wrapped match has several."""
+
+
+class BlockRenderer:
+    """Renders the blocks of a pane, and caches the lines of the 256 blocks used last."""
+
+    def __init__(self, pane: LineView, blocks: BlockList, layout: BlockLayout, calls: Sequence[Call]) -> None:
+        """Create the renderer.
+
+        Args:
+            pane: The pane that draws the lines; it has the styles.
+            blocks: The blocks.
+            layout: Has the width, and knows which thoughts and which subagents are folded.
+            calls: The calls of the session.
+        """
+        self.chosen: int | None = None
+        """The number of the entry whose line is selected: a call or a thought."""
+        self.chosen_call: Call | None = None
+        """The call that is selected in all panes."""
+        self.held_call: Call | None = None
+        """The failed call whose detail stays open."""
+        self.has_numbers = True
+        """Whether the lines of calls show the numbers of the calls."""
+        self._pane = pane
+        self._blocks = blocks
+        self._layout = layout
+        self._calls = calls
+        self._entries: EntryRenderer | None = None
+        self._strips: LRUCache[int, list[Strip]] = LRUCache(_KEPT_BLOCKS)
+        self._query: Query | None = None
+        self._current: tuple[int, int] | None = None
+        self._spans: LRUCache[int, Spans] = LRUCache(_KEPT_BLOCKS)
+
+    def show(self, blocks: BlockList, layout: BlockLayout, calls: Sequence[Call], first: int) -> None:
+        """Draw other blocks from now on; those before block number `first` are the same as before."""
+        self._blocks, self._layout, self._calls = blocks, layout, calls
+        self.forget_from(first)
+
+    def line(self, index: int, row: int, width: int) -> Strip:
+        """Return a row of a block; a negative row is in the gap above it: the rule or a blank line."""
+        if row < 0:
+            return self._gap_row(index, row, width)
+        strips = self._rows_of(index, width)
+        if row >= len(strips):
+            return Strip.blank(width)
+        return self._with_marks(strips[row], index, row) if self._query else strips[row]
+
+    def cached(self, index: int) -> list[Strip]:
+        """Return the lines of a block's text, from the cache if possible."""
+        strips = self._strips.get(index)
+        if strips is None:
+            strips = self._strips[index] = self.render(index)
+        return strips
+
+    def render(self, index: int) -> list[Strip]:
+        """Render the lines of a block's text, without the cache."""
+        block = self._blocks[index]
+        if self._entries is None:
+            self._entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
+        width = max(self._layout.width - self._layout.subagents.indent(block.entry), 1)
+        if block.is_joined:
+            return self._entries.render_pieces(block.entry, block.start, block.end, width)
+        return self._entries.render(block.entry, block.start, block.end, width, is_code=bool(block.is_code))
+
+    def forget_from(self, first: int) -> None:
+        """Remove the blocks from number `first` on from the cache."""
+        for kept in (self._strips, self._spans):
+            for index in [index for index in kept.keys() if index >= first]:  # noqa: SIM118 - no mapping
+                kept.discard(index)
+
+    def forget_styles(self) -> None:
+        """Clear the cache, because the theme has changed."""
+        self._entries = None
+        self._strips.clear()
+
+    def mark(self, query: Query | None, current: tuple[int, int] | None) -> None:
+        """Highlight the matches of a query in all lines returned from now on.
+
+        Args:
+            query: The query; None removes the highlights.
+            current: The block index of the current match, and its number in the block; it has another style.
+        """
+        if query is not self._query:
+            self._spans.clear()
+        self._query, self._current = query, current
+
+    def spans_of(self, index: int) -> Spans:
+        """Return the matches of the query in the lines of a block; a call's line is never cached."""
+        if self._query is None:
+            return []
+        block = self._blocks[index]
+        spans = self._spans.get(index)
+        if spans is None:
+            texts = [strip.text for strip in self._rows_of(index, self._layout.width)]
+            head = self._layout.head_rows(index)
+            is_titled = block.start == 0 and block.entry.kind is Kind.REASONING
+            for row in range(min(head + is_titled, len(texts))):
+                texts[row] = ""  # the title was added by agentwatch and is not searched
+            if block.entry.call is not None and len(texts) > head:
+                texts[head] = self._without_number(texts[head], block.entry, block.entry.call)
+            spans = _found(self._query, texts)
+            if block.entry.kind is not Kind.CALL:
+                self._spans[index] = spans
+        return spans
+
+    def _rows_of(self, index: int, width: int) -> list[Strip]:
+        """Return the lines of a block; those of calls, titles and folded entries are rendered each time."""
+        entry = self._blocks[index].entry
+        subagents = self._layout.subagents
+        root = subagents.root(entry)
+        if root is None:
+            return self._rows_of_entry(index, entry, width)
+        head = []
+        is_hidden = subagents.is_hidden(entry)
+        if subagents.is_head(entry, index):
+            words = subagents.words(root, self._calls, max(width - _HEAD_INDENT, 1))
+            line = self._pane.strip_of([(SafeText(" " * _HEAD_INDENT), "plain"), (words, "muted")])
+            if entry.number == self.chosen and (is_hidden or entry.kind not in _MARKED):
+                line = laid_over(line, self._pane.line_style("chosen"), width)
+            elif is_hidden and self.chosen_call and subagents.root_of(self.chosen_call) == root:
+                line = chosen_row(line.crop(1), self._pane, width)
+            head.append(line)
+        return head if is_hidden else [*head, *self._rows_of_entry(index, entry, width)]
+
+    def _rows_of_entry(self, index: int, entry: Entry, width: int) -> list[Strip]:
+        block, indent = self._blocks[index], self._layout.subagents.indent(entry)
+        if entry.call is not None:
+            return [self._call_row(entry.call, width, indent)]
+        if entry.kind is not Kind.REASONING or block.start:
+            strips = self.cached(index)
+        else:
+            is_folded = self._layout.is_folded(entry)
+            title = thinking_line(self._pane, entry, is_folded=is_folded)
+            if block.number == self.chosen:
+                title = laid_over(title, self._pane.line_style("chosen"), max(width - indent, 1))
+            strips = [title] if is_folded else [title, *self.cached(index)[1:]]
+        return [Strip.join([Strip.blank(indent), strip]) for strip in strips] if indent else strips
+
+    def _gap_row(self, index: int, row: int, width: int) -> Strip:
+        """Return a row above a block: the rule, the name of the subagent that begins, or a blank row."""
+        block = self._blocks[index]
+        if block.rule is not None and row == -(block.gap + 1) // 2:
+            return rule_line(self._pane, block.rule, width)
+        entry = block.entry
+        parent = entry.parent
+        is_change = parent is not None and index > 0 and self._blocks[index - 1].entry.parent != parent
+        if parent is None or not is_change or row != -1 or self._layout.head_rows(index):
+            return Strip.blank(width)
+        name = name_of(self._calls[parent - 1]) if parent else SafeText("subagent")
+        blanks = " " * max(self._layout.subagents.indent(entry) - _HEAD_INDENT, 0)
+        return self._pane.strip_of([(cut(SafeText(f"{blanks}{name}"), width), "muted")])
+
+    def _call_row(self, call: Call, width: int, indent: int) -> Strip:
+        """Return the line of a call, marked if it is selected or its detail stays open."""
+        strip = call_line(self._pane, call, self._number(call, width), max(width - indent, 5))
+        if indent:
+            strip = Strip.join([Strip.blank(indent), strip])
+        if self.chosen_call is not None and call.number == self.chosen_call.number:
+            return chosen_row(strip.crop(1), self._pane, width)
+        if self.held_call is not None and call.number == self.held_call.number:
+            return Strip.join([mark_strip(self._pane, "failed"), strip.crop(1)])
+        return strip
+
+    def _number(self, call: Call, width: int) -> SafeText:
+        """Return the number of a call, `#12 `, as a pane of `width` columns shows it."""
+        is_shown = self.has_numbers and width >= _LEAST_FOR_NUMBER
+        return SafeText(f"#{call.number} " if is_shown else "")
+
+    def _without_number(self, text: str, entry: Entry, call: Call) -> str:
+        """Return the line of a call with blanks instead of its number, which is not searched."""
+        indent = self._layout.subagents.indent(entry)
+        end = indent + SIGN_COLUMNS + len(self._number(call, self._layout.width))
+        return " " * end + text[end:]
+
+    def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
+        for number, pieces in enumerate(self.spans_of(index)):
+            style = "selected" if self._current == (index, number) else "chosen"
+            for piece_row, start, end in pieces:
+                if piece_row == row:
+                    strip = marked(strip, start, end, self._pane.line_style(style))
+        return strip
+
+
+def _found(query: Query, texts: list[str]) -> Spans:
+    """Return the pieces of each match in wrapped lines."""
+    spans: Spans = []
+    starts = [0]
+    for text in texts:
+        starts.append(starts[-1] + len(text) + 1)
+    row = 0
+    for hit in query.shown_pattern().finditer("\n".join(texts)):
+        while starts[row + 1] <= hit.start():
+            row += 1
+        pieces, last = [], row
+        while last < len(texts) and starts[last] < hit.end():
+            start = max(hit.start() - starts[last], 0)
+            end = min(hit.end() - starts[last], len(texts[last].rstrip()))
+            if last > row:
+                start = len(texts[last]) - len(texts[last].lstrip(" ▌"))
+            if start < end:
+                pieces.append((last, start, end))
+            last += 1
+        spans.append(pieces)
+    return spans

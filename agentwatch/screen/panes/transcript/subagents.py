@@ -1,0 +1,172 @@
+"""The entries of subagents: folded into one line until the user opens them."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from agentwatch.session import Call, Entry, Kind
+from agentwatch.session.actions import action, target
+from agentwatch.session.events import Outcome
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line
+
+_INDENT = 4
+_MOST_LEVELS = 3
+"""Subagents of subagents are not indented any further."""
+_NAME_COLUMNS = 40
+UNKNOWN_PARENT = 0
+"""The parent of an entry whose call is not in the recording. There is no line to fold such entries under."""
+
+
+class Tally:
+    """The entries of the subagent of one call of the main agent, and of the subagents that it started."""
+
+    __slots__ = ("_calls", "_messages", "blocks", "head")
+
+    def __init__(self) -> None:
+        self.head: int | None = None
+        """The index of the first block. The line of all of them is above it."""
+        self.blocks = array("I")
+        """The indices of all blocks."""
+        self._calls = array("I")
+        """The numbers of the calls."""
+        self._messages = array("I")
+        """The numbers of the entries with messages."""
+
+    @property
+    def calls(self) -> int:
+        """The number of calls."""
+        return len(self._calls)
+
+    @property
+    def messages(self) -> int:
+        """The number of messages."""
+        return len(self._messages)
+
+    @property
+    def last_call(self) -> int:
+        """The number of the newest call; 0 without a call."""
+        return self._calls[-1] if self._calls else 0
+
+    def add(self, entry: Entry) -> None:
+        """Count a new entry."""
+        if entry.kind is Kind.CALL and entry.call is not None:
+            self._calls.append(entry.call.number)
+        elif entry.kind is Kind.ANSWER:
+            self._messages.append(entry.number)
+
+    def prefix(self, calls: int, entries: int, blocks: int) -> Tally:
+        """Return the tally of the first calls, entries and blocks of the session."""
+        prefix = Tally()
+        prefix.blocks = self.blocks[: bisect_left(self.blocks, blocks)]
+        prefix._calls = self._calls[: bisect_right(self._calls, calls)]
+        prefix._messages = self._messages[: bisect_left(self._messages, entries)]
+        prefix.head = self.head if prefix.blocks else None
+        return prefix
+
+
+class Subagents:
+    """Knows which entries belong to which call of the main agent, and which of these are open.
+
+    All entries below one call of the main agent are folded and opened together.
+    """
+
+    def __init__(self) -> None:
+        self._roots: dict[int, int] = {}
+        """By the number of a call that a subagent made: the call of the main agent that it belongs to."""
+        self._levels: dict[int, int] = {}
+        self._tallies: dict[int, Tally] = {}
+        self._open: set[int] = set()
+
+    def prefix(self, calls: int, entries: int, blocks: int) -> Subagents:
+        """Return the subagents of the first calls, entries and blocks; what is open is the same in both."""
+        prefix = Subagents()
+        prefix._roots, prefix._levels, prefix._open = self._roots, self._levels, self._open
+        tallies = {root: tally.prefix(calls, entries, blocks) for root, tally in self._tallies.items()}
+        prefix._tallies = {root: tally for root, tally in tallies.items() if tally.calls or tally.blocks}
+        return prefix
+
+    def root(self, entry: Entry) -> int | None:
+        """Return the number of the main agent's call that an entry is below; None for its own entries."""
+        return None if entry.parent is None else self._roots.get(entry.parent, entry.parent)
+
+    def root_of(self, call: Call) -> int | None:
+        """Return the number of the main agent's call that a call is below; None for its own calls."""
+        return self._roots.get(call.number)
+
+    def tally(self, root: int) -> Tally | None:
+        """Return the entries below a call of the main agent; None if it has no subagent."""
+        return self._tallies.get(root)
+
+    def is_hidden(self, entry: Entry) -> bool:
+        """Return whether an entry is folded."""
+        root = self.root(entry)
+        return root is not None and root != UNKNOWN_PARENT and root not in self._open
+
+    def is_head(self, entry: Entry, index: int) -> bool:
+        """Return whether a block of an entry has the line of all of them above it."""
+        root = self.root(entry)
+        return bool(root) and root is not None and self._tallies[root].head == index
+
+    def indent(self, entry: Entry) -> int:
+        """Return by how many columns an entry is indented."""
+        if entry.parent is None:
+            return 0
+        return _INDENT * min(self._levels.get(entry.parent, 0) + 1, _MOST_LEVELS)
+
+    def begin(self, entry: Entry) -> None:
+        """Count a new entry."""
+        root = self.root(entry)
+        if root is None or entry.parent is None:
+            return
+        tally = self._tallies.setdefault(root, Tally())
+        if entry.kind is Kind.CALL and entry.call is not None:
+            self._roots[entry.call.number] = root
+            self._levels[entry.call.number] = self._levels.get(entry.parent, 0) + 1
+        tally.add(entry)
+
+    def add_block(self, entry: Entry, index: int) -> None:
+        """Add a block of an entry."""
+        root = self.root(entry)
+        if root is not None:
+            tally = self._tallies[root]
+            tally.blocks.append(index)
+            tally.head = index if tally.head is None else tally.head
+
+    def drop_block(self, entry: Entry) -> None:
+        """Remove the last block, which belongs to this entry."""
+        root = self.root(entry)
+        if root is not None:
+            tally = self._tallies[root]
+            tally.head = None if tally.head == tally.blocks.pop() else tally.head
+
+    def turn(self, root: int) -> None:
+        """Open the entries below a call, or fold them."""
+        self._open ^= {root}
+
+    def words(self, root: int, calls: Sequence[Call], width: int) -> SafeText:
+        """Return the line of the entries below a call.
+
+        Examples: `▸ Find the callers · 14 calls, 3 messages`, and with the newest call while it runs.
+
+        Args:
+            root: The number of the call.
+            calls: The calls of the session.
+            width: The available columns.
+        """
+        call, tally = calls[root - 1], self._tallies[root]
+        counts = [plural(tally.calls, "call")] if tally.calls else []
+        counts += [plural(tally.messages, "message")] if tally.messages else []
+        words = (
+            f"{'▾' if root in self._open else '▸'} {name_of(call)} · {', '.join(counts) or 'no calls yet'}"
+        )
+        if call.outcome is Outcome.RUNNING and tally.last_call:
+            words += f" · {action(calls[tally.last_call - 1])}"
+        return cut(SafeText(words), width)
+
+
+def name_of(call: Call) -> SafeText:
+    """Return the name of the subagent of a call: what it is to do."""
+    return cut(target(call) or safe_line(call.tool) or SafeText("subagent"), _NAME_COLUMNS)

@@ -1,0 +1,281 @@
+"""Lays out the blocks of a transcript in a pane: heights are estimates until their blocks come into view."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from textual.strip import Strip
+
+from agentwatch.screen.panes.transcript.blocks import Blocks
+from agentwatch.screen.panes.transcript.renderer import BlockRenderer
+from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.session import Entry, Session
+from agentwatch.session.actions import ended_ms
+from agentwatch.text.safe import SafeText
+from agentwatch.text.times import time_of_day
+
+_SLICE_SECONDS = 0.008
+_MOST_MEASURED = 200
+"""A transcript of at most this number of blocks is measured whole, so that its scroll bar is exact. It takes
+0.1 s, in slices."""
+
+
+class BlockViewport:
+    """Cuts a session's transcript into blocks, measures the visible ones, and keeps their lines in place.
+
+    A block has an estimated height until it is visible. Of a long transcript nothing else is measured: all of
+    it would take 28 s per million tokens.
+    """
+
+    def __init__(self, pane: LineView, session: Session) -> None:
+        """Show the transcript of `session` in `pane`, which scrolls and draws the lines.
+
+        Args:
+            pane: The pane.
+            session: The session.
+        """
+        self._pane = pane
+        self._session = session
+        self._newest = self.blocks = Blocks(session.transcript)
+        """The blocks of the newest moment, and those that are shown."""
+        self._is_measuring = False
+        self._measured = 0
+        """Every block before this index is measured, if the transcript is short."""
+        self._same = 0
+        """The number of blocks that are the same in both."""
+        self.layout = self.blocks.layout
+        self.renderer = BlockRenderer(pane, self.blocks.all, self.layout, session.calls)
+
+    @property
+    def every(self) -> tuple[Blocks, ...]:
+        """The blocks of the newest moment, and those that are shown if they are others."""
+        return (self._newest,) if self._newest is self.blocks else (self._newest, self.blocks)
+
+    def show(self, session: Session) -> None:
+        """Show the transcript of another moment of the same session."""
+        is_newest = session.transcript is self._newest.all.transcript
+        before = self._same if self.blocks is not self._newest else len(self._newest.all)
+        self.blocks = self._newest if is_newest else self._newest.prefix(session.transcript)
+        self.layout, self._session = self.blocks.layout, session
+        self._same = len(self.blocks.all)
+        first = min(self._same, before)
+        self.renderer.show(self.blocks.all, self.layout, session.calls, first)
+        self.forget_from(first)
+        self.blocks.take(folds=True)
+        self._pane.painter.forget()
+
+    def take_newest(self, seconds: float) -> None:
+        """Cut the newest entries into blocks, for about `seconds`, while an earlier moment is shown."""
+        if self.blocks is not self._newest and self._newest.is_behind:
+            self._newest.take(folds=True, seconds=seconds)
+
+    def take(self, width: int, seconds: float) -> bool:
+        """Cut entries into blocks before the pane is shown.
+
+        Args:
+            width: The width that the pane will have, in columns.
+            seconds: The approximate time limit; 250,000 blocks take 700 ms.
+
+        Returns:
+            Whether the whole transcript is cut.
+        """
+        self.layout.width = width
+        self.blocks.take(folds=True, seconds=seconds)
+        return not self.blocks.is_behind
+
+    @property
+    def taken_percent(self) -> int:
+        """The percentage of the session's entries that are cut into blocks."""
+        return 100 * self.blocks.entry_count // max(len(self._session.transcript), 1)
+
+    def sync(self) -> bool:
+        """Cut new text into blocks; return whether the pane was redrawn."""
+        first_changed = self.blocks.take(folds=self._pane.following, seconds=_SLICE_SECONDS)
+        has_changed = first_changed < len(self.blocks.all)
+        if has_changed:
+            self.forget_from(first_changed)
+        if has_changed or self.measure_view():
+            self._pane.show_lines()  # measures what is in view
+            return True
+        return False
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether there is text that is not cut into blocks, or a block of a short transcript to measure."""
+        count = len(self.blocks.all) if self.layout.width else 0
+        return self.blocks.is_behind or self._measured < count <= _MOST_MEASURED
+
+    def settle_some(self) -> None:
+        """Cut remaining text into blocks, or else measure blocks of a short transcript, for about 8 ms."""
+        if self.blocks.is_behind:
+            if not self.sync():
+                self._pane.refresh()
+        elif self.is_unsettled:
+            place, until = self._place(), perf_counter() + _SLICE_SECONDS
+            while self.is_unsettled:
+                if not self.layout.is_measured(self._measured):
+                    self.measure(self._measured)
+                self._measured += 1
+                if perf_counter() >= until:
+                    break
+            self._stay_at(place)
+            self._pane.show_lines()
+
+    def wrap(self, width: int) -> None:
+        """Wrap the blocks to a new width; the text at the top of the viewport stays there approximately."""
+        if self.layout.width == width:
+            return
+        place = self._place()
+        for blocks in self.every:
+            blocks.layout.width = width
+        self.forget_from(0)
+        if place is not None:
+            index, row, height = place
+            self.measure(index)
+            row = row * self.blocks.all[index].height // height if row > 0 else row
+            self._pane.settle_at(self.layout.line_of(index, row))
+        self.measure_view()
+        self._pane.show_lines()
+
+    def forget_from(self, first: int) -> None:
+        """Discard rendered lines from block `first` on."""
+        self._measured = min(self._measured, first)
+        self.renderer.forget_from(first)
+        self._pane.painter.forget_from(self.layout.top(first) if first else 0)
+
+    def mark_new(self, at_ms: int) -> None:
+        """Draw a rule with `new since` and this time above the next entry, and remove an earlier rule."""
+        index = self.blocks.mark_new(SafeText(f"new since {time_of_day(at_ms)[:5]}"))
+        if index is not None:
+            self.forget_from(index)
+            self._pane.show_lines()
+
+    def measure(self, index: int) -> None:
+        """Replace the estimated height of a visible block by its exact height."""
+        more = self.layout.set_height(index, len(self.renderer.cached(index)) + self.layout.head_rows(index))
+        top = self.layout.top(index) if index else 0
+        if more:
+            self.count_as_old(top, more)
+            self._pane.move_selection(self.layout.top(index + 1) - more, more)
+        self._pane.painter.forget_from(top)
+
+    def count_as_old(self, top: int, lines: int) -> None:
+        """Do not count the lines that a re-measured block gains as new content.
+
+        Args:
+            top: The line at which the block begins; blocks below the end that the user left do count.
+            lines: The number of lines that it gained.
+        """
+        pane = self._pane
+        if not pane.following and top < pane.count_when_unfollowed:
+            pane.count_when_unfollowed += lines
+
+    def measure_view(self, fixed: int = 0) -> bool:
+        """Measure the visible blocks until all are measured; return whether any was not.
+
+        A measured block may be shorter than estimated, so that others become visible.
+
+        Args:
+            fixed: The row of the viewport whose line stays there, unless the end is followed.
+        """
+        if self._is_measuring:  # keeping a line in its row shows the lines, which measures them
+            return False
+        self._is_measuring = True
+        has_measured, pane = False, self._pane
+        if self.layout.width and pane.following:
+            has_measured = self._measure_end(pane.scrollable_content_region.height)
+        while self.layout.width and not pane.following:
+            pending = next((index for index in self.in_view() if not self.layout.is_measured(index)), None)
+            if pending is None:
+                break
+            place = self._place(fixed)
+            self.measure(pending)
+            self._stay_at(place, fixed)
+            has_measured = True
+        self._is_measuring = False
+        return has_measured
+
+    def _measure_end(self, height: int) -> bool:
+        """Measure the last blocks, of which `height` lines are in view; return whether any was not."""
+        has_measured, layout = False, self.layout
+        index = len(self.blocks.all)
+        while index and height > 0:
+            index -= 1
+            if not layout.is_measured(index):
+                self.measure(index)
+                has_measured = True
+            height -= layout.span(index)
+        return has_measured
+
+    def in_view(self, top: int | None = None) -> range:
+        """Return the indices of the visible blocks; `top` is the first visible line (default: the pane's)."""
+        if not self.layout.line_count():
+            return range(0)
+        first = self._pane.scroll_offset.y if top is None else top
+        last = min(first + self._pane.scrollable_content_region.height, self.layout.line_count() - 1)
+        return range(self.layout.at(min(first, last))[0], self.layout.at(last)[0] + 1)
+
+    def _place(self, fixed: int = 0) -> tuple[int, int, int] | None:
+        """Return the block and its row at a row of the viewport, and its height; None if following."""
+        if self._pane.following or not self.layout.line_count():
+            return None
+        index, row = self.layout.at(min(self._pane.scroll_offset.y + fixed, self.layout.line_count() - 1))
+        return index, row, self.blocks.all[index].height
+
+    def _stay_at(self, place: tuple[int, int, int] | None, fixed: int = 0) -> None:
+        """Keep a row at a row of the viewport; within its block it is counted from the end."""
+        if place is not None:
+            index, row, height = place
+            self._pane.show_lines(redraw=False)
+            row = row + self.blocks.all[index].height - height if row > 0 else row
+            line = max(self.layout.line_of(index, row) - fixed, 0)
+            if line != self._pane.scroll_offset.y:
+                self._pane.settle_at(line)
+
+
+# The column of the transcript that shows the time at which each entry began.
+
+_TIME_COLUMNS = 9
+
+
+class TimeGutter:
+    """A column for the time at which each entry began; it is 9 columns wide, or hidden."""
+
+    def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
+        self._pane = pane
+        self._viewport = viewport
+        self.columns = 0
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the times are shown."""
+        return self.columns > 0
+
+    def show(self, shown: bool) -> None:
+        """Show or hide the times; the text at the top of the viewport stays there."""
+        self.columns = _TIME_COLUMNS if shown else 0
+        self.wrap()
+
+    def wrap(self) -> None:
+        """Wrap the transcript to the width beside the times."""
+        if width := self._pane.scrollable_content_region.width:
+            self._viewport.wrap(max(width - self.columns, 1))
+            self._pane.painter.forget()
+            self._pane.refresh()
+
+    def beside(self, strip: Strip, entry: Entry, *, is_first: bool) -> Strip:
+        """Return a line of an entry with the gutter before it; the time is in the entry's first line."""
+        if not self.columns:
+            return strip
+        began_ms = _began_ms(entry) if is_first else None
+        time = "" if began_ms is None else time_of_day(began_ms)
+        return Strip.join([self._pane.strip_of([(SafeText(f"{time:<{_TIME_COLUMNS}}"), "muted")]), strip])
+
+
+def _began_ms(entry: Entry) -> int | None:
+    """Return when an entry began, in ms since the epoch; None if unknown."""
+    call = entry.call
+    if call is None:
+        return entry.started_ms
+    started = call.started.seen_ms if call.started is not None else None
+    return call.started_ms or started or ended_ms(call)

@@ -1,0 +1,223 @@
+"""The app that shows a session, and its quit dialogs."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Iterable
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import SystemCommand
+from textual.binding import ActiveBinding, Binding, BindingType
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+from agentwatch.base.config import Config
+from agentwatch.feed import Feed
+from agentwatch.feed.playhead import Replay
+from agentwatch.screen.screens.session.screen import WatchScreen, first_shown
+from agentwatch.screen.terminal.base_app import Result, TerminalApp
+from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.keymap import key_label
+from agentwatch.sources.source import Source
+from agentwatch.text.safe import SafeText, safe_line
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.moments import Asked
+    from agentwatch.screen.screens.session.leave import LeaveChoice
+    from agentwatch.screen.screens.sessions.app import OpenSession
+
+
+# What every app does that shows sessions: focus, suspending, help, the palette, and the keys that quit.
+
+_COLLECT_SECONDS = 0.3
+"""The time after which the memory of a closed session is collected: the screen below it is drawn by then."""
+
+
+class SessionApp(TerminalApp[Result]):
+    """An app that shows sessions, each in a screen of its own."""
+
+    _being_closed = 0
+    """The number of sessions that are being closed."""
+
+    @property
+    def session_screen(self) -> WatchScreen | None:
+        """The screen of the session that is open, below its dialogs; None if none is open."""
+        return next((screen for screen in self.screen_stack if isinstance(screen, WatchScreen)), None)
+
+    async def close_session(self, session: OpenSession) -> None:
+        """Remove the screen of a session, and close the session."""
+        while self.session_screen is not None:
+            await self.pop_screen()
+        self._being_closed += 1
+        await asyncio.to_thread(session.close)
+        self._being_closed -= 1
+        self.set_timer(_COLLECT_SECONDS, gc.collect)
+
+    def on_app_blur(self) -> None:
+        """Record what the user has seen of the session, because the terminal lost the focus."""
+        if (screen := self.session_screen) is not None:
+            screen.app_blurred()
+
+    def on_app_focus(self) -> None:
+        """Show what happened in the session while the terminal did not have the focus."""
+        if (screen := self.session_screen) is not None:
+            screen.app_focused()
+
+    def action_suspend_process(self) -> None:
+        """Suspend the job; restore the terminal's title first."""
+        if (screen := self.session_screen) is not None:
+            screen.notices.rest()
+        super().action_suspend_process()
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Yield the commands of the palette: what the keys do now, each with its keys, and the themes."""
+        keys: dict[tuple[str, DOMNode], list[str]] = {}
+        actions: dict[tuple[str, DOMNode], ActiveBinding] = {}
+        for key, active in screen.active_bindings.items():
+            if active.binding.id is not None and active.enabled:
+                actions.setdefault((active.binding.action, active.node), active)
+                keys.setdefault((active.binding.action, active.node), []).append(key_label(key))
+        for (action, node), active in actions.items():
+            words = active.binding.tooltip or active.binding.description
+            yield SystemCommand(
+                words, " ".join(keys[action, node]), partial(self.run_action, action, default_namespace=node)
+            )
+        yield SystemCommand("Change the theme", "until agentwatch ends", self.action_change_theme)
+
+    def action_help(self) -> None:
+        """Show the help, with every key as it is bound."""
+        from agentwatch.screen.screens.session.help import Help
+
+        self.push_screen(Help(self.config.keys))
+
+    def action_leave(self) -> None:
+        """Quit."""
+        raise NotImplementedError
+
+    def action_help_quit(self) -> None:
+        """Treat ctrl+c as `leave` when no text is selected."""
+        self.action_leave()
+
+    async def action_quit(self) -> None:
+        """Treat ctrl+q and the palette's Quit as `leave`."""
+        self.action_leave()
+
+
+class Leave(Enum):
+    """How the screen was left."""
+
+    OVER = "over"
+    """No agent that agentwatch started is running any more."""
+    RUNNING = "running"
+    """The agent that agentwatch started is still running, by the user's choice."""
+
+
+class AgentwatchApp(SessionApp[Leave]):
+    """Shows one session until the user quits."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "C",
+            "continue",
+            "Continue",
+            show=False,
+            id="continue-agent",
+            tooltip="Continue an agent that a rule has paused",
+        ),
+    ]
+
+    def __init__(
+        self,
+        source: Source,
+        feed: Feed,
+        held: HeldSignals,
+        config: Config | None = None,
+        replay: Replay | None = None,
+        asked: Asked | None = None,
+        *,
+        no_color: bool = False,
+    ) -> None:
+        """Create the app.
+
+        Args:
+            source: Where the recording comes from; it stops the agent on request.
+            feed: Reads the recording into the session that is shown.
+            held: The signals that arrived before the app runs; they are handled first.
+            config: The user's configuration; None uses the defaults.
+            replay: How to replay the recording; None to show it.
+            asked: What the command line asks of the moment; None if it asks nothing.
+            no_color: Whether to draw without colours.
+        """
+        super().__init__(held, config, no_color=no_color)
+        self._source = source
+        self._feed = feed
+        self._replay, self._asked = replay, asked
+
+    def get_default_screen(self) -> WatchScreen:
+        """Return the session's screen."""
+        is_replayed = self._replay is not None
+        return WatchScreen(
+            self._source,
+            first_shown(self._source, self._feed, is_replayed=is_replayed),
+            self._replay,
+            self._asked,
+            config=self.config,
+            write=self.write_to_terminal,
+        )
+
+    def on_watch_screen_file_replaced(self) -> None:
+        """End: whoever opened the file opens it again."""
+        self.exit()
+
+    def action_leave(self) -> None:
+        """Quit; if the agent or a process that it started is still running, ask whether to stop it."""
+        from agentwatch.screen.screens.session.leave import LeaveDialog
+
+        survivors = self._source.survivors()
+        rule = "" if self._source.pausing is None else self._source.pausing.rule
+        if rule:
+            from agentwatch.rules.alarms.words import rule_words
+
+            headline = SafeText(f"The agent is paused by {rule_words(rule)}. If you leave it, it continues.")
+            self.push_screen(LeaveDialog(headline), self._leave_agent)
+        elif self._source.runs_agent:
+            self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
+        elif survivors:
+            question = SafeText("The agent left processes running:")
+            named = [safe_line(f"{survivor.pid} {survivor.name}") for survivor in survivors]
+            self.push_screen(LeaveDialog(question, named), self._leave_survivors)
+        else:
+            self.exit(Leave.OVER)
+
+    def action_continue(self) -> None:
+        """Continue the agent, if a rule has paused it."""
+        pausing = self._source.pausing
+        is_resumed = pausing is not None and pausing.resume()
+        self.notify("the agent continues" if is_resumed else "no rule has paused the agent", markup=False)
+
+    def _leave_agent(self, choice: LeaveChoice | None) -> None:
+        from agentwatch.screen.screens.session.leave import LeaveChoice
+
+        if choice is LeaveChoice.KEEP:
+            self.exit(Leave.RUNNING)
+        elif choice is LeaveChoice.STOP:
+            self._stop("stopping the agent …")
+
+    def _leave_survivors(self, choice: LeaveChoice | None) -> None:
+        from agentwatch.screen.screens.session.leave import LeaveChoice
+
+        if choice is LeaveChoice.KEEP:
+            self.exit(Leave.OVER)
+        elif choice is LeaveChoice.STOP:
+            self._stop("stopping the agent's processes …")
+
+    def _stop(self, message: str) -> None:
+        self.notify(message, markup=False, timeout=10)
+        self.run_worker(self._stop_agent, thread=True)
+
+    def _stop_agent(self) -> None:
+        self._source.stop()
+        self.call_from_thread(self.exit, Leave.OVER)

@@ -1,0 +1,637 @@
+"""Where enter leads in the goto box, and the words for it."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from time import perf_counter
+from typing import ClassVar, NamedTuple
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from agentwatch.analysis.markers import Marker, MarkerKind, Markers
+from agentwatch.analysis.moments import End, Named, Problem, offset_of, parse
+from agentwatch.feed.timeline import Timeline
+from agentwatch.recording.bookmarks import Bookmark, Bookmarks
+from agentwatch.screen.widgets.input_bar import LineInput
+from agentwatch.screen.widgets.line_view import RowView, Spans
+from agentwatch.session import Kind, Session
+from agentwatch.session.actions import shown_target
+from agentwatch.session.events import ToolKind
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.times import time_of_day
+
+# The marked moments of a session in words: the user's bookmarks, and the moments that mark themselves.
+
+_TOOL_COLUMNS = 12
+_MOST_PROMPT = 200
+_STEP_SECONDS = 0.03
+"""Markers that are not read yet are read for this time before a step: 10,000 calls."""
+_SIGN = SafeText("◈")
+
+
+class Mark(NamedTuple):
+    """A marked moment, in words."""
+
+    offset: int
+    """The moment: the number of bytes of the recording before it."""
+    time: SafeText
+    """The recorded time of day; without times, the share of the recording before the moment."""
+    sign: SafeText
+    style: str
+    """The style of the sign."""
+    words: SafeText
+    bookmark: Bookmark | None = None
+    """The bookmark, if the user has set it."""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.time, self.sign, self.words)))
+
+
+class Marks:
+    """The marked moments of a session, for the keys that set them and go to them, and for the goto box."""
+
+    def __init__(self, session: Session, bookmarks: Bookmarks, markers: Markers, timeline: Timeline) -> None:
+        """Create the marks of a session.
+
+        Args:
+            session: The session as far as it was read, not that of an earlier moment.
+            bookmarks: The user's bookmarks.
+            markers: The moments that mark themselves.
+            timeline: The times of the recording.
+        """
+        self.session = session
+        self.bookmarks = bookmarks
+        self.markers = markers
+        self.timeline = timeline
+
+    def update(self, seconds: float) -> bool:
+        """Read calls that have ended, for about this time; return whether more are left."""
+        until = perf_counter() + seconds
+        while is_more := self.markers.update():
+            if perf_counter() >= until:
+                break
+        return is_more
+
+    def toggle(self, offset: int) -> SafeText:
+        """Set a bookmark at a moment, or remove the one that is there; return what happened, for a toast."""
+        is_set = self.bookmarks.toggle(offset, self.timeline.ms_at(offset))
+        warning = safe_line(self.bookmarks.take_warning())
+        if is_set:
+            return SafeText(f"bookmark at {self.time(offset)} · {warning or 'press : to name it'}")
+        return warning or SafeText("bookmark removed · b sets it again")
+
+    def name(self, offset: int, name: str) -> SafeText:
+        """Name the bookmark at a moment, or set one with this name; return what happened, for a toast."""
+        bookmarks, ms = self.bookmarks, self.timeline.ms_at(offset)
+        if not bookmarks.rename(offset, name) and not bookmarks.toggle(offset, ms, name):
+            return safe_line(bookmarks.take_warning()) or SafeText("no line of the recording ends there")
+        words = f"{bookmark_words(name)} at {self.time(offset)}"
+        warning = safe_line(bookmarks.take_warning())
+        return SafeText(f"{words} · {warning}" if warning else words)
+
+    def step(self, offset: int, direction: int) -> Mark | None:
+        """Return the next (1) or previous (-1) marked moment; None without one."""
+        self.update(_STEP_SECONDS)
+        self.bookmarks.refresh()
+        if direction > 0:
+            bookmark, marker = self.bookmarks.next(offset), self.markers.next(offset)
+        else:
+            bookmark, marker = self.bookmarks.previous(offset), self.markers.previous(offset)
+        if bookmark is None or (marker is not None and (bookmark.offset - marker.offset) * direction > 0):
+            return None if marker is None else self.of_marker(marker)
+        return self.of_bookmark(bookmark)
+
+    def of_bookmark(self, bookmark: Bookmark) -> Mark:
+        """Return a bookmark in words: `◈ bookmark "before the rewrite"`."""
+        words = bookmark_words(bookmark.name)
+        return Mark(bookmark.offset, self.time(bookmark.offset), _SIGN, "accent", words, bookmark)
+
+    def of_marker(self, marker: Marker) -> Mark:
+        """Return a marker in words: `✗ #15 pytest -q`, `#17 edit tidepool/nearest.py`."""
+        sign, style = _sign(marker)
+        return Mark(marker.offset, self.time(marker.offset), sign, style, self.words(marker))
+
+    def words(self, marker: Marker) -> SafeText:
+        """Return the words of a marker: the call and the verdict on it, or the prompt of a turn."""
+        if marker.kind is MarkerKind.TURN:
+            return self._prompt(marker.number)
+        call = self.session.calls[marker.number - 1]
+        tool = "" if call.kind is ToolKind.EXECUTE else f"{cut(safe_line(call.tool), _TOOL_COLUMNS)} "
+        words = f"#{marker.number} {tool}{shown_target(call)}".rstrip()
+        return SafeText(f"{words} ({safe_line(marker.verdict.words)})" if marker.verdict else words)
+
+    def _prompt(self, number: int) -> SafeText:
+        """Return the beginning of the prompt with which a turn began; `turn` without a prompt."""
+        entry = self.session.transcript[number]
+        if entry.kind is not Kind.PROMPT:
+            return SafeText("turn")
+        text = entry.content.part(0, _MOST_PROMPT)
+        return safe_line(text.strip().partition("\n")[0])
+
+    def time(self, offset: int) -> SafeText:
+        """Return the time of a moment: `14:03:07`, or `42 %` of a recording without times."""
+        timeline = self.timeline
+        if timeline.first_ms is None:
+            return SafeText(f"{100 * min(offset, timeline.size) // max(timeline.size, 1)} %")
+        ms = timeline.ms_at(offset)
+        return SafeText(time_of_day(timeline.first_ms if ms is None else ms))
+
+
+def _sign(marker: Marker) -> tuple[SafeText, str]:
+    """Return the sign of a marker, and the style of the sign."""
+    if marker.kind is MarkerKind.TURN:
+        return SafeText("›"), "prompt"
+    is_red = marker.kind is MarkerKind.FAILURE if marker.verdict is None else marker.verdict.is_red
+    if is_red:
+        return SafeText("✗"), "failed"
+    return (SafeText(" "), "plain") if marker.verdict is None else (SafeText("✓"), "succeeded")
+
+
+def bookmark_words(name: str) -> SafeText:
+    """Return `bookmark "before the rewrite"`, or `bookmark` without a name."""
+    return SafeText(f'bookmark "{safe_line(name)}"' if name else "bookmark")
+
+
+def step_words(mark: Mark | None, direction: int) -> SafeText:
+    """Return the toast for a step to a marked moment; `mark` is None if no moment is marked there."""
+    if mark is None:
+        where = "later" if direction > 0 else "earlier"
+        return SafeText(f"no {where} bookmark, failure, edit, verdict or turn")
+    return SafeText(f"{mark.sign} {mark.words} · {mark.time}".strip())
+
+
+# Finds the marked moments that match what was typed, for a few milliseconds at a time.
+
+_AT_ONCE = 32
+"""The number of markers that are read between two readings of the clock: 0.3 ms."""
+
+
+class MarkFilter:
+    """The bookmarks and markers that match all words: as a part of their text, or as the start of their time.
+
+    Each marker is put into words only while it is compared, or shown: 100,000 of them would take 20 MB.
+    """
+
+    def __init__(self, marks: Marks, text: str, first: Sequence[int] = (), start: int = 0) -> None:
+        """Create a filter that has compared no markers yet.
+
+        Args:
+            marks: The marked moments.
+            text: What was typed; without any word, every mark matches.
+            first: The indices of markers that are compared before those from `start` on.
+            start: The index of the first marker that is compared after those.
+        """
+        self._marks = marks
+        self.text = text
+        self._words = text.casefold().split()
+        self._found = array("I")
+        """The indices of the markers that match."""
+        self._first = first
+        self._compared = 0
+        """The number of `first` that were compared."""
+        self._from = start
+        """The index of the first marker that is neither compared nor in `first`."""
+        self._revision = marks.markers.revision
+        self._bookmarks: list[Bookmark] = []
+        self.refresh_bookmarks()
+
+    def __len__(self) -> int:
+        return len(self._bookmarks) + (len(self._found) if self._words else len(self._marks.markers))
+
+    def __getitem__(self, index: int) -> Mark:
+        if index < len(self._bookmarks):
+            return self._marks.of_bookmark(self._bookmarks[index])
+        index -= len(self._bookmarks)
+        return self._marks.of_marker(self._marks.markers[self._found[index] if self._words else index])
+
+    def retyped(self, text: str) -> MarkFilter:
+        """Return a filter for another text; if it continues this one, only what matches this is compared."""
+        is_narrower = self._words and text.startswith(self.text)
+        if not is_narrower or self._revision != self._marks.markers.revision:
+            return MarkFilter(self._marks, text)
+        return MarkFilter(self._marks, text, (*self._found, *self._first[self._compared :]), self._from)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all marks were compared."""
+        is_current = self._revision == self._marks.markers.revision
+        return not self._words or (is_current and self._from >= len(self._marks.markers) and not self._left)
+
+    def refresh_bookmarks(self) -> None:
+        """Compare the bookmarks again, of which there are few."""
+        self._bookmarks = [
+            each for each in self._marks.bookmarks if self._matches(bookmark_words(each.name), each.offset)
+        ]
+
+    def row_of_bookmark(self, offset: int) -> int | None:
+        """Return the index of the bookmark at a moment; None if it has none that matches."""
+        return next((at for at, each in enumerate(self._bookmarks) if each.offset == offset), None)
+
+    def row_of(self, mark: Mark) -> int | None:
+        """Return the present index of a mark, or of another one of the same kind at its moment."""
+        if mark.bookmark is not None:
+            return self.row_of_bookmark(mark.offset)
+        markers = self._marks.markers
+        row = index = markers.index_after(mark.offset - 1)
+        if self._words:
+            row = bisect_left(self._found, index)
+            index = self._found[row] if row < len(self._found) else len(markers)
+        is_there = index < len(markers) and markers[index].offset == mark.offset
+        return len(self._bookmarks) + row if is_there else None
+
+    def advance(self, seconds: float) -> None:
+        """Compare marks for about this time; at least a few."""
+        if self._revision != self._marks.markers.revision:
+            self._revision, self._from = self._marks.markers.revision, 0
+            self._first, self._compared = (), 0
+            del self._found[:]
+        until = perf_counter() + seconds
+        while not self.is_complete:
+            for index in self._next():
+                marker = self._marks.markers[index]
+                if self._matches(self._marks.words(marker), marker.offset):
+                    self._found.append(index)
+            if perf_counter() >= until:
+                break
+
+    @property
+    def _left(self) -> int:
+        """The number of `_first` that were not compared yet."""
+        return len(self._first) - self._compared
+
+    def _next(self) -> Sequence[int]:
+        """Return the markers to compare next."""
+        if self._left:
+            found = self._first[self._compared : self._compared + _AT_ONCE]
+            self._compared += len(found)
+            return found
+        start = self._from
+        self._from = min(start + _AT_ONCE, len(self._marks.markers))
+        return range(start, self._from)
+
+    def _matches(self, words: SafeText, offset: int) -> bool:
+        """Return whether each word is in the words of a mark, or begins the time of its moment."""
+        text = words.casefold()
+        missing = [word for word in self._words if word not in text]
+        if not all(word[0].isdecimal() for word in missing):
+            return False
+        time = self._marks.time(offset) if missing else ""
+        return all(time.startswith(word) for word in missing)
+
+
+HINT = SafeText("a time, +95s, -10s, #12, 50%, start, live, a name")
+_KEYS = SafeText("enter go · ctrl+r rename · ctrl+x delete")
+_PARTS = frozenset("0123456789:+-#%.TZsmh ")
+"""The characters of times, durations, calls and percentages: half of one is no mistake yet."""
+
+Goal = int | End | None
+"""A moment; `End.LIVE` for the live end, whose offset grows; None to stay."""
+
+
+class Note(NamedTuple):
+    """The line below the list."""
+
+    words: SafeText
+    is_problem: bool = False
+
+
+def goal_of(text: str, chosen: Mark | None, marks: Marks, moment: int) -> Goal | Problem:
+    """Return where enter leads; None if nothing is typed or selected.
+
+    Args:
+        text: What is typed.
+        chosen: The selected mark, which counts before the text.
+        marks: The marked moments of the session.
+        moment: The moment that is shown.
+    """
+    if chosen is not None:
+        return chosen.offset
+    if not text.strip():
+        return None
+    parsed = parse(text)
+    if isinstance(parsed, Problem) or parsed is End.LIVE:
+        return parsed
+    return offset_of(parsed, marks.session, marks.timeline, moment, marks.bookmarks.by_name())
+
+
+def suggested_row(found: MarkFilter, marks: Marks, moment: int) -> int | None:
+    """Return the row to select while the user has selected none; None for none.
+
+    It is the bookmark of the present moment while nothing is typed, and the bookmark whose name is typed. For
+    words that are no moment of the session, it is the first mark that matches: `09:14` is no moment of a
+    session that began at 09:14:06, and the start of the times of its marks.
+    """
+    if not found.text.strip():
+        return found.row_of_bookmark(moment)
+    parsed = parse(found.text)
+    exact = marks.bookmarks.by_name().get(parsed.name) if isinstance(parsed, Named) else None
+    row = None if exact is None else found.row_of_bookmark(exact)
+    is_moment = row is not None or not isinstance(goal_of(found.text, None, marks, moment), Problem)
+    return row if is_moment or not len(found) else 0
+
+
+def note_of(goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks: Marks) -> Note:
+    """Return the line below the list: where enter leads, what is wrong with the text, or what can be typed.
+
+    Args:
+        goal: Where enter leads.
+        found: The marks that match the text.
+        chosen: The selected mark.
+        marks: The marked moments of the session.
+    """
+    if isinstance(goal, Problem):
+        text = found.text.strip()
+        is_part = _PARTS.issuperset(text) or any(end.value.startswith(text.lower()) for end in End)
+        is_named = isinstance(parse(text), Named)
+        if (is_part and is_named) or not found.is_complete:
+            return Note(HINT)
+        words = SafeText(f"no marked moment matches {safe_line(text)}") if is_named else goal.words
+        return Note(words, is_problem=True)
+    if goal is None:
+        return Note(HINT)
+    if chosen is not None and chosen.bookmark is not None:
+        return Note(_KEYS)
+    where = "returns to live" if isinstance(goal, End) else f"goes to {marks.time(goal)}"
+    return Note(SafeText(f"enter {where} · ctrl+r names it"))
+
+
+# The list of marked moments in the goto box.
+
+_TIME = 8
+NONE = -1
+"""The row of the cursor while none is selected."""
+
+
+class MarkList(RowView, can_focus=False):
+    """One row per marked moment. The keys go to the input above it, which keeps the focus."""
+
+    def __init__(self, found: MarkFilter) -> None:
+        """Create the list.
+
+        Args:
+            found: The marks that are listed.
+        """
+        super().__init__("", id="marks")
+        self._found = found
+        self.is_picked = False
+        """Whether the user has selected the row, with a key or the mouse."""
+
+    @property
+    def picked(self) -> Mark | None:
+        """The mark that the user has selected; None if the user has selected none."""
+        return self.chosen if self.is_picked else None
+
+    @property
+    def chosen(self) -> Mark | None:
+        """The selected mark; None while none is selected."""
+        return self._found[self.cursor] if 0 <= self.cursor < self.line_count() else None
+
+    def line_count(self) -> int:
+        """Return the number of rows: one per mark."""
+        return len(self._found)
+
+    def show(self, found: MarkFilter) -> None:
+        """List other marks from the top, without a selected row."""
+        self._found = found
+        self.is_picked = False
+        self.cursor = NONE
+        self.settle_at(0)
+        self.show_lines()
+
+    def sync(self, picked: Mark | None) -> None:
+        """Show the marks that are listed now, and select the mark that the user has picked before.
+
+        Args:
+            picked: The mark; None if the user has picked none.
+        """
+        if picked is not None and (self.chosen is None or self.chosen.offset != picked.offset):
+            row = self._found.row_of(picked)
+            self.is_picked = row is not None
+            self.cursor = NONE if row is None else row
+        self.show_lines()
+
+    def suggest(self, row: int | None) -> None:
+        """Select a row for the user, who has picked none; None selects none."""
+        if not self.is_picked and (row is None or row < self.line_count()):
+            self.cursor = NONE if row is None else row
+
+    def choose(self, row: int) -> None:
+        """Select the row that the user picks."""
+        if self.line_count():
+            self.is_picked = True
+            super().choose(row)
+
+    def row(self, y: int, width: int) -> Spans:
+        """Return the time, the sign and the words of a mark."""
+        mark = self._found[y]
+        time = SafeText(f"{mark.time:>{_TIME}}  ")
+        room = max(width - columns(time) - 2, 1)
+        return [(time, "muted"), (SafeText(f"{mark.sign} "), mark.style), (cut(mark.words, room), "plain")]
+
+    def draw_row(self, y: int, width: int) -> Strip:
+        """Return one row, which is empty if another viewer has just removed its bookmark."""
+        return super().draw_row(y, width) if y < self.line_count() else Strip.blank(width)
+
+
+# The goto box: goes to a moment that is typed, or to a marked moment that is selected below the input.
+
+_SLICE_SECONDS = 0.010
+_EVERY_SECONDS = 0.016
+"""Interval between two slices of the search for marks; keys are handled in between."""
+_REFRESH_SECONDS = 0.5
+_LEAST_ROWS = 4
+_MOST_ROWS = 14
+"""The height of the list while the box is open: as many rows as it has at first, within these limits."""
+_OTHER_ROWS = 4
+"""The border, the input and the last line."""
+
+
+class _GotoInput(LineInput):
+    """The input, with the keys that act on the bookmark of the selected moment."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r", "screen.rename", "Name", show=False),
+        Binding("ctrl+x", "screen.remove", "Delete", show=False),
+    ]
+
+
+class GotoScreen(ModalScreen[Goal]):
+    """Dismissed with the moment to go to: an offset, `End.LIVE`, or None if the user has left the box."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False),
+        Binding("down", "move(1)", "Down", show=False),
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("pagedown", "move(8)", "Page down", show=False),
+        Binding("pageup", "move(-8)", "Page up", show=False),
+    ]
+
+    def __init__(self, marks: Marks, moment: int) -> None:
+        """Create the box.
+
+        Args:
+            marks: The marked moments.
+            moment: The moment that the screen shows, which `+10s` and `-10s` are relative to.
+        """
+        super().__init__()
+        self._marks = marks
+        self._moment = moment
+        self._filter = MarkFilter(marks, "")
+        self._list = MarkList(self._filter)
+        self._input = _GotoInput(compact=True, select_on_focus=False)
+        self._label = Static(">", classes="label")
+        self._note = Static(classes="note")
+        self._box = Vertical(id="goto")
+        self._box.border_title = Content("Go to")
+        self._named: int | None = None
+        """The moment whose bookmark gets a name; None unless a name is being typed."""
+        self._typed = ""
+        """What was typed before the name."""
+        self._enters = False
+        """Whether enter was pressed before the search had found anything."""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the input, the list, and the line that shows where enter leads."""
+        with self._box:
+            with Horizontal(classes="typed"):
+                yield self._label
+                yield self._input
+            yield self._list
+            yield self._note
+
+    def on_mount(self) -> None:
+        """Focus the input, and list all marks."""
+        self.set_focus(self._input, scroll_visible=False)
+        self._marks.bookmarks.refresh()
+        self._marks.update(_SLICE_SECONDS)
+        rows = len(self._marks.bookmarks) + len(self._marks.markers)
+        self._box.styles.height = min(max(rows, _LEAST_ROWS), _MOST_ROWS) + _OTHER_ROWS
+        self._timer = self.set_interval(_EVERY_SECONDS, self._slice, pause=True)
+        self.set_interval(_REFRESH_SECONDS, self._refresh)
+        self._search("")
+
+    def on_key(self, event: events.Key) -> None:
+        """Type a letter that was pressed before the input had the focus; the input stops all others."""
+        if event.is_printable and event.character is not None:
+            event.stop()
+            self._input.insert_text_at_cursor(event.character)
+
+    def action_move(self, rows: int) -> None:
+        """Select another row."""
+        self._list.action_move(rows)
+        self._show()
+
+    def action_back(self) -> None:
+        """Stop naming a bookmark; otherwise leave the box."""
+        if self._named is None:
+            self.dismiss(None)
+        else:
+            self._end_naming()
+
+    def action_rename(self) -> None:
+        """Type a name for the selected moment, or for the moment that was typed or is shown."""
+        goal = self._goal()
+        if self._named is not None or isinstance(goal, Problem):
+            return
+        self._typed = self._input.value
+        offset = self._moment if goal is None else goal
+        self._named = self._marks.timeline.size if isinstance(offset, End) else offset
+        bookmark = self._marks.bookmarks.at(self._named)
+        self._label.update("name")
+        self._set_text("" if bookmark is None else bookmark.name)
+        self._show()
+
+    def action_remove(self) -> None:
+        """Remove the bookmark of the selected moment."""
+        chosen = self._list.chosen
+        if self._named is None and chosen is not None and chosen.bookmark is not None:
+            self.notify(self._marks.toggle(chosen.offset), markup=False)
+            self._search(self._input.value)
+
+    def action_open(self) -> None:
+        """Go to the moment. Without one, stay; while the search may still find one, wait for it."""
+        goal = self._goal()
+        self._enters = isinstance(goal, Problem) and not self._filter.is_complete
+        if not isinstance(goal, Problem):
+            self.dismiss(goal)
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._named is None:
+            self._enters = False
+            self._search(event.value)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self._named is None:
+            self.action_open()
+            return
+        self.notify(self._marks.name(self._named, self._input.value), markup=False)
+        self._end_naming()
+
+    def _search(self, text: str) -> None:
+        """List the marks that match what was typed."""
+        self._filter = self._filter.retyped(text)
+        self._list.show(self._filter)
+        self._slice()
+
+    def _slice(self) -> None:
+        """Continue the search, and follow a session that grows."""
+        picked = self._list.picked
+        is_more = self._marks.update(_SLICE_SECONDS / 2)
+        self._filter.advance(_SLICE_SECONDS)
+        if is_more or not self._filter.is_complete:
+            self._timer.resume()
+        else:
+            self._timer.pause()
+        self._list.sync(picked)
+        self._show()
+        if self._enters:
+            self.action_open()
+
+    def _refresh(self) -> None:
+        """Show what another viewer has marked, and new markers."""
+        picked = self._list.picked
+        if self._marks.bookmarks.refresh():
+            self._filter.refresh_bookmarks()
+            self._list.sync(picked)
+        self._slice()
+
+    def _goal(self) -> Goal | Problem:
+        return goal_of(self._filter.text, self._list.chosen, self._marks, self._moment)
+
+    def _show(self) -> None:
+        """Select the row that is suggested, and show in the last line where enter leads."""
+        if self._named is not None:
+            words = SafeText(f"the name of the bookmark at {self._marks.time(self._named)}")
+            note = Note(words)
+        else:
+            self._list.suggest(suggested_row(self._filter, self._marks, self._moment))
+            note = note_of(self._goal(), self._filter, self._list.chosen, self._marks)
+        self._note.set_class(note.is_problem, "-problem")
+        self._note.update(Content(f"! {note.words}" if note.is_problem else note.words), layout=False)
+        more = "" if self._filter.is_complete else "…"
+        self._box.border_subtitle = Content(f"{len(self._filter):,}{more} found" if self._filter.text else "")
+
+    def _end_naming(self) -> None:
+        """Return from a name to what was typed before."""
+        self._named = None
+        self._label.update(">")
+        self._set_text(self._typed)
+        self._search(self._typed)
+
+    def _set_text(self, text: str) -> None:
+        with self._input.prevent(Input.Changed):
+            self._input.value = text
+        self._input.cursor_position = len(text)

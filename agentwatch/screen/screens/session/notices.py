@@ -1,0 +1,104 @@
+"""Notices outside the panes: the end of a run, silence, loops, and a summary after an absence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from agentwatch.analysis.loops import Loops, arguments_of
+from agentwatch.analysis.since import Mark, mark
+from agentwatch.base.config import Config
+from agentwatch.feed import Feed
+from agentwatch.recording import now_ms
+from agentwatch.screen.terminal.attention import Attention
+from agentwatch.session.agent_process import AgentFacts
+from agentwatch.sources.source import AlarmWatch
+from agentwatch.text.safe import SafeText
+
+_LONG_MS = 5 * 60_000
+"""After an absence of this time or more, the summary offers a digest."""
+
+_GREETING = SafeText(
+    "rules watch this session: an alarm, not a sandbox: a call that hits one may run already"
+)
+
+
+class Notices:
+    """Alerts the user while another window has the focus, and then summarises what happened meanwhile."""
+
+    def __init__(
+        self, feed: Feed, config: Config, write: Callable[[str], None], watch: AlarmWatch | None = None
+    ) -> None:
+        """Create the notices of a session.
+
+        Args:
+            feed: The feed of the session.
+            config: The user's configuration: bell, desktop notification and title.
+            write: Writes a control sequence to the terminal.
+            watch: The rules that watch the session; None if there are none.
+        """
+        self._feed = feed
+        self._watch = watch
+        self._has_greeted = False
+        self._attention = Attention(feed, write, config)
+        self._loops = Loops(partial(arguments_of, feed))
+        self._seen: Mark | None = None
+        self.missed: Mark | None = None
+        """The start of the last absence of 5 minutes or more in which something happened; None before it."""
+
+    def update(self, words: SafeText, facts: AgentFacts, *, is_quiet: bool) -> list[SafeText]:
+        """Update the notices; called once per tick.
+
+        Args:
+            words: What is going on, as the status line shows it.
+            facts: What is known about the agent's process.
+            is_quiet: Whether the silence is longer than tolerated.
+
+        Returns:
+            The hits of rules and the loop warnings to show; no warnings while an old recording is being read.
+        """
+        found = self._loops.update(self._feed.session.calls)
+        self._attention.update(words, is_quiet=is_quiet, is_paused=bool(facts.paused_by))
+        warnings = [loop.words() for loop in found] if self._attention.is_watching else []
+        return [*self._hits(), *warnings]
+
+    def _hits(self) -> list[SafeText]:
+        """Ring and notify for the new hits of rules, and return the toasts for them."""
+        if self._watch is None:
+            return []
+        toasts = [] if self._has_greeted else [_GREETING]
+        self._has_greeted = True
+        for news in self._watch.take_news():
+            self._attention.alarm(news.words, rings=news.action != "note", notes=news.action != "bell")
+            toasts.append(news.words)
+        return toasts
+
+    def app_blurred(self) -> bool:
+        """Record the current state as the start of an absence; return whether one begins now."""
+        is_new = self._seen is None
+        if is_new:
+            self._seen = mark(self._feed.session, self._feed.offset, now_ms())
+        return is_new
+
+    def app_focused(self, digest_key: str = "") -> SafeText:
+        """End the absence; return a one-line summary of what happened in it, empty if nothing did.
+
+        Args:
+            digest_key: The key that opens the digest, as it is shown; after 5 minutes or more the summary
+                offers it. Without a key it offers nothing.
+        """
+        seen, self._seen = self._seen, None
+        if seen is None:
+            return SafeText("")
+        from agentwatch.analysis.since import away_summary
+
+        now = now_ms()
+        summary = away_summary(self._feed.session, seen, now)
+        if not summary or seen.at_ms is None or now - seen.at_ms < _LONG_MS:
+            return summary
+        self.missed = seen
+        return SafeText(f"{summary} · {digest_key}: what happened") if digest_key else summary
+
+    def rest(self) -> None:
+        """Restore the terminal's own title."""
+        self._attention.give_title_back()

@@ -1,0 +1,273 @@
+"""The four panes of a session, updated together."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from textual.content import Content
+from textual.widgets import Static
+
+from agentwatch.feed import Feed
+from agentwatch.screen.panes.actions import ActionLogView
+from agentwatch.screen.panes.calls.pane import CallTable, NewFailures
+from agentwatch.screen.panes.detail.pane import DetailView
+from agentwatch.screen.panes.transcript.pane import Transcript
+from agentwatch.screen.panes.transcript.reading import same_call
+from agentwatch.screen.terminal.themes import muted
+from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.session import Call
+from agentwatch.text.safe import SafeText, columns
+
+_NEWEST_SECONDS = 0.004
+_CALLS_SECONDS = 0.1
+"""Seconds between two updates of calls, detail and log while lines arrive.
+
+A frame with a new call costs twice as much as one with text. The transcript shows the line of the call at
+once.
+"""
+NAMES = ("transcript", "calls", "detail", "log")
+
+
+class Panes:
+    """Transcript, calls, detail and log, available as attributes and by name."""
+
+    def __init__(self, feed: Feed, *, is_preview: bool = False) -> None:
+        """Create the panes of a session.
+
+        Args:
+            feed: Reads the recording.
+            is_preview: Whether the session is only a part of the recording; calls then have no numbers.
+        """
+        self.has_numbers = not is_preview
+        """Whether the numbers of the calls are those of the whole recording."""
+        self.transcript = Transcript(feed.session)
+        self.transcript.viewport.renderer.has_numbers = self.has_numbers
+        self.calls = CallTable(feed, has_numbers=self.has_numbers)
+        self.detail = DetailView(feed)
+        self.log = ActionLogView(feed.session)
+        self.session = feed.session
+        """The session at the moment that is shown."""
+        self._synced_calls = (0, 0, 0)
+        self._synced_at = 0.0
+        """When calls, detail and log were updated, by the monotonic clock."""
+
+    def show(self, feed: Feed) -> None:
+        """Show another moment of the same session."""
+        session = self.session = feed.session
+        self._synced_calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
+        self.transcript.show(session)
+        self.calls.show(session)
+        self.detail.show(feed)
+        self.log.show(session)
+
+    def follow(self, chosen: int | None) -> None:
+        """Show the end of a moment to which the user has moved, and select its last call.
+
+        Args:
+            chosen: The number of the call to select instead; None for the last one.
+        """
+        self.transcript.action_bottom()
+        self.calls.follow_moment()
+        LineView.action_bottom(self.log)  # its own action would select the call of the last action
+        if chosen is not None and chosen <= len(self.session.calls):
+            self.calls.choose_call(self.session.calls[chosen - 1])
+
+    def take_newest(self) -> None:
+        """Prepare the panes for the newest moment, for some milliseconds, while an earlier one is shown."""
+        self.transcript.viewport.take_newest(_NEWEST_SECONDS)
+        if self.calls.newest is not self.calls.listed:
+            self.calls.newest.take(_NEWEST_SECONDS)
+
+    def named(self, name: str) -> LineView:
+        """Return the pane with a name from `NAMES`."""
+        return (self.transcript, self.calls, self.detail, self.log)[NAMES.index(name)]
+
+    def take(self, width: int, seconds: float) -> bool:
+        """Process a part of the session before the panes are shown.
+
+        Args:
+            width: The width that the transcript will have, in columns.
+            seconds: The approximate time limit.
+
+        Returns:
+            Whether the whole session is processed.
+        """
+        width = max(width - self.transcript.times.columns, 1)
+        return self.transcript.viewport.take(width, seconds) and self.calls.listed.take(seconds)
+
+    def restore_from_preview(self, preview: Panes) -> None:
+        """Show what the panes of a preview of the same session show, each line in the same row."""
+        before, calls = preview.calls, self.calls
+        call = None if before.chosen is None else same_call(self.session.calls, before.chosen)
+        if call is not None and not before.following:
+            calls.choose_call(call)
+            calls.following = False
+            calls.settle_at(calls.cursor - before.cursor + before.scroll_offset.y)
+        if preview.detail.is_raw:
+            self.detail.toggle_raw()
+        position = self.transcript.reader.same_position(preview.transcript.reader)
+        if position is not None:
+            self.transcript.restore(position)
+
+    def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
+        """Update the panes; calls and detail are redrawn only if a call has changed.
+
+        Args:
+            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
+            is_streaming: Whether lines arrive, so that calls, detail and log are updated ten times a second.
+
+        Returns:
+            The seconds until these three are due; 0 if they are up to date.
+        """
+        session = self.session
+        calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
+        are_calls_new = calls != self._synced_calls
+        self.transcript.sync(are_calls_new=are_calls_new)
+        is_running = self.detail.call is not None and self.detail.call.ended is None
+        if are_calls_new or is_running:  # the output of a running call may grow
+            wait = self._synced_at + _CALLS_SECONDS - monotonic() if is_streaming else 0.0
+            if wait > 0:
+                return wait
+            self._synced_calls, self._synced_at = calls, monotonic()
+            if are_calls_new:
+                self.calls.sync(now_ms)
+            self.detail.sync()
+        self.log.sync()
+        return 0.0
+
+    def mark_calls(self, held: Call | None) -> None:
+        """Mark the call that is selected in the calls pane, in all panes alike.
+
+        Args:
+            held: The failed call whose detail stays open while the newest calls are followed.
+        """
+        chosen = self.calls.chosen
+        self.transcript.mark_calls(chosen, held)
+        self.log.mark_calls(chosen, held)
+        self.calls.held = held
+
+    def copied(self, name: str) -> tuple[SafeText, SafeText]:
+        """Return what `y` copies in a pane, in a few words, and its text.
+
+        The text has no newline at its end, with which a shell would run it as soon as it is pasted.
+        """
+        panes = (self.transcript, self.calls, self.detail, self.log)
+        what, text = panes[NAMES.index(name)].copied()
+        return what, SafeText(text.rstrip("\n"))
+
+
+# The tab line: the titles of the panes, on screens that are too narrow for more than one pane.
+# If the titles do not fit, the panes that are not shown have only their numbers.
+
+
+class PaneTabs(Static):
+    """A tab for each pane; the tab of the visible pane is highlighted."""
+
+    def __init__(self, panes: Panes) -> None:
+        super().__init__(id="tabs")
+        self._panes = panes
+        self._shown = ""
+        self._drawn: tuple[str, ...] = ()
+
+    def on_mount(self) -> None:
+        """Redraw the line whenever a filter or an order renames the calls."""
+        self.watch(self._panes.calls, "title", lambda: self.highlight(self._shown), init=False)
+
+    def on_resize(self) -> None:
+        """Shorten or complete the titles."""
+        self.highlight(self._shown)
+
+    def highlight(self, shown: str) -> None:
+        """Highlight the tab of the visible pane; redraw only if something changed."""
+        self._shown = shown
+        panes = {name: self._panes.named(name) for name in NAMES}
+        titles = {name: f" {pane.tab_title or pane.border_title}" for name, pane in panes.items()}
+        if columns(SafeText("".join(titles.values()))) > self.size.width:
+            titles = {name: title if name == shown else title[:2] for name, title in titles.items()}
+        dim = muted(self.app.current_theme)
+        drawn = (shown, dim, *titles.values())
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        styled = ((title, "$text-accent bold" if name == shown else dim) for name, title in titles.items())
+        self.update(Content.assemble(*styled), layout=False)
+
+
+# The selected call, which all panes mark, and a failure that the detail shows in its place.
+
+
+class Selection:
+    """Decides which call the detail shows.
+
+    It is the selected call of the calls pane. While the newest calls are followed, a call that fails stays in
+    the detail until the user selects another call or releases it.
+    """
+
+    def __init__(self, feed: Feed, panes: Panes) -> None:
+        self._panes = panes
+        self._failures = NewFailures(feed, feed.reader.growth.size())
+        self._held: Call | None = None
+        """The last call that failed while the newest calls were followed; its detail stays open."""
+
+    def show(self, feed: Feed) -> None:
+        """Show another moment of the same session. A failure before it is not shown in the detail."""
+        self._failures = NewFailures(feed, feed.offset)
+        self._held = None
+        chosen = self._panes.calls.chosen
+        if chosen is not None:
+            self._panes.detail.show_call(chosen)
+        self._panes.mark_calls(None)
+
+    def go_on(self, feed: Feed) -> None:
+        """Show the moment of the same session to which it has played.
+
+        A failure stays in the detail, unless the call has not ended yet at that moment.
+        """
+        self._failures.go_on(feed)
+        held, calls = self._held, feed.session.calls
+        if held is not None:
+            call = calls[held.number - 1] if held.number <= len(calls) else None
+            self._held = None if call is None or call.ended is None else call
+        shown = self._held or self._panes.calls.chosen
+        if shown is not None:
+            self._panes.detail.show_call(shown)
+        self._panes.mark_calls(self._held)
+
+    def sync(self) -> None:
+        """Show the detail of a call that has failed while the newest calls are followed, and mark its row."""
+        calls, detail = self._panes.calls, self._panes.detail
+        failure = self._failures.newest()
+        if failure is not None and calls.following:
+            self._held = failure
+            detail.show_call(failure)
+        if self._held is not None and self._held is detail.call:
+            detail.show_call(self._held, is_held=self._held is not calls.chosen)
+        self._panes.mark_calls(self._held)
+
+    def follow(self, call: Call) -> None:
+        """Show the detail of a call that was selected, unless a failure is held while calls are followed."""
+        if self._held is None or not self._panes.calls.following:
+            self._held = None
+            self._panes.detail.show_call(call)
+        self._panes.mark_calls(self._held)
+
+    def release(self) -> bool:
+        """Show the selected call in the detail instead of a failure; return whether there was a failure."""
+        held, self._held = self._held, None
+        if held is None:
+            return False
+        if self._panes.calls.chosen is not None:
+            self._panes.detail.show_call(self._panes.calls.chosen)
+        self._panes.mark_calls(None)
+        return held is not self._panes.calls.chosen
+
+    def step(self, step: int) -> None:
+        """Select the call after (1) or before (-1) the one that the detail shows; folds open."""
+        calls, shown = self._panes.calls, self._panes.detail.call
+        self._held = None
+        if shown is not None:
+            calls.choose_call(shown)
+        calls.choose_beside(step)
+        if calls.chosen is not None:
+            self._panes.detail.show_call(calls.chosen)
+        self._panes.mark_calls(None)

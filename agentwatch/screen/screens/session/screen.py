@@ -1,0 +1,357 @@
+"""The screen of a session: its panes under a header and a status line, updated by a periodic tick.
+
+A tick reads new lines of the recording for a few milliseconds and then updates every pane once. Events are
+not sent as Textual messages: Textual handles at most 490 to 711 of those per second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.reactive import var
+from textual.screen import Screen
+
+from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.silence import is_stalled
+from agentwatch.analysis.status import status
+from agentwatch.base.config import Config
+from agentwatch.feed import Feed
+from agentwatch.feed.playhead import Replay
+from agentwatch.feed.preview import preview_feed
+from agentwatch.recording import now_ms
+from agentwatch.screen.panes.header import HeaderLine
+from agentwatch.screen.panes.key_hints import KeyHints
+from agentwatch.screen.panes.moment import Change, Moment, Reach, live_ms
+from agentwatch.screen.panes.status_line import BEHIND_BYTES, StatusLine, pause_words, view_words
+from agentwatch.screen.screens.session.keys import SessionKeys
+from agentwatch.screen.screens.session.moment_keys import MarkKeys, MomentKeys
+from agentwatch.screen.screens.session.notices import Notices
+from agentwatch.screen.screens.session.preview import PreviewSwap
+from agentwatch.screen.screens.session.workspace import Workspace
+from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.screen.terminal.compositor import draw_now
+from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
+from agentwatch.session import Call, keep_few
+from agentwatch.session.agent_process import NO_FACTS
+from agentwatch.sources.source import Source
+from agentwatch.sources.survivors import Survivor
+from agentwatch.text.safe import SafeText, columns, cut
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.files import TouchedFiles
+    from agentwatch.analysis.moments import Asked
+    from agentwatch.analysis.time import TimeBreakdown
+
+
+# What the screen of a session shows at first: the whole session, or a preview until the whole is read.
+
+_LARGE_BYTES = 8 << 20
+"""A saved recording that is larger than this is shown as a preview until it is read."""
+_MOST_SETTLED, _MOST_ENDED = 32_768, 24_576
+"""The calls and texts of such a recording that stay unpacked: 49 MB. 1 GB loads with 4 % less CPU."""
+
+
+class FirstShown(NamedTuple):
+    """What a screen shows at first."""
+
+    feed: Feed
+    """Reads the session that is shown; with `loading`, only a preview of it."""
+    loading: Feed | None = None
+    """Reads the whole recording, which replaces the preview; None if `feed` reads all of it."""
+
+
+def first_shown(source: Source, feed: Feed, *, is_replayed: bool = False) -> FirstShown:
+    """Return what is shown of a recording at first: of a large saved one, a preview of its head and tail.
+
+    Args:
+        source: Where the recording comes from.
+        feed: Reads the recording, and has read nothing yet.
+        is_replayed: Whether the recording is replayed. A replay begins with what is read first.
+    """
+    keep_few(feed.session)
+    if feed.backlog() <= _LARGE_BYTES or is_replayed or source.wakeup is not None:
+        return FirstShown(feed)
+    session = feed.session
+    session.calls.most_settled, session.transcript.most_ended = _MOST_SETTLED, _MOST_ENDED
+    return FirstShown(preview_feed(source.reader, feed.agent), feed)
+
+
+_PLAY_SECONDS = 1 / 30
+_FOLLOW_SECONDS = 0.05
+_CALL_SECONDS = 0.2
+_CLOCK_SECONDS = 1.0
+_STATUS_SECONDS = 0.1
+"""Seconds between two updates of header, status line and the clocks of running calls while lines arrive.
+
+They would change with each of 50 frames a second, and be an eighth of its Python calls.
+"""
+_SURVIVORS_SECONDS = 1.0
+_APPLY_SECONDS = 0.012
+"""Seconds of reading per tick; while the screen is behind, `_CATCH_UP_SECONDS`."""
+_CATCH_UP_SECONDS = 0.015
+
+
+class WatchScreen(Screen[None]):
+    """Shows a session, live or saved."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
+        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Show all keys"),
+        Binding("F", "files", "Files", id="files", tooltip="Files: read, edited, created, deleted"),
+        Binding("T", "time", "Time", id="spent", tooltip="Time breakdown"),
+    ]
+
+    class FileReplaced(Message):
+        """Posted when the file that is followed was truncated or replaced: it is another recording now."""
+
+    is_earlier = var(False, toggle_class="-earlier")
+    """Whether an earlier moment than the live one is shown."""
+
+    def __init__(
+        self,
+        source: Source,
+        first: FirstShown,
+        replay: Replay | None = None,
+        asked: Asked | None = None,
+        *,
+        config: Config,
+        write: Callable[[str], None],
+        back_to: str = "",
+    ) -> None:
+        """Create the screen.
+
+        Args:
+            source: Where the recording comes from.
+            first: What is shown at first.
+            replay: How to replay the recording; None to show the live moment.
+            asked: What the command line asks of the moment; None if it asks nothing.
+            config: The user's configuration.
+            write: Writes a control sequence to the terminal.
+            back_to: Where `esc` leads in the end, such as `Sessions`; empty if it leads nowhere.
+        """
+        super().__init__()
+        prepare(self)
+        feed, loading = first
+        self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
+        self._source = source
+        self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
+        self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
+        self._survivors: list[Survivor] = []
+        self.notices = Notices(loading or feed, config, write, source.written.watch)
+        self._moment = Moment(loading or feed, source.reader, replay, asked)
+        if loading is not None:
+            self._moment.is_ready, self._moment.shown = False, feed
+        is_preview = loading is not None
+        self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=is_preview))
+
+    def _take(self, feed: Feed, workspace: Workspace) -> None:
+        """Show the session of `feed` from now on, in the workspace that was created for it."""
+        self._feed = feed
+        self._status_at = 0.0
+        """When the header and the status line were updated, by the monotonic clock."""
+        self._calls_wait = 0.0
+        """The seconds until the panes of calls were due at the last tick; 0 if they were up to date."""
+        self._was_over = False
+        self._integrity = integrity(feed.session)
+        self._touched: TouchedFiles | None = None
+        self._spent: TimeBreakdown | None = None
+        self.workspace = workspace
+        self._header, self._status = HeaderLine(self._source), StatusLine()
+        self._hints = self._hints_of(lambda: self.workspace.pane)
+
+    def compose(self) -> ComposeResult:
+        """Lay out the two lines at the top, the panes and the keys."""
+        yield from (self._header, self._status)
+        at_once = self.frame_scheduler.at_once
+        self._session_keys = SessionKeys(self.workspace, self._feed, self._source)
+        self.reach = self.workspace.find_bar.reach = Reach(self._moment, self._session_keys.show_now, at_once)
+        marks = MarkKeys(self._session_keys, self._moment, self._source, at_once)
+        self._keys = MomentKeys(marks, self._moment, self.notices, at_once)
+        yield from (self._keys, self._hints)
+
+    def on_mount(self) -> None:
+        """Start the ticks; the first one comes after the first refresh."""
+        if self._source.wakeup is not None:
+            self.frame_scheduler.listen(self._source.wakeup)
+        self.call_after_refresh(self.frame_scheduler.within, 0)
+        if self._source.agent_pid is not None:
+            self.set_interval(_SURVIVORS_SECONDS, self._check_survivors)
+
+    def on_unmount(self) -> None:
+        """Stop the ticks, and restore the terminal's title."""
+        self.frame_scheduler.stop()
+        self.notices.rest()
+
+    def on_resize(self) -> None:
+        """Redraw the lines above the panes for the new width."""
+        self.frame_scheduler.within(0)
+
+    def _tick(self) -> float | None:
+        """Read new lines and show them; return the seconds until the next tick, None to wait for new data."""
+        is_leaving = isinstance(self.app, TerminalApp) and self.app.is_leaving
+        if is_leaving or (self._swap is not None and self._swap.is_exchanging):
+            return None
+        feed, workspace = self._feed, self.workspace
+        loading = self._swap if self._swap is not None and self._swap.is_loading else None
+        is_behind = feed.backlog() > BEHIND_BYTES
+        applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
+        if stderr := self._source.new_stderr():
+            workspace.panes.log.add_stderr(stderr)
+            applied += 1
+        self.frame_scheduler.share = LOADING_SHARE if is_behind else LIVE_SHARE
+        if loading is None:
+            applied = self._show_moment() or (applied if self._moment.is_live else 0)
+        is_sought, self._moment.is_sought = self._moment.is_sought, False
+        shown, now = self._moment.shown, self._moment.now_ms()
+        is_live = loading is None and self._moment.is_live and not feed.is_over
+        is_streaming = is_live and applied > 0
+        if applied or self._calls_wait or feed.is_over != self._was_over:
+            if feed.is_over and not self._was_over and loading is None:
+                self.run_worker(self._source.finish, thread=True)
+                if self._source.ended_by is not None:
+                    self.post_message(self.FileReplaced())
+            self._was_over = feed.is_over
+            self._calls_wait = workspace.sync(now, is_streaming=is_streaming)
+            self._integrity = integrity(shown.session)
+        if is_sought:
+            workspace.panes.follow(self._moment.take_chosen())
+            workspace.selection.show(shown)
+        if not applied:
+            workspace.panes.transcript.viewport.settle_some()
+        wait = max(self._status_at + _STATUS_SECONDS - monotonic(), 0.0) if is_streaming else 0.0
+        if not wait:
+            self._status_at = monotonic()
+            workspace.panes.calls.tick(now)
+            self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
+            if loading is not None:
+                return self._load(loading)
+            self._show_status(now)
+            self._keys.sync()
+        if is_streaming:
+            draw_now(self)
+        return self._seconds_to_next_tick(wait)
+
+    def _show_moment(self) -> int:
+        """Show the session at the moment, if that has changed; return whether it has, as a number."""
+        change = self._moment.tick()
+        self.is_earlier = not self._moment.is_live
+        if change is Change.OTHER:
+            self._session_keys.show(self._moment.shown)
+        if self.is_earlier:
+            self._session_keys.take_newest()
+        return int(change is not Change.NONE)
+
+    def _show_status(self, now: int | None) -> None:
+        """Update the status line, and notify a user who is not watching the screen."""
+        session, workspace = self._moment.shown.session, self.workspace
+        below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
+        view = view_words(self._source, self._moment, self._survivors, below=below)
+        facts = self._source.agent_facts()
+        room = self._status.size.width - columns(view) - 3
+        is_asking = session.asked.oldest is not None or bool(facts.asks or facts.paused_by)
+        words = status(session, now, NO_FACTS if self.is_earlier else facts, room)
+        self._status.show_status(words, view, self._integrity, is_asking=is_asking)
+        self._hints.name_moment(pause_words(self._moment.playhead), is_earlier=self.is_earlier)
+        session, now = self._feed.session, live_ms(self._feed)
+        words = status(session, now, facts)
+        for warning in self.notices.update(words, facts, is_quiet=is_stalled(session, now, facts)):
+            self.notify(warning, severity="warning", timeout=10, markup=False)
+
+    def _load(self, swap: PreviewSwap) -> float | None:
+        """Continue loading behind the preview, and show the whole session once it is loaded."""
+        self.frame_scheduler.share = LOADING_SHARE
+        wait, whole = swap.load(self.workspace)
+        if whole is None:
+            view = swap.words()
+            room = self._status.size.width - columns(view) - 3
+            words = cut(SafeText("showing the end while the rest loads"), room)
+            self._status.show_status(words, view, self._integrity)
+            return wait
+        self._moment.is_ready, self._moment.shown = True, swap.feed
+        self._take(swap.feed, whole)
+        self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))
+        return None
+
+    def on_key(self, event: events.Key) -> None:
+        """Pass the key to the preview swap, which delays it while panes are being replaced."""
+        if self._swap is not None:
+            self._swap.on_key(event)
+
+    def _seconds_to_next_tick(self, status_wait: float) -> float | None:
+        """Return when the next tick is due; the status line is due in `status_wait` seconds, 0 for now."""
+        feed = self._feed
+        if self.workspace.panes.transcript.viewport.is_unsettled or feed.backlog():
+            return 0
+        waits = [
+            _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
+            _PLAY_SECONDS if self._moment.playhead.is_playing else None,
+            status_wait or None,
+            self._calls_wait or None,
+            _CALL_SECONDS if feed.session.open_calls and not self.is_earlier else None,
+            _CLOCK_SECONDS if feed.session.runs and not feed.is_over else None,
+        ]
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def _check_survivors(self) -> None:
+        self._survivors = self._source.survivors()
+        self.frame_scheduler.within(0)
+
+    @on(events.TextSelected)
+    def _copy_selection(self) -> None:
+        if selected := self.get_selected_text():
+            self.app.copy_to_clipboard(selected)
+
+    def app_blurred(self) -> None:
+        """Mark the end of what the user has seen, because the terminal lost the focus.
+
+        At an earlier moment nothing is new: it shows what happened long ago.
+        """
+        is_preview = self._swap is not None and self._swap.is_loading
+        if not is_preview and self.notices.app_blurred() and not self.is_earlier:
+            self.workspace.panes.transcript.viewport.mark_new(now_ms())
+
+    def app_focused(self) -> None:
+        """Show what happened while the terminal did not have the focus."""
+        if summary := self.notices.app_focused("D"):
+            self.notify(summary, timeout=15, markup=False)
+
+    @on(HeaderLine.CountClicked)
+    def _show_counted(self, event: HeaderLine.CountClicked) -> None:
+        self.workspace.filter_calls(event.outcome)
+
+    def go_to_call(self, call: Call | None) -> None:
+        """Select the call with which an overlay was dismissed, if any."""
+        self.reach.show_call(call)
+        self.workspace.show_call(call)
+
+    def action_files(self) -> None:
+        """Show the files that the session touched; if a call is selected there, go to it."""
+        from agentwatch.analysis.files import TouchedFiles
+        from agentwatch.screen.screens.session.file_list import FilesScreen
+
+        shown, touched = self._moment.shown, None if self.is_earlier else self._touched
+        touched = touched or TouchedFiles(shown.session)
+        if not self.is_earlier:
+            self._touched = touched
+        self.app.push_screen(FilesScreen(shown, touched), self.go_to_call)
+
+    def action_time(self) -> None:
+        """Show the time breakdown; if a call is selected there, go to it."""
+        from agentwatch.analysis.time import TimeBreakdown
+        from agentwatch.screen.screens.session.breakdown import TimeScreen
+
+        shown, spent = self._moment.shown, None if self.is_earlier else self._spent
+        spent = spent or TimeBreakdown(shown.session)
+        if not self.is_earlier:
+            self._spent = spent
+        self.app.push_screen(TimeScreen(shown, spent), self.go_to_call)

@@ -1,0 +1,47 @@
+"""The view state: scroll positions, selection and focus of all panes, saved before a search and restored."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentwatch.screen.panes.transcript.reading import ReadingPosition
+from agentwatch.screen.screens.session.panes import Panes
+from agentwatch.session import Call
+
+
+class ViewState(NamedTuple):
+    """The scroll positions and selections of the panes, and the pane that has the focus."""
+
+    pane: str
+    transcript: ReadingPosition
+    call: Call | None
+    calls_follow: bool
+    calls_top: int
+    detail_top: int
+
+
+def view_state(panes: Panes, pane: str) -> ViewState:
+    """Return the current scroll positions and selections of all panes, with the focus in `pane`."""
+    return ViewState(
+        pane,
+        panes.transcript.reader.position(),
+        panes.calls.chosen,
+        panes.calls.following,
+        panes.calls.scroll_offset.y,
+        panes.detail.scroll_offset.y,
+    )
+
+
+def restore(panes: Panes, before: ViewState) -> None:
+    """Restore the panes to an earlier view state."""
+    panes.transcript.restore(before.transcript)
+    if before.calls_follow:
+        panes.calls.action_bottom()
+    elif before.call is not None:
+        if before.call is not panes.calls.chosen:
+            panes.calls.choose_call(before.call)
+        panes.calls.following = False
+        panes.calls.settle_at(before.calls_top)
+    if panes.calls.chosen is not None:
+        panes.detail.show_call(panes.calls.chosen)
+        panes.detail.settle_at(before.detail_top)

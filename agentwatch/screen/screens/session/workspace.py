@@ -1,0 +1,227 @@
+"""The panes of a session, side by side; a narrow screen shows one of them at a time."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.reactive import var
+
+from agentwatch.feed import Feed
+from agentwatch.screen.panes.actions import ActionLogView
+from agentwatch.screen.panes.calls.filter_bar import FilterBar
+from agentwatch.screen.panes.calls.pane import CallTable
+from agentwatch.screen.panes.detail.pane import DetailView
+from agentwatch.screen.panes.header import PlanView
+from agentwatch.screen.panes.transcript.pane import Transcript
+from agentwatch.screen.screens.session.find_bar import FindBar
+from agentwatch.screen.screens.session.panes import NAMES, Panes, PaneTabs, Selection
+from agentwatch.screen.screens.session.remembered import remember, remembered
+from agentwatch.screen.widgets.line_view import LineView, PaneWanted
+from agentwatch.session import Call
+from agentwatch.text.safe import SafeText
+
+
+class Workspace(Vertical):
+    """The four panes, with the to-do list above them and the find and filter bars below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="Next pane"),
+        Binding("shift+tab", "next_pane(-1)", "Previous pane", show=False, id="previous-pane"),
+        Binding(
+            "1",
+            "pane('transcript')",
+            "Transcript",
+            show=False,
+            id="transcript",
+            tooltip="Go to the transcript",
+        ),
+        Binding("2", "pane('calls')", "Calls", show=False, id="calls", tooltip="Go to the calls"),
+        Binding("3", "pane('detail')", "Detail", show=False, id="detail", tooltip="Go to the detail"),
+        Binding("4", "pane('log')", "Actions", show=False, id="actions", tooltip="Go to the actions"),
+        Binding(
+            "x", "toggle_actions", "Actions", show=False, id="hide-actions", tooltip="Show or hide actions"
+        ),
+        Binding(
+            "m",
+            "toggle('is_maximized')",
+            "Maximize",
+            show=False,
+            id="maximise",
+            tooltip="Maximize the pane (toggle)",
+        ),
+    ]
+
+    is_maximized = var(False, toggle_class="-maximized")
+    pane = var("transcript")
+    """The pane that has the focus; on a narrow screen, the only visible one."""
+
+    def __init__(self, feed: Feed, *, shows_thinking: bool = False, is_preview: bool = False) -> None:
+        """Create the panes of a session.
+
+        Args:
+            feed: Reads the recording.
+            shows_thinking: Whether to show finished thoughts in full instead of folded.
+            is_preview: Whether the session is only a part of the recording; calls and matches then have no
+                numbers.
+        """
+        super().__init__(id="workspace", classes="-pane-transcript")
+        self._preview: Workspace | None = None
+        self._shows_thinking = shows_thinking
+        self.panes = Panes(feed, is_preview=is_preview)
+        if is_preview:
+            for name in NAMES:
+                self.panes.named(name).empty_words = SafeText(" nothing yet: the file is still being read")
+        self.plan = PlanView(feed.session)
+        self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
+        self.filter_bar = FilterBar(self.panes.calls)
+        self._tabs = PaneTabs(self.panes)
+        self._shows_actions: bool | None = None
+        """Whether the actions pane is shown; None if the user has not chosen."""
+        self.selection = Selection(feed, self.panes)
+
+    def compose(self) -> ComposeResult:
+        """Lay out the panes; the stylesheet decides which are shown at which size."""
+        yield self._tabs
+        yield self.plan
+        with Horizontal(id="body"):
+            yield self.panes.transcript
+            with Vertical(id="side"):
+                yield self.panes.calls
+                yield self.panes.detail
+        yield self.panes.log
+        yield self.find_bar
+        yield self.filter_bar
+
+    def on_mount(self) -> None:
+        """Focus the current pane, and show the actions if the user does, or by default if there is room."""
+        self.watch_pane(self.pane)
+        if self._preview is None:
+            self._show_actions(remembered("actions"))
+            self.panes.transcript.times.show(remembered("times") is True)
+        if self._shows_thinking:
+            self.panes.transcript.toggle_reasoning()
+        self.action_pane(self.pane)
+
+    def take_over(self, preview: Workspace) -> None:
+        """Take over focus, maximized pane and thinking state from the preview that it replaces."""
+        self.set_reactive(Workspace.pane, preview.pane)
+        self.set_reactive(Workspace.is_maximized, preview.is_maximized)
+        self._shows_thinking = preview.panes.transcript.thoughts.are_shown
+        self._preview = preview
+        self._show_actions(preview._shows_actions)
+        self.panes.transcript.times.show(preview.panes.transcript.times.is_shown)
+
+    def restore_from_preview(self) -> None:
+        """Scroll and select as in the preview, so that every line stays in its row."""
+        if self._preview is not None:
+            self.panes.restore_from_preview(self._preview.panes)
+            self.filter_bar.resume(self._preview.filter_bar)
+            self.find_bar.resume(self._preview.find_bar, self.pane)
+            self._preview = None
+
+    def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
+        """Update every pane; show the detail of a call that fails while the newest calls are followed.
+
+        Args:
+            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
+            is_streaming: Whether lines arrive, so that the panes of calls are updated ten times a second.
+
+        Returns:
+            The seconds until these panes are due; 0 if they are up to date.
+        """
+        wait = self.panes.sync(now_ms, is_streaming=is_streaming)
+        self.plan.sync()
+        self.find_bar.sync()
+        if not wait:
+            self.selection.sync()
+            self._tabs.highlight(self.pane)
+        return wait
+
+    def watch_pane(self, pane: str) -> None:
+        """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs."""
+        self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
+        self._tabs.highlight(self.pane)
+
+    def show_call(self, call: Call | None) -> None:
+        """Go to the calls pane and select a call; None has no effect."""
+        if call is not None:
+            self.panes.calls.choose_call(call)
+            self.action_pane("calls")
+
+    @on(events.DescendantFocus)
+    def _pane_focused(self) -> None:
+        focused = self.screen.focused  # the event may arrive after the focus has moved on
+        if isinstance(focused, LineView) and focused.id in NAMES:
+            self.pane = focused.id
+
+    @on(CallTable.Chosen)
+    def _show_chosen(self) -> None:
+        chosen = self.panes.calls.chosen
+        if chosen is not None:
+            self.selection.follow(chosen)
+
+    @on(DetailView.Stepped)
+    def _step_to_call(self, event: DetailView.Stepped) -> None:
+        self.selection.step(event.step)
+
+    @on(Transcript.CallChosen)
+    @on(ActionLogView.Chosen)
+    def _choose_call(self, event: Transcript.CallChosen | ActionLogView.Chosen) -> None:
+        self.panes.calls.choose_call(event.call)
+        if event.goes_there:
+            self.action_pane("calls" if isinstance(event, Transcript.CallChosen) else "detail")
+
+    @on(FindBar.Shown)
+    def _show_found(self, event: FindBar.Shown) -> None:
+        if isinstance(self.screen.focused, LineView):
+            self.action_pane(event.pane)
+        else:
+            self.pane = event.pane
+
+    @on(PaneWanted)
+    def _go_to_pane(self, event: PaneWanted) -> None:
+        self.action_pane(event.pane)
+
+    def filter_calls(self, words: str | None = None) -> None:
+        """Go to the calls, and open the filter bar or apply the words of a filter."""
+        self.find_bar.close()
+        self.action_pane("calls")
+        if words is None:
+            self.filter_bar.open()
+        else:
+            self.panes.calls.filter_by(words)
+
+    def action_pane(self, name: str) -> None:
+        """Focus a pane; the actions are shown for it until they are hidden again."""
+        if name == "log" and not self._are_actions_shown():
+            self._show_actions(True)
+        self.pane = name
+        self.screen.set_focus(
+            self.panes.named(name), scroll_visible=False
+        )  # immediately, because the next key is meant for this pane
+
+    def action_next_pane(self, step: int) -> None:
+        """Focus the next (1) or previous (-1) pane that is shown."""
+        is_alone = self.is_maximized or self.screen.has_class("-narrow")
+        names = NAMES if self._are_actions_shown() or is_alone else NAMES[:-1]
+        self.action_pane(names[(names.index(self.pane) + step) % len(names)])
+
+    def action_toggle_actions(self) -> None:
+        """Show or hide the actions pane, and remember it."""
+        shown = not self._are_actions_shown()
+        remember("actions", shown=shown)
+        self._show_actions(shown)
+        if not shown and self.pane == "log":
+            self.action_pane("transcript")
+
+    def _are_actions_shown(self) -> bool:
+        return self.screen.has_class("-roomy") if self._shows_actions is None else self._shows_actions
+
+    def _show_actions(self, shown: bool | None) -> None:
+        """Show or hide the actions pane; None shows it where there is room for it."""
+        self._shows_actions = shown
+        self.set_class(shown is True, "-actions").set_class(shown is False, "-no-actions")

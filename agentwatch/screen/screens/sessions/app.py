@@ -1,0 +1,375 @@
+"""The app of all sessions, of one machine or of several: it lists them, opens one, and rings."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual import on
+
+from agentwatch.agents.found import Key
+from agentwatch.agents.opening import saved_source
+from agentwatch.agents.reported import State
+from agentwatch.base.config import Config, Machines
+from agentwatch.base.faults import Fault, cannot_open
+from agentwatch.catalog.listing import CountedRows, Counts, counts
+from agentwatch.catalog.row import LIVE, Ground, Row
+from agentwatch.catalog.watched import Rows, Watched
+from agentwatch.feed import Feed
+from agentwatch.recording import now_ms
+from agentwatch.screen.screens.session.app import SessionApp
+from agentwatch.screen.screens.session.help import KEYS, LIST_KEYS, Help
+from agentwatch.screen.screens.session.keys import SessionKeys
+from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, first_shown
+from agentwatch.screen.screens.sessions import requests
+from agentwatch.screen.screens.sessions.alarm_signs import AlarmSigns, session_alarms
+from agentwatch.screen.screens.sessions.rings import Rings
+from agentwatch.screen.screens.sessions.screen import HomeScreen
+from agentwatch.screen.screens.sessions.watching import Report, Watching
+from agentwatch.screen.terminal.attention import Signals
+from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.sources.file import FileSource
+from agentwatch.sources.stores.store import StoreSource
+from agentwatch.text.safe import safe_line
+
+if TYPE_CHECKING:
+    from agentwatch.remote.copying import Copying
+
+
+# Opens the session of a row for a screen, and closes it again. Both may take long, and run in a thread.
+
+_FETCH_SECONDS = 1.0
+"""How long the screen waits for what there is of a session elsewhere; it shows the rest as it comes."""
+
+
+class OpenSession(NamedTuple):
+    """A session that is open for a screen."""
+
+    source: FileSource | StoreSource
+    first: FirstShown
+    copying: Copying | None = None
+    """The local copy that is filled; None for a session of this machine."""
+
+    def close(self) -> None:
+        """Close everything. The screen must be gone."""
+        self.source.close()
+        if self.copying is not None:
+            self.copying.close()
+
+
+def open_row(row: Row, machines: Machines) -> OpenSession:
+    """Open the session of a row.
+
+    Args:
+        row: The session.
+        machines: The settings about other machines.
+
+    Raises:
+        Fault: The session cannot be opened.
+    """
+    if row.address:
+        return _open_elsewhere(row.address, machines)
+    return open_session(row.path, _follows(row))
+
+
+def open_session(path: Path, follow: bool | None) -> OpenSession:
+    """Open a session.
+
+    Nothing is written but bookmarks, as by `agentwatch FILE`.
+
+    Args:
+        path: The address of the session.
+        follow: Whether to follow it; None: while it is written, as far as its files show.
+
+    Raises:
+        Fault: The session cannot be opened.
+    """
+    source = saved_source(path, follow, follow_store=True)
+    try:
+        return OpenSession(source, first_shown(source, Feed(source.reader)))
+    except OSError as error:
+        source.close()
+        raise cannot_open(path, error) from None
+
+
+def _follows(row: Row) -> bool | None:
+    """Return whether a session is to be followed; None if its files know better than the list."""
+    if row.is_own or row.standing.state is State.UNKNOWN:
+        return None
+    return row.standing.state in LIVE
+
+
+def _open_elsewhere(address: str, machines: Machines) -> OpenSession:
+    """Open a session of another machine, whose local copy is filled while it is open.
+
+    Raises:
+        Fault: The session cannot be opened.
+    """
+    from agentwatch.remote.copying import open_copy, source_of
+
+    copying = open_copy(address, machines, os.environ)
+    try:
+        copying.wait_until_read(_FETCH_SECONDS)
+        source = source_of(copying)
+        return OpenSession(source, first_shown(source, Feed(source.reader)), copying)
+    except (Fault, OSError) as error:
+        copying.close()
+        if isinstance(error, Fault):
+            raise
+        raise cannot_open(copying.path, error) from None
+
+
+_OPENING_SECONDS = 0.15
+"""A session that opens faster than this opens without a word."""
+_PROBLEM_SECONDS = 10.0
+
+
+class _Open(NamedTuple):
+    """The session that is open on the screen."""
+
+    row: Row
+    session: OpenSession
+
+
+class HomeApp(SessionApp[None]):
+    """Shows the sessions of the machine, and one of them at a time in the screen of a session.
+
+    The sessions are watched in a thread, which goes on while a session is open.
+    """
+
+    def __init__(
+        self,
+        held: HeldSignals,
+        machine: Watched,
+        config: Config | None = None,
+        *,
+        no_color: bool = False,
+        is_here: bool = True,
+    ) -> None:
+        """Create the app.
+
+        Args:
+            held: The signals that arrived before the app runs; they are handled first.
+            machine: Watches the sessions.
+            config: The user's configuration; None uses the defaults.
+            no_color: Whether to draw without colours.
+            is_here: Whether this machine is among those that are watched.
+        """
+        super().__init__(held, config, no_color=no_color)
+        self._machine = machine
+        take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
+        alarms = session_alarms(self.config.on, lambda hits: self.call_later(self._alarms.take, hits))
+        self._watching = Watching(machine, take, fail, is_here=is_here, alarms=alarms)
+        self._watching.begin()
+        self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
+        self._signals = Signals(self.write_to_terminal, self.config)
+        self._rows: Rows = {}
+        self._counts = Counts()
+        self._counted = CountedRows(counts)
+        self._is_settled = False
+        """Whether every session was found and read at the last report."""
+        self._is_behind = True
+        """Whether the list was not shown with the rows of an earlier report."""
+        self._opening: Key | None = None
+        """The session that is being opened."""
+        self._open: _Open | None = None
+        self._alarms = AlarmSigns(
+            self._rings,
+            self._signals,
+            partial(self.notify, severity="warning", timeout=_PROBLEM_SECONDS, markup=False),
+            lambda: (self._rows, None if self._open is None else self._open.row.key),
+            self._show_rows,
+        )
+
+    def get_default_screen(self) -> HomeScreen:
+        """Return the list."""
+        return HomeScreen(self.config)
+
+    @property
+    def home(self) -> HomeScreen | None:
+        """The screen of the list, which may be covered by that of a session; None once the app ends."""
+        return next((screen for screen in self.screen_stack if isinstance(screen, HomeScreen)), None)
+
+    def on_mount(self) -> None:
+        """Watch the sessions once the first frame is drawn."""
+        self.call_after_refresh(self._watching.start)
+        self.app_resume_signal.subscribe(self, lambda _app: self._show_title())
+
+    def on_unmount(self) -> None:
+        """Stop to watch, and restore the terminal's title."""
+        self._watching.stop()
+        self._signals.give_title_back()
+
+    def action_suspend_process(self) -> None:
+        """Suspend the job; restore the terminal's title first."""
+        self._signals.give_title_back()
+        super().action_suspend_process()
+
+    def action_leave(self) -> None:
+        """Quit; no agent was started here."""
+        self.exit()
+
+    def action_help(self) -> None:
+        """Show the help for the list, or for the session that is open."""
+        self.push_screen(Help(self.config.keys, LIST_KEYS if self._open is None else KEYS))
+
+    def _take(self, report: Report) -> None:
+        """Take what the thread reports."""
+        if self.is_leaving:
+            return
+        rows, changed, vanished, self._is_settled = report
+        ringing = self._rings.update(changed, vanished, None if self._open is None else self._open.row.key)
+        self._rows, self._counts = rows, self._counted.update(rows, changed, now_ms())
+        if ringing:
+            self._signals.alert(_alert_words(ringing))
+        self._show_facts()
+        self._show_title()
+        self._show_rows(None if self._is_behind else report)
+        if (home := self.home) is not None:
+            self._machine.in_view = home.in_view if self._open is None else {self._open.row.key}
+
+    def _show_facts(self) -> None:
+        """Show in the session that is open what its agent says in the list."""
+        if self._open is None:
+            return
+        source, facts = self._open.session.source, _facts_of(self._rows.get(self._open.row.key))
+        if source.facts != facts:
+            source.facts = facts
+            if (screen := self.session_screen) is not None:
+                screen.frame_scheduler.within(0)
+
+    def _show_rows(self, report: Report | None = None) -> None:
+        """Show the sessions, unless one of them is open: the list is not drawn then.
+
+        Args:
+            report: What has changed; None if any row may differ from what is shown.
+        """
+        home = self.home
+        self._is_behind = self._open is not None or home is None
+        if home is not None and not self._is_behind:
+            changed = self._rows if report is None else {row.key: row for row in report.changed}
+            rows = dict(self._alarms.applied(self._rings.applied(changed)))
+            if self._opening in rows:
+                row = rows[self._opening]
+                standing = row.standing._replace(now="opening …", now_since_ms=None)
+                rows[row.key] = replace(row, standing=standing)
+            watched = self._machine
+            home.show(
+                *(rows, self._counts, watched.notes),
+                vanished=None if report is None else report.vanished,
+                is_complete=watched.is_found,
+                is_settled=self._is_settled,
+                is_known=not watched.problem,
+            )
+
+    def _show_title(self) -> None:
+        needed = self._counts.needs_you
+        self._signals.set_title(
+            f"agentwatch · {needed} need{'s' * (needed == 1)} you" if needed else "agentwatch"
+        )
+
+    @on(HomeScreen.LookedAt)
+    def _unmark(self, event: HomeScreen.LookedAt) -> None:
+        if self._alarms.look_at(event.key) | self._rings.look_at(event.key):
+            self._show_rows()
+
+    @on(requests.Requested)
+    def _read_hidden(self, event: requests.Requested) -> None:
+        self._machine.wants_all = event.request.shows_hidden or bool(event.request.search)
+
+    @on(requests.RingToggled)
+    def _toggle_ring(self, event: requests.RingToggled) -> None:
+        rings = self._rings.toggle(event.row.key)
+        self._show_rows()
+        self.notify("rings when it needs you" if rings else "does not ring any more", markup=False)
+
+    @on(requests.Opened)
+    def _open_row(self, event: requests.Opened) -> None:
+        row = event.row
+        if not row.can_open:
+            self.notify("only the metadata of this session can be read", markup=False)
+        elif self._opening != row.key and self._open is None:
+            self._opening = row.key
+            self.set_timer(_OPENING_SECONDS, self._show_rows)
+            self.run_worker(self._show_session(row, event.words))
+
+    async def _show_session(self, row: Row, words: str) -> None:
+        """Open the session of a row and show it, unless the user has opened another one meanwhile.
+
+        Args:
+            row: The session.
+            words: What to search for in it; empty for nothing.
+        """
+        try:
+            session = await asyncio.to_thread(open_row, row, self.config.machines)
+        except Fault as fault:
+            if self._opening == row.key:
+                self._opening = None
+                self._show_rows()
+            self.notify(safe_line(str(fault)), severity="error", timeout=_PROBLEM_SECONDS, markup=False)
+            return
+        if self._opening != row.key or self._open is not None:
+            await asyncio.to_thread(session.close)
+            return
+        self._opening, self._open = None, _Open(row, session)
+        self._show_facts()
+        self._rings.look_at(row.key)
+        self._alarms.look_at(row.key)
+        screen = WatchScreen(
+            session.source,
+            session.first,
+            config=_config_of(self.config, rings=self._rings.rings(row.key)),
+            write=self.write_to_terminal,
+            back_to="Sessions",
+        )
+        await self.push_screen(screen)
+        if words:
+            screen.call_after_refresh(lambda: screen.workspace.find_bar.look_for(words, "transcript"))
+
+    @on(SessionKeys.NothingToClose)
+    def _back(self) -> None:
+        self.run_worker(self._close_session())
+
+    @on(WatchScreen.FileReplaced)
+    async def _open_again(self) -> None:
+        if self._open is not None:
+            row = self._open.row
+            self.notify("the file was truncated or replaced: opening it again", markup=False)
+            await self._close_session()
+            self.post_message(requests.Opened(row))
+
+    async def _close_session(self) -> None:
+        """Return to the list as it was, and close the session that was open."""
+        if self._open is None:
+            return
+        session, self._open = self._open.session, None
+        self._show_rows()
+        await self.close_session(session)
+
+
+def _config_of(config: Config, *, rings: bool) -> Config:
+    """Return the configuration of a session's screen: the title is that of the list."""
+    config = config._replace(title=False)
+    return config if rings else config._replace(bell=False, note=False)
+
+
+def _facts_of(row: Row | None) -> AgentFacts:
+    """Return what the screen of a session shows of its row: what the agent itself says that it asks."""
+    if row is None or row.standing.state is not State.ASKS or row.standing.ground is not Ground.SAID:
+        return NO_FACTS
+    return AgentFacts(asks=row.standing.now or "you", asks_since_ms=row.standing.since_ms)
+
+
+def _alert_words(rows: list[Row]) -> str:
+    """Return what a notification says about sessions that begin to need the user."""
+    if len(rows) > 1:
+        return f"{len(rows)} sessions need you"
+    (row,) = rows
+    name = ":".join(words for words in (row.host, row.repo or row.title) if words)
+    asked = f"asks: {row.standing.now}" if row.standing.now else "asks"
+    return f"{name}: {asked}" if name else asked

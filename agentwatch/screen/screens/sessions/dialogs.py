@@ -1,0 +1,80 @@
+"""The dialogs that delete and rename one of our own recordings."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from agentwatch.catalog.row import Row
+from agentwatch.recording.saved_sessions import MOST_NAME
+from agentwatch.screen.widgets.input_bar import LineInput
+from agentwatch.text.amounts import byte_size
+from agentwatch.text.safe import SafeText, cut, safe_line
+
+_TITLE_COLUMNS = 50
+
+
+class DeleteDialog(ModalScreen[bool]):
+    """Asks whether to delete a recording with all of its files."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss(True)", "Delete"),
+        Binding("escape,q,n", "dismiss(False)", "Cancel"),
+    ]
+
+    def __init__(self, row: Row, size: int) -> None:
+        """Create the dialog.
+
+        Args:
+            row: The session.
+            size: The bytes that its files take on disk.
+        """
+        super().__init__()
+        self._row = row
+        self._bytes = size
+
+    def compose(self) -> ComposeResult:
+        """Show what is deleted, and the possible answers."""
+        files = f"{self._row.path.name} and the files beside it: {byte_size(self._bytes)}"
+        with Vertical(classes="dialog"):
+            yield Static(Content(SafeText(f"Delete {title_words(self._row)}?")))
+            yield Static(Content(f"  {safe_line(files)}"))
+            yield Static("")
+            for key, does in (("y", "Delete it; this cannot be undone"), ("esc", "Cancel")):
+                yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
+
+
+class RenameDialog(ModalScreen[str | None]):
+    """Asks for the name of a recording."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
+
+    def __init__(self, row: Row) -> None:
+        """Create the dialog; `row` is the session."""
+        super().__init__()
+        self._row = row
+
+    def compose(self) -> ComposeResult:
+        """Show an input with the present title."""
+        with Vertical(classes="dialog", id="rename"):
+            yield Static(Content(SafeText(f"Name of {title_words(self._row)}")))
+            yield LineInput(safe_line(self._row.title[:MOST_NAME]), max_length=MOST_NAME, compact=True)
+            yield Static(Content("enter: rename · empty: no name · esc: cancel"))
+
+    @on(Input.Submitted)
+    def _rename(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value)
+
+
+def title_words(row: Row) -> SafeText:
+    """Return the title of a session in quotes, or its id."""
+    title = cut(safe_line(row.title), _TITLE_COLUMNS)
+    return SafeText(f"“{title}”") if title else safe_line(row.id)

@@ -1,0 +1,261 @@
+"""The screen of what was found in the contents of all sessions; it fills while the search goes on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from agentwatch.agents.found import Key
+from agentwatch.catalog.contents import ContentsSearch, Hit
+from agentwatch.catalog.row import Row
+from agentwatch.screen.screens.sessions import requests
+from agentwatch.screen.screens.sessions.words import foreign, repository, title
+from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText, cut, fitted, safe_line
+
+# Searches the contents of sessions in a thread, and reports what it finds to the screen.
+
+_SLICE_SECONDS = 0.01
+_YIELD_SECONDS = 0.001
+"""The pause after a slice: the screen gets the interpreter's lock."""
+_REPORT_SECONDS = 0.1
+"""The time between two reports; the first hits are reported at once."""
+_END_SECONDS = 1.0
+
+
+class Progress(NamedTuple):
+    """How far a search is, and what it has found since the last report."""
+
+    hits: list[Hit]
+    searched: int
+    total: int
+    skipped: int
+    is_over: bool
+
+
+class Searching:
+    """Goes on with a search until it is over, or is stopped."""
+
+    def __init__(
+        self,
+        search: ContentsSearch,
+        report: Callable[[Progress], object],
+        fail: Callable[[Exception], object],
+    ) -> None:
+        """Create the thread; it does nothing until `start`.
+
+        Args:
+            search: The search. Only the thread uses it.
+            report: Is called with what is new, in the thread.
+            fail: Is called with the exception that has ended the thread, in the thread.
+        """
+        self._search = search
+        self._report = report
+        self._fail = fail
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="contents", daemon=True)
+
+    def start(self) -> None:
+        """Start to search."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the search after its present slice; a disk that hangs is not waited for."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(_END_SECONDS)
+
+    def _run(self) -> None:
+        try:
+            self._go_on()
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: the app ends, and names the error
+            if not self._ended.is_set():
+                self._fail(error)
+        finally:
+            self._search.close()
+
+    def _go_on(self) -> None:
+        search = self._search
+        hits: list[Hit] = []
+        reported_at = 0.0
+        has_hits = is_over = False
+        while not is_over and not self._ended.wait(_YIELD_SECONDS):
+            hits += search.advance(_SLICE_SECONDS)
+            is_over, now = search.is_over, time.monotonic()
+            if is_over or (hits and not has_hits) or now >= reported_at + _REPORT_SECONDS:
+                if self._ended.is_set():
+                    return  # the screen may be gone
+                reported_at, has_hits = now, has_hits or bool(hits)
+                self._report(Progress(hits, search.searched, search.total, search.skipped, is_over))
+                hits = []
+
+
+_AGENT, _PROJECT, _GAP = 9, 16, 2
+_LEAST_WITH_AGENT = 110
+_LEAST_WITH_PROJECT = 84
+_LEAST_WITH_NAMES = 60
+_TITLES = (12, 32)
+"""The least and the greatest width of the titles. They take a third of the row."""
+_MOST_WORDS = 40
+
+
+class FoundView(RowView, HeadedView):
+    """One row for each hit: its session, if the row above has another one, and the text around the words."""
+
+    def __init__(self, rows: Mapping[Key, Row], words: str) -> None:
+        super().__init__("", id="found")
+        self.rows = rows
+        self.progress = SafeText("")
+        """What the border says, for a narrow pane, which has no border."""
+        self._words = words.lower().split()
+        self.hits: list[Hit] = []
+
+    @property
+    def chosen(self) -> Hit | None:
+        """The selected hit; None while there is none."""
+        return self.hits[self.cursor] if self.hits else None
+
+    def add(self, hits: Iterable[Hit]) -> None:
+        """Add rows at the end; the selected row stays."""
+        self.hits += hits
+        self.show_lines()
+
+    def line_count(self) -> int:
+        """Return the number of hits."""
+        return len(self.hits)
+
+    def heading(self, width: int) -> Spans:
+        """Return the names of the columns; in a narrow pane, how far the search is."""
+        if width < _LEAST_WITH_NAMES:
+            return [(cut(self.progress, width), "muted")]
+        names = ("agent", "repository", "session")
+        cells = [fitted(SafeText(name), size) for name, size in zip(names, _sizes(width), strict=True)]
+        return [(SafeText("".join([*cells, "found"])), "muted")] if self.hits else []
+
+    def row(self, y: int, width: int) -> Spans:
+        """Return the session of a hit in as many columns as fit, and the text around the words."""
+        hit = self.hits[y]
+        row, sizes = self.rows[hit.key], _sizes(width)
+        texts = (foreign(row.agent), repository(row), title(row))
+        if y and self.hits[y - 1].key == hit.key:
+            texts = (SafeText(""),) * 3
+        cells = [
+            fitted(cut(text, size - _GAP), size) if size else ""
+            for text, size in zip(texts, sizes, strict=True)
+        ]
+        return [
+            (SafeText("".join(cells[:2])), "muted"),
+            (SafeText(cells[2]), "strong"),
+            *self._marked(cut(safe_line(hit.snippet), width - sum(sizes))),
+        ]
+
+    def _marked(self, text: SafeText) -> Spans:
+        """Return a text whose words of the search stand out."""
+        lowered = text.lower()
+        if len(lowered) != len(text):
+            return [(text, "plain")]
+        spans: Spans = []
+        at = 0
+        while places := [(place, word) for word in self._words if (place := lowered.find(word, at)) >= 0]:
+            place, word = min(places)
+            spans += [
+                (SafeText(text[at:place]), "plain"),
+                (SafeText(text[place : place + len(word)]), "accent"),
+            ]
+            at = place + len(word)
+        return [*spans, (SafeText(text[at:]), "plain")]
+
+
+class FoundScreen(ModalScreen[None]):
+    """What was found; a hit opens its session, from which esc returns here."""
+
+    app: TerminalApp[None]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Back"),
+        Binding("enter", "open", "Open"),
+    ]
+
+    def __init__(self, words: str, rows: Mapping[Key, Row]) -> None:
+        """Create the screen; the search starts when it is shown.
+
+        Args:
+            words: The words to find.
+            rows: The sessions.
+        """
+        super().__init__()
+        self._words = words
+        self._found = FoundView(rows, words)
+        self._searching: Searching | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out the list."""
+        yield self._found
+
+    def on_mount(self) -> None:
+        """Start the search."""
+        search = ContentsSearch(self._words, list(self._found.rows.values()))
+        self._found.border_subtitle = Content("enter open · esc back")
+        self._take(Progress([], 0, search.total, 0, search.is_over))
+        self._searching = Searching(
+            search, partial(self.call_later, self._take), partial(self.call_later, self.app.fail)
+        )
+        self._searching.start()
+
+    def on_unmount(self) -> None:
+        """Stop the search."""
+        if self._searching is not None:
+            self._searching.stop()
+
+    def show_rows(self, rows: Mapping[Key, Row]) -> None:
+        """Show what is known of the sessions now; one that has vanished keeps its row."""
+        self._found.rows = {**self._found.rows, **rows}
+        self._found.show_lines()
+
+    def action_open(self) -> None:
+        """Open the session of the selected hit, at the first match of what the hit contains."""
+        hit = self._found.chosen
+        if hit is not None:
+            row = self._found.rows[hit.key]
+            self.app.post_message(requests.Opened(row, _findable(self._words, hit.snippet)))
+
+    def _take(self, progress: Progress) -> None:
+        """Show what is new."""
+        self._found.empty_words = SafeText(" nothing found" if progress.is_over else " searching …")
+        words = cut(safe_line(self._words), _MOST_WORDS)
+        said = [f"“{words}”", plural(len(self._found.hits) + len(progress.hits), "hit")]
+        if progress.is_over:
+            said.append(plural(progress.total, "session"))
+        else:
+            said.append(f"{progress.searched:,} of {plural(progress.total, 'session')}")
+        if progress.skipped:
+            said.append(f"{progress.skipped:,} not searched")
+        self._found.progress = SafeText(" · ".join(said))
+        self._found.border_title = Content(self._found.progress)
+        self._found.add(progress.hits)
+
+
+def _sizes(width: int) -> tuple[int, int, int]:
+    """Return the widths of the columns before the text; 0 for one that has no room."""
+    titles = max(_TITLES[0], min(width // 3, _TITLES[1]))
+    return (
+        _AGENT if width >= _LEAST_WITH_AGENT else 0,
+        _PROJECT if width >= _LEAST_WITH_PROJECT else 0,
+        titles,
+    )
+
+
+def _findable(words: str, snippet: str) -> str:
+    """Return what a search for one text finds: the words, or the longest one if they are apart."""
+    phrase = " ".join(words.split())
+    return phrase if phrase.lower() in snippet.lower() else max(words.split(), key=len)

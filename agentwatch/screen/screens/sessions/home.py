@@ -1,0 +1,169 @@
+"""Home: the list of sessions with the lines above and below it, and the keys that work in all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from agentwatch.catalog.listing import Counts, Listing, Request, Sort
+from agentwatch.catalog.row_filter import row_filter_offers
+from agentwatch.rules.language.completion import Offer
+from agentwatch.screen.panes.key_hints import KeyHints
+from agentwatch.screen.screens.sessions.bars import (
+    HomeBars,
+    HomeHeader,
+    HomeNotes,
+    WordsBar,
+    words_for_nothing,
+)
+from agentwatch.screen.screens.sessions.keys import HOME_KEYS
+from agentwatch.screen.screens.sessions.list import SessionList
+from agentwatch.screen.screens.sessions.requests import ContentsWanted, Requested
+from agentwatch.screen.terminal.keymap import bound_keys, key_label
+from agentwatch.text.safe import SafeText
+
+
+class Home(Vertical):
+    """Header, list, bars and key hints; a widget beside the list, such as a preview, is optional."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*HOME_KEYS]
+
+    def __init__(self, rebound: Mapping[str, str], beside: Widget | None = None) -> None:
+        """Create the parts.
+
+        Args:
+            rebound: The user's own key bindings, by binding id.
+            beside: What stands at the right of the list; None for nothing.
+        """
+        super().__init__(id="home")
+        self.request = Request()
+        """What the list shows, and in which order."""
+        self.header = HomeHeader()
+        self.notes = HomeNotes()
+        self.sessions = SessionList()
+        self.bars = HomeBars(self._offers)
+        self._beside = beside
+        self._hints = KeyHints(rebound, lambda: "home")
+        self._key = key_label(bound_keys(rebound)["show-hidden"][0])
+        self._listing = Listing()
+        self._counts = Counts()
+        self._now_ms = 0
+        self._is_complete = self._is_settled = False
+        self._is_known = True
+
+    def compose(self) -> ComposeResult:
+        """Lay out the parts from top to bottom."""
+        yield self.header
+        yield self.notes
+        yield Horizontal(self.sessions, *([self._beside] if self._beside else []), id="home-body")
+        yield self.bars
+        yield self._hints
+
+    def on_mount(self) -> None:
+        """Focus the list."""
+        self.sessions.focus()
+
+    def show(
+        self,
+        listing: Listing,
+        counts: Counts,
+        now_ms: int,
+        notes: Sequence[SafeText] = (),
+        *,
+        is_complete: bool = True,
+        is_settled: bool = True,
+        is_known: bool = True,
+    ) -> None:
+        """Show a list and its counts; draw only what differs.
+
+        Args:
+            listing: The list. It is asked for other lines when the user searches, filters or sorts.
+            counts: The numbers of sessions.
+            now_ms: The current time, in ms since the epoch.
+            notes: What is to be known besides the sessions, a line each.
+            is_complete: Whether every place was searched for sessions.
+            is_settled: Whether every session that was found was read too.
+            is_known: Whether every machine answers.
+        """
+        self.notes.show(notes)
+        self._listing, self._counts, self._now_ms = listing, counts, now_ms
+        self._is_complete, self._is_settled, self._is_known = is_complete, is_settled, is_known
+        self._show()
+
+    def tick(self, now_ms: int) -> None:
+        """Draw the clocks in view that show something else at `now_ms`, in ms since the epoch."""
+        self._now_ms = now_ms
+        self.sessions.tick(now_ms)
+
+    def ask(self, request: Request) -> None:
+        """Show other sessions, or another order."""
+        if request != self.request:
+            self.request = request
+            self._listing.request(request)
+            self._show()
+            self.post_message(Requested(request))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave esc to the screen while there is no search and no filter."""
+        if action == "clear":
+            return bool(self.request.search or self.request.filter)
+        return super().check_action(action, parameters)
+
+    def action_bar(self, name: str) -> None:
+        """Open the bar `find` or `filter` with its current words."""
+        self.bars.open(name, self.request.search if name == "find" else self.request.filter)
+        self._show_request()
+
+    def action_clear(self) -> None:
+        """Clear the search and the filter."""
+        self.ask(self.request._replace(search="", filter=""))
+
+    def action_sort(self) -> None:
+        """Sort by the next of state, age and repository."""
+        sorts = [*Sort]
+        sort = sorts[(sorts.index(self.request.sort) + 1) % len(sorts)]
+        self.ask(self.request._replace(sort=sort))
+        self.notify(f"sorted by {sort}", markup=False)
+
+    def action_hidden(self) -> None:
+        """Show or hide the hidden sessions."""
+        self.ask(self.request._replace(shows_hidden=not self.request.shows_hidden))
+
+    @on(WordsBar.Typed)
+    def _typed(self, event: WordsBar.Typed) -> None:
+        event.stop()
+        asked, words = self.request, event.words
+        is_search = event.bar is self.bars.find
+        self.ask(asked._replace(search=words) if is_search else asked._replace(filter=words))
+
+    @on(WordsBar.Left)
+    def _left(self, event: WordsBar.Left) -> None:
+        event.stop()
+        self.sessions.focus()
+        self._show_request()
+        if event.is_entered and event.bar is self.bars.find and event.words.split():
+            self.post_message(ContentsWanted(event.words))
+
+    def _offers(self, text: str) -> list[Offer]:
+        return row_filter_offers(text, self._listing.rows.values())
+
+    def _show(self) -> None:
+        request, counts = self.request, self._counts
+        words = words_for_nothing(
+            request, counts.hidden, self._key, is_complete=self._is_complete, has_notes=self.notes.display
+        )
+        key = "" if request.shows_hidden else self._key
+        self.header.show(counts, key, is_known=self._is_known)
+        self.sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
+        self._show_request()
+
+    def _show_request(self) -> None:
+        total = len(self._listing.rows)
+        hidden = 0 if self.request.search.split() else self._listing.hidden_count
+        self.bars.show(self.request, total - self._listing.filtered_count, total, hidden)

@@ -1,0 +1,471 @@
+"""The list of sessions: only the rows in view are drawn, and only if they show something else than before."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import ClassVar, NamedTuple
+
+from textual import events
+from textual.binding import BindingType
+from textual.strip import Strip
+
+from agentwatch.agents.found import Key
+from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, RowLine
+from agentwatch.catalog.row import LIVE, Group, Row
+from agentwatch.screen.screens.sessions import cells, requests, words
+from agentwatch.screen.screens.sessions.cells import LEAST_FOR_ONE_ROW, Columns, Widths, columns_for
+from agentwatch.screen.screens.sessions.keys import LIST_KEYS
+from agentwatch.screen.screens.sessions.words import foreign
+from agentwatch.screen.terminal.frames import eager_classes
+from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
+from agentwatch.screen.widgets.painting import chosen_row
+from agentwatch.text.safe import SafeText, cut, wrapped
+
+# The rows of the pane that each line of the list takes: one, or two for a session in a narrow pane.
+
+
+class ScreenRows:
+    """The lines of the list, and where they are in the pane."""
+
+    def __init__(self) -> None:
+        self.lines: Sequence[Line] = ()
+        self.is_wide = True
+        """Whether every line takes one row."""
+        self._ends: list[int] = []
+        """The row after each line, in a narrow pane."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        if self.is_wide:
+            return len(self.lines)
+        return self._ends[-1] if self._ends else 0
+
+    def put(self, lines: Sequence[Line], *, is_wide: bool) -> None:
+        """Lay out other lines, or the same lines in another width."""
+        self.lines, self.is_wide = lines, is_wide
+        heights = () if is_wide else (2 if isinstance(line, RowLine) else 1 for line in lines)
+        self._ends = [*accumulate(heights)]
+
+    def at(self, y: int) -> tuple[int, int]:
+        """Return the index of the line in row `y`, and the number of the row within the line."""
+        if self.is_wide:
+            return y, 0
+        index = bisect_right(self._ends, y)
+        return index, y - self.top(index)
+
+    def top(self, index: int) -> int:
+        """Return the first row of a line; the number of rows for an index after the last line."""
+        if self.is_wide or index <= 0:
+            return max(index, 0)
+        return self._ends[index - 1]
+
+    def rows(self, index: int) -> range:
+        """Return the rows of a line."""
+        return range(self.top(index), self.top(index + 1))
+
+    def is_selectable(self, index: int) -> bool:
+        """Return whether a line can be selected: a heading cannot."""
+        return not isinstance(self.lines[index], Heading)
+
+    def find(self, wanted: object, near: int) -> int | None:
+        """Return the index of the line with an identity; None if there is none, or for None.
+
+        Args:
+            wanted: The identity.
+            near: The index at which it probably is.
+        """
+        if wanted is None:
+            return None
+        if near < len(self.lines) and identity(self.lines[near]) == wanted:
+            return near
+        return next((at for at, line in enumerate(self.lines) if identity(line) == wanted), None)
+
+    def selectable(self, index: int, step: int) -> int | None:
+        """Return the index of the nearest line that can be selected, from `index` on in steps of 1 or -1."""
+        while 0 <= index < len(self.lines):
+            if not isinstance(self.lines[index], Heading):
+                return index
+            index += step
+        return None
+
+    def nearest(self, index: int) -> int | None:
+        """Return the index of a line that can be selected: `index`, or a line after it, or one before it."""
+        index = max(0, min(index, len(self.lines) - 1))
+        later = self.selectable(index, 1)
+        return self.selectable(index, -1) if later is None else later
+
+
+def identity(line: Line) -> object:
+    """Return what distinguishes a line from all others of the list, in every later list too."""
+    if isinstance(line, RowLine):
+        return line.row.key
+    return line.group if isinstance(line, Heading) else line.fold
+
+
+# What each row of the list shows: a heading, a session, or a line that stands for several.
+
+_INDENT = "  "
+_SECOND_MS, _MINUTE_MS = 1_000, 60_000
+_HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}
+"""The styles of the headings of some groups; the others have that of a heading."""
+
+
+class Shown(NamedTuple):
+    """What a row of the pane shows."""
+
+    line: Line | None
+    """None for a row of the words that stand in an empty list."""
+    part: int
+    """The number of the row within the line."""
+    times: range
+    """The times at which it shows the same, in ms since the epoch, if the line stays the same."""
+    is_chosen: bool
+    layout: tuple[int, Widths]
+    spans: Spans
+
+
+def times_of(line: Line, now_ms: int) -> range:
+    """Return the times from `now_ms` on at which a line shows the same, in ms since the epoch.
+
+    The clocks of a session that runs have seconds. Of another one only the age changes, and the time of its
+    end, which becomes a day at midnight; that is shown within a minute.
+    """
+    if not isinstance(line, RowLine):
+        return range(now_ms, sys.maxsize)
+    row, standing = line.row, line.row.standing
+    if standing.state in LIVE or row.lost_ms is not None:
+        begins = (standing.since_ms, standing.now_since_ms, row.lost_ms, row.began_ms)
+        unit_ms = _SECOND_MS
+    else:
+        is_young = row.began_ms is not None and now_ms - row.began_ms < _MINUTE_MS
+        begins = (row.began_ms, None, None, None)
+        unit_ms = _SECOND_MS if is_young else _MINUTE_MS
+    left_ms = (unit_ms - (now_ms - begin_ms) % unit_ms for begin_ms in begins if begin_ms is not None)
+    return range(now_ms, now_ms + min(left_ms, default=unit_ms))
+
+
+class LineContent:
+    """Makes the contents of rows; the widths of the columns only grow while the width of the pane stays."""
+
+    def __init__(self) -> None:
+        self.width = 0
+        """The width of a row after the column of its mark."""
+        self.nothing = SafeText("")
+        """What an empty list says, in lines."""
+        self._needed = Widths()
+        self._measured: dict[Key, Row] = {}
+        """The rows that have room in the columns."""
+        self._columns: Columns | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether each session takes one row."""
+        return self.width >= LEAST_FOR_ONE_ROW
+
+    @property
+    def layout(self) -> tuple[int, Widths]:
+        """What the columns depend on."""
+        return self.width, self._needed
+
+    def nothing_rows(self) -> list[Spans]:
+        """Return the words of an empty list as rows."""
+        rows = [row for line in self.nothing.split("\n") for row in wrapped(SafeText(line), self.width)]
+        return [[(row, "muted")] for row in rows] if self.nothing and self.width > 0 else []
+
+    def fit(self, width: int) -> None:
+        """Make contents for rows of another width; the columns are measured again."""
+        if width != self.width:
+            self.width, self._needed, self._columns = width, Widths(), None
+            self._measured = {}
+
+    def measure(self, rows: Sequence[Row], now_ms: int) -> None:
+        """Make room for the contents of rows."""
+        measured = self._measured
+        needed = self._needed.grown([row for row in rows if measured.get(row.key) is not row], now_ms)
+        self._measured = {row.key: row for row in rows}
+        if needed != self._needed:
+            self._needed, self._columns = needed, None
+
+    def spans(self, line: Line, part: int, now_ms: int) -> Spans:
+        """Return the pieces of a row.
+
+        Args:
+            line: The line of the list.
+            part: The number of the row within the line.
+            now_ms: The current time, in ms since the epoch.
+        """
+        if isinstance(line, Heading):
+            return self._heading(line)
+        indent = _INDENT * line.depth
+        room = max(self.width - len(indent), 1)
+        if isinstance(line, FoldLine):
+            mark = "▾" if line.is_open else "▸"
+            style = "heading" if line.fold[0] == "repository" else "muted"
+            return [(cut(SafeText(f"{indent}{mark} {words.foreign(line.words)}"), self.width), style)]
+        if not self.is_wide:
+            spans = (cells.lower_row if part else cells.upper_row)(line.row, room, now_ms)
+            return [(SafeText(indent), ""), *spans]
+        return cells.wide_row(line.row, self._fitting(), now_ms, line.depth)
+
+    def heading(self) -> Spans:
+        """Return the names of the columns; nothing if each session takes two rows."""
+        return cells.heading(self._fitting()) if self.is_wide else []
+
+    def _fitting(self) -> Columns:
+        if self._columns is None:
+            self._columns = columns_for(self.width, self._needed)
+        return self._columns
+
+    def _heading(self, line: Heading) -> Spans:
+        name = cut(SafeText(line.group.upper()), self.width)
+        return [(name, _HEADINGS.get(line.group, "heading")), (SafeText(f"  {line.count}"), "muted")]
+
+
+_URGENT = (Group.NEEDS_YOU, Group.FAILED)
+_MOST_MEASURED = 500
+"""The number of lines whose contents the columns make room for."""
+_MOST_DRAWN = 1_000
+"""The number of rows whose contents are remembered."""
+_TICK_MS = 1_000
+_MESSAGES = {
+    "preview": requests.PreviewWanted,
+    "ring": requests.RingToggled,
+    "terminal": requests.TerminalWanted,
+    "removal": requests.DeleteWanted,
+    "rename": requests.RenameWanted,
+}
+
+
+class SessionList(RowView, HeadedView):
+    """The sessions of the machine, with a cursor that stays on its session.
+
+    While the cursor is on the first line, the top of the list stays in view. Otherwise the selected session
+    stays in its row of the screen when others come and go above it; if it is not in view, the first row does.
+    """
+
+    COMPONENT_CLASSES = eager_classes(("line--asks", "line--working"))
+    BINDINGS: ClassVar[list[BindingType]] = [*LIST_KEYS]
+    open_action = "open"
+
+    def __init__(self) -> None:
+        super().__init__("", id="sessions")
+        self._listing = Listing()
+        self._now_ms = 0
+        self._rows = ScreenRows()
+        self._content = LineContent()
+        self._chosen: Line | None = None
+        self._drawn: dict[int, Shown] = {}
+        """What is drawn in each row."""
+        self._is_settled = False
+        """Whether a list was shown for which every session was found and read."""
+        self._is_placed = False
+        """Whether the user has moved the cursor off the first line, or scrolled."""
+
+    @property
+    def chosen(self) -> Row | None:
+        """The selected session; None if there is none, or if a line that is not a session is selected."""
+        return self._chosen.row if isinstance(self._chosen, RowLine) else None
+
+    @property
+    def in_view(self) -> frozenset[Key]:
+        """The sessions whose rows are in view."""
+        rows, top = self._rows, self.scroll_offset.y
+        bottom = min(top + self.scrollable_content_region.height, len(rows))
+        lines = (rows.lines[rows.at(y)[0]] for y in range(top, bottom))
+        return frozenset(line.row.key for line in lines if isinstance(line, RowLine))
+
+    def show(self, listing: Listing, now_ms: int, nothing: SafeText, *, is_settled: bool = True) -> None:
+        """Show the lines of a list; draw the rows in view that differ.
+
+        Args:
+            listing: The list.
+            now_ms: The current time, in ms since the epoch.
+            nothing: What an empty list says, in lines.
+            is_settled: Whether every session was found and read. Until then the first line is selected,
+                unless the user has moved the cursor: newer sessions and groups come with later reports.
+        """
+        self._listing = listing
+        if not 0 <= now_ms - self._now_ms < _TICK_MS:  # otherwise the clocks would move with each report
+            self._now_ms = now_ms
+        self._content.nothing = nothing
+        self._settle()
+        self._is_settled = self._is_settled or is_settled
+
+    def tick(self, now_ms: int) -> None:
+        """Draw the rows in view whose clocks show something else at `now_ms`, in ms since the epoch."""
+        self._now_ms = now_ms
+        self._draw_changes()
+
+    def line_count(self) -> int:
+        """Return the number of rows of the list, or of the words in an empty one."""
+        return len(self._rows) or len(self._content.nothing_rows())
+
+    def heading(self, width: int) -> Spans:
+        """Return the names of the columns."""
+        del width
+        return self._content.heading() if self._rows.lines else []
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one row after a column for its mark; every row of the selected line is marked."""
+        shown = self._drawn[y] = self._shown(y)
+        strip = self.strip_of(shown.spans)
+        return chosen_row(strip, self, width) if shown.is_chosen else Strip.join([Strip.blank(1), strip])
+
+    def choose(self, row: int) -> None:
+        """Select the line in a row, or else the next one in the direction away from the selected line."""
+        rows = self._rows
+        if not rows.lines:
+            return
+        step = 1 if row > self.cursor else -1
+        at, part = rows.at(max(0, min(row, len(rows) - 1)))
+        if part and row == self.cursor + 1:  # the second row of the selected session
+            at = min(at + 1, len(rows.lines) - 1)
+        index = rows.selectable(at, step)
+        index = rows.selectable(at, -step) if index is None else index
+        if index is not None:
+            self._select(index)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Draw the rows that come into view."""
+        super().watch_scroll_y(old_value, new_value)
+        self._is_placed = self._is_placed or (not self._is_settling and round(new_value) > 0)
+
+    def on_resize(self) -> None:
+        """Lay out the columns for another width, and keep the selected session in view."""
+        self._content.fit(self.scrollable_content_region.width - 1)
+        self._drawn.clear()
+        self._settle()
+        super().on_resize()
+        self.set_class(not self._content.is_wide, "-two-rows")
+        if self._is_placed and self._chosen is not None:
+            self._select(self._rows.at(self.cursor)[0])
+
+    async def on_click(self, event: events.Click) -> None:
+        """Select the line that was clicked; a second click opens it."""
+        event.prevent_default()  # the method of the base class would be called too
+        place = event.get_content_offset(self)
+        if place is None or (y := place.y + self.scroll_offset.y) >= len(self._rows):
+            return
+        index, _ = self._rows.at(y)
+        if self._rows.is_selectable(index):
+            self._select(index)
+            if event.chain > 1:
+                self.action_open()
+
+    def action_open(self) -> None:
+        """Open the selected session, or the selected fold."""
+        if isinstance(self._chosen, FoldLine):
+            self.action_fold(opens=not self._chosen.is_open)
+        elif self.chosen is not None:
+            self.post_message(requests.Opened(self.chosen))
+
+    def action_fold(self, opens: bool) -> None:
+        """Open or close a fold, or the subagents of a session."""
+        line = self._chosen
+        if isinstance(line, FoldLine | RowLine) and line.is_open != opens:
+            self._listing.toggle(line)
+            self._settle()
+
+    def action_want(self, what: str) -> None:
+        """Post what the user wants of the selected session; on a fold, space opens it."""
+        if self.chosen is not None:
+            self.post_message(_MESSAGES[what](self.chosen))
+        elif what == "preview":
+            self.action_open()
+
+    def action_urgent(self, step: int) -> None:
+        """Select the next (1) or previous (-1) session that needs the user or failed."""
+        lines = self._rows.lines
+        urgent = [
+            index
+            for index, line in enumerate(lines)
+            if isinstance(line, RowLine) and line.row.group in _URGENT
+        ]
+        if not urgent:
+            self.notify("no session needs you", markup=False)
+            return
+        at = self._rows.at(self.cursor)[0]
+        later = [index for index in urgent[::step] if (index - at) * step > 0]
+        self._select((later or urgent[::step])[0])
+
+    def action_copy(self) -> None:
+        """Copy the id of the selected session."""
+        if self.chosen is not None:
+            name = foreign(self.chosen.address or self.chosen.id)
+            self.app.copy_to_clipboard(name)
+            self.notify(f"copied {name}", markup=False)
+
+    def _settle(self) -> None:
+        """Take the lines of the list; put the cursor on its session, and that into its row of the screen."""
+        rows, lines, top = self._rows, self._listing.lines, self.scroll_offset.y
+        before = rows.at(max(self.cursor, 0))[0]
+        held, distance = None, 0
+        is_same_layout = rows.is_wide is self._content.is_wide
+        if self._is_placed and rows.lines and (top > 0 or is_same_layout):
+            is_in_view = top <= self.cursor < top + self.scrollable_content_region.height
+            at = before if is_in_view else rows.at(min(top, len(rows) - 1))[0]
+            held, distance = identity(rows.lines[at]), rows.top(at) - top
+        chosen = None if self._chosen is None else identity(self._chosen)
+        measured = [line.row for line in lines[:_MOST_MEASURED] if isinstance(line, RowLine)]
+        self._content.measure(measured, self._now_ms)
+        rows.put(lines, is_wide=self._content.is_wide)
+        is_first = not (self._is_placed or self._is_settled)
+        index = rows.selectable(0, 1) if is_first else rows.find(chosen, before)
+        index = rows.nearest(before) if index is None else index
+        self._chosen = None if index is None else lines[index]
+        self.set_reactive(SessionList.cursor, -1 if index is None else rows.top(index))
+        self.show_lines(redraw=False)
+        at_held = rows.find(held, before)
+        wanted_top = top if at_held is None else rows.top(at_held) - distance
+        self.settle_at(max(0, min(wanted_top, self.max_scroll_y)))
+        self._draw_changes()
+        if self._chosen is None or identity(self._chosen) != chosen:
+            self.post_message(requests.Chosen(self.chosen))
+
+    def _select(self, index: int) -> None:
+        """Select the line with an index, and make it visible with the heading above it."""
+        rows, before = self._rows, self._chosen
+        self._chosen = rows.lines[index]
+        self._is_placed = index != rows.selectable(0, 1)
+        self.cursor = rows.top(index)
+        self._draw_changes()
+        has_heading = index > 0 and not rows.is_selectable(index - 1)
+        self.bring_into_view(rows.rows(index)[-1])
+        self.bring_into_view(rows.top(index - has_heading) if self._is_placed else 0)
+        if before is None or identity(before) != identity(self._chosen):
+            self.post_message(requests.Chosen(self.chosen))
+
+    def _shown(self, y: int) -> Shown:
+        """Return what a row is to show now."""
+        content, rows = self._content, self._rows
+        if not rows.lines:
+            return Shown(None, 0, range(0), False, content.layout, content.nothing_rows()[y])
+        index, part = rows.at(y)
+        line, now_ms = rows.lines[index], self._now_ms
+        is_chosen, layout = rows.top(index) == self.cursor, content.layout
+        before = self._drawn.get(y)
+        if (
+            before is not None
+            and now_ms in before.times
+            and (before.line, before.part, before.layout) == (line, part, layout)
+        ):
+            return before._replace(line=line, is_chosen=is_chosen)
+        return Shown(line, part, times_of(line, now_ms), is_chosen, layout, content.spans(line, part, now_ms))
+
+    def _draw_changes(self) -> None:
+        """Draw the rows in view that show something else than what was drawn."""
+        top, count = self.scroll_offset.y, self.line_count()
+        if len(self._drawn) > _MOST_DRAWN:
+            self._drawn.clear()
+        for y in range(top, top + self.scrollable_content_region.height):
+            before = self._drawn.get(y)
+            if y < count:
+                shown = self._drawn[y] = self._shown(y)
+                if before is None or (shown.spans, shown.is_chosen) != (before.spans, before.is_chosen):
+                    self.refresh_line(y)
+            elif before is not None:
+                del self._drawn[y]
+                self.refresh_line(y)

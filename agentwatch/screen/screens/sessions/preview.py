@@ -1,0 +1,376 @@
+"""The preview beside the list: it follows the selected session, and reads its end in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from textual.content import Content
+from textual.strip import Strip
+from textual.timer import Timer
+
+from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
+from agentwatch.analysis.silence import call_clock
+from agentwatch.catalog.row import LIVE, Row
+from agentwatch.feed import Feed
+from agentwatch.feed.preview import preview_feed
+from agentwatch.recording import ArrivalTimes, LineReader, Until, nameless_file, now_ms, open_saved
+from agentwatch.screen.panes.transcript.block_list import (
+    EntryRenderer,
+    call_line,
+    rule_line,
+    shown_length,
+    thought_for,
+)
+from agentwatch.screen.screens.sessions.words import tests_words
+from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.screen.widgets.syntax import code_theme
+from agentwatch.session import Call, Entry, Kind, Place, Session, apply_line, close_session
+from agentwatch.session.actions import action
+from agentwatch.session.events import Channel, Event, Outcome, PlanEntry, PlanStatus, Prompt, Text, TextEnded
+from agentwatch.session.rules import DONE_ENTRIES
+from agentwatch.sources.stores.store import Store
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.signs import PLAN_SIGNS, SIGNS
+
+# The lines of a preview: the last lines of a session, its open calls with clocks, and its to-do list.
+
+_MOST_CALLS = 4
+_MOST_PLAN = 8
+_MOST_CHARACTERS = 4000
+"""Of a longer text, only the end is laid out: it fills a screen."""
+
+
+class PreviewLines:
+    """The lines of one session, for a pane of a certain size."""
+
+    def __init__(self, pane: LineView, session: Session, width: int, height: int) -> None:
+        """Lay out the lines.
+
+        Args:
+            pane: The pane that shows them; it has the styles.
+            session: The session.
+            width: The width of the pane, in columns.
+            height: The number of rows; the last lines of the session fill what the rest leaves.
+        """
+        self._pane = pane
+        self._width = width
+        most_calls = min(_MOST_CALLS, max(height // 4, 1))
+        self._calls = list(session.open_calls.values())[-most_calls:]
+        plan = _plan_lines(session.plan, max(height // 3, 1))
+        self._plan = [pane.strip_of([(cut(words, width), style)]) for words, style in plan]
+        below = len(self._plan) + len(self._calls) + bool(self._plan) + bool(self._calls)
+        self._last = self._last_lines(session, max(height - below, 1))
+
+    @property
+    def has_clocks(self) -> bool:
+        """Whether a line changes with the time."""
+        return bool(self._calls)
+
+    def lines(self, now_ms: int) -> list[Strip]:
+        """Return all lines as they are at a time, in ms since the epoch."""
+        found = list(self._last)
+        if self._calls:
+            found.append(rule_line(self._pane, SafeText("now"), self._width))
+            found += [self._call_line(call, now_ms) for call in self._calls]
+        if self._plan:
+            found.append(rule_line(self._pane, SafeText("to-do list"), self._width))
+            found += self._plan
+        return found
+
+    def _call_line(self, call: Call, now_ms: int) -> Strip:
+        clock = SafeText(call_clock(call, now_ms))
+        sign = SafeText(f"{SIGNS[Outcome.RUNNING]} ")
+        words = fitted(action(call), self._width - columns(sign) - columns(clock) - 1)
+        pieces = [(sign, "running"), (words, "plain"), (SafeText(f" {clock}"), "running")]
+        return self._pane.strip_of(pieces)
+
+    def _last_lines(self, session: Session, count: int) -> list[Strip]:
+        """Return the last lines of the transcript, at most `count`."""
+        entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
+        found: list[Strip] = []
+        later: Kind | None = None
+        for entry in _backwards(session.transcript):
+            if later is not None and (entry.kind, later) != (Kind.CALL, Kind.CALL):
+                found.insert(0, Strip.blank(self._width))
+            found[:0] = self._entry_lines(entries, entry)
+            later = entry.kind
+            if len(found) >= count:
+                break
+        return found[-count:]
+
+    def _entry_lines(self, entries: EntryRenderer, entry: Entry) -> list[Strip]:
+        if entry.call is not None:
+            return [call_line(self._pane, entry.call, SafeText(""), self._width)]
+        if entry.kind is Kind.REASONING:
+            return [self._pane.strip_of([(thought_for(entry), "reasoning")])]
+        end = shown_length(entry)
+        start = max(end - _MOST_CHARACTERS, 0)
+        return entries.render(entry, start, end, self._width, is_code=False)
+
+
+def _plan_lines(plan: Sequence[PlanEntry], most: int) -> list[tuple[SafeText, str]]:
+    """Return the number of completed entries of a to-do list, and the entries from the first open one on.
+
+    Args:
+        plan: The to-do list.
+        most: The number of lines that there is room for.
+
+    Returns:
+        The words of each line and their style.
+    """
+    if not plan:
+        return []
+    done = sum(entry.status is PlanStatus.COMPLETED for entry in plan)
+    room = min(max(most - 1, 0), _MOST_PLAN)
+    opened = next((number for number, entry in enumerate(plan) if entry.status not in DONE_ENTRIES), 0)
+    first = min(opened, max(len(plan) - room, 0))
+    shown = plan[first : first + room]
+    count = SafeText(f"{done} of {len(plan)} done")
+    return [(count, "muted"), *((_words(entry), _style(entry)) for entry in shown)]
+
+
+def _words(entry: PlanEntry) -> SafeText:
+    return safe_line(f"{PLAN_SIGNS[entry.status]} {entry.text}")
+
+
+def _style(entry: PlanEntry) -> str:
+    if entry.status is PlanStatus.IN_PROGRESS:
+        return "accent"
+    return "muted" if entry.status in DONE_ENTRIES else "plain"
+
+
+def _backwards(transcript: Sequence[Entry]) -> Iterator[Entry]:
+    return (transcript[number] for number in range(len(transcript) - 1, -1, -1))
+
+
+# Reads the end of a session for its preview, without opening the session.
+
+_WHOLE_BYTES = 1 << 19
+"""A smaller recording is read whole, in 20 ms. Of a larger one 320 KiB are read: head and tail."""
+_LINES = (".jsonl", ".ndjson")
+"""A file of lines is read by itself. Subagents may have files beside it, which its store would merge."""
+
+
+def tail_session(path: Path, *, is_live: bool) -> Session:
+    """Return a session that contains at least the last lines of a recording or of a store.
+
+    Args:
+        path: The address of the session.
+        is_live: Whether its process runs. Otherwise no call of it is open any more.
+
+    Raises:
+        OSError: It cannot be read, or is a document that is too large.
+    """
+    if path.suffix not in _LINES and path.is_file() and path.stat().st_size > MOST_FILE_BYTES:
+        raise OSError(errno.EFBIG, "it is too large for a preview", str(path))
+    store = None if path.suffix in _LINES else store_for(path)
+    if store is not None:
+        return _of_store(store, is_live=is_live)
+    reader = open_saved(path, is_live)
+    try:
+        return _read(reader)
+    finally:
+        os.close(reader.fd)
+
+
+def row_session(row: Row) -> Session:
+    """Return a session that contains at least the last lines of the one of a row.
+
+    Of a session of another machine they are those of its local copy, which is not filled for it. Without a
+    copy, the session contains what the machine has reported: a prompt, and the end of the last answer.
+
+    Raises:
+        OSError: It cannot be read, or is a document that is too large.
+    """
+    is_live = row.standing.state in LIVE and row.lost_ms is None
+    if not row.address:
+        return tail_session(row.path, is_live=is_live)
+    from agentwatch.remote.copying import known_copy
+
+    path = known_copy(row.address, os.environ)
+    return _reported(row) if path is None else tail_session(path, is_live=is_live)
+
+
+def _reported(row: Row) -> Session:
+    """Return a session with what a list shows of it."""
+    session, last = Session(), row.last_text or row.standing.now
+    events: list[Event] = [Prompt(row.title)] if row.title else []
+    if last:
+        events += (Text(Channel.ANSWER, last), TextEnded(Channel.ANSWER))
+    apply_line(session, events, Place(0, 0, row.seen_ms))
+    return session
+
+
+def _of_store(store: Store, *, is_live: bool) -> Session:
+    fd = nameless_file()
+    try:
+        size = 0
+        while size < MOST_STORE_BYTES and (lines := store.new_lines()):
+            size += os.write(fd, b"".join(lines)[: MOST_STORE_BYTES - size])
+        session = _read(LineReader(fd, Until(size), ArrivalTimes()))
+    finally:
+        store.close()
+        os.close(fd)
+    if not is_live:
+        close_session(session)
+    return session
+
+
+def _read(reader: LineReader) -> Session:
+    if reader.growth.size() > _WHOLE_BYTES:
+        return preview_feed(reader).session
+    feed = Feed(reader)
+    feed.takes_agent_times = True
+    feed.advance()
+    return feed.session
+
+
+_DEBOUNCE_SECONDS = 0.12
+"""How long a session is selected before it is read: a held key moves 30 times a second."""
+_AGAIN_SECONDS = 1.0
+"""The shortest time between two readings of the session that is shown."""
+
+
+class _Version(NamedTuple):
+    """What changes when the session of a row goes on."""
+
+    size: int
+    seen_ms: int | None
+    now: str
+
+
+class PreviewPane(LineView, can_focus=False):
+    """Shows the last lines of a session, its open calls and its to-do list.
+
+    The keys stay in the list. At most one session is read at a time.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("Preview", id="preview")
+        self.display = False
+        self._title = self._tests = ""
+        self._row: Row | None = None
+        self._session: Session | None = None
+        self._read: Row | None = None
+        """The row whose session was read last, or is being read."""
+        self._is_reading = False
+        self._lines: PreviewLines | None = None
+        self._strips: list[Strip] = []
+        self._due: Timer | None = None
+
+    def show_row(self, row: Row | None) -> None:
+        """Preview the session of a row, or its newer state; None without a session."""
+        before, self._row = self._row, row
+        is_other = row is None or before is None or row.key != before.key
+        if is_other:
+            self._session = self._lines = None
+            self._strips = []
+            self._say("" if row is None else "reading …")
+        title = "Preview" if row is None else f"Preview · {safe_line(row.title) or '…'}"
+        if title != self._title:  # the list may have read the session's title only now
+            self._title, self.border_title = title, Content(title)
+        tests = "" if row is None else tests_words(row)
+        if tests != self._tests:
+            self._tests, self.border_subtitle = tests, Content(tests)
+        if row is not None and (self._read is None or _version(row) != _version(self._read) or is_other):
+            self._read_within(_DEBOUNCE_SECONDS if is_other else _AGAIN_SECONDS, is_other=is_other)
+
+    def line_count(self) -> int:
+        """Return the number of lines; all of them are in view."""
+        return len(self._strips)
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return a line."""
+        return self._strips[y] if y < len(self._strips) else Strip.blank(width)
+
+    def show_below(self) -> None:
+        """Do nothing: new lines are not counted."""
+
+    def on_resize(self) -> None:
+        """Lay the lines out for the new size."""
+        self._lay_out()
+        super().on_resize()
+
+    def notify_style_update(self) -> None:
+        """Lay the lines out in the new styles."""
+        super().notify_style_update()
+        self._lay_out()
+
+    def _read_within(self, seconds: float, *, is_other: bool) -> None:
+        if self._due is not None:
+            if not is_other:
+                return
+            self._due.stop()
+        self._due = self.set_timer(seconds, self._read_now)
+
+    def _read_now(self) -> None:
+        self._due = None
+        row = self._row
+        if row is None or not self.display or self._is_reading:
+            return
+        self._read = row
+        if not row.can_open:
+            self._say("only its metadata can be read")
+            return
+        self._is_reading = True
+        self.run_worker(self._read_tail(row))
+
+    async def _read_tail(self, row: Row) -> None:
+        found: Session | OSError
+        try:
+            found = await asyncio.to_thread(row_session, row)
+        except OSError as error:
+            found = error
+        self._take(row, found)
+
+    def _take(self, row: Row, found: Session | OSError) -> None:
+        self._is_reading = False
+        wanted = self._row
+        if wanted is None or wanted.key != row.key:
+            if wanted is not None:
+                self._read_within(0, is_other=True)
+            return
+        if isinstance(found, OSError):
+            self._say(f"cannot be read: {safe_line(found.strerror or str(found)).lower()}")
+            return
+        self._session = found
+        self._say("" if len(found.transcript) else "nothing in it yet")
+        self._lay_out()
+        if _version(wanted) != _version(row):
+            self._read_within(_AGAIN_SECONDS, is_other=False)
+
+    def _lay_out(self) -> None:
+        region = self.scrollable_content_region
+        if self._session is None or region.width < 1 or region.height < 1:
+            return
+        self._lines = PreviewLines(self, self._session, region.width, region.height)
+        self._redraw()
+
+    def tick(self) -> None:
+        """Move the clocks on."""
+        if self.display and self._lines is not None and self._lines.has_clocks:
+            self._redraw()
+
+    def _redraw(self) -> None:
+        if self._lines is not None:
+            strips = self._lines.lines(now_ms())
+            if strips != self._strips:
+                self._strips = strips
+                self.painter.forget()
+                self.show_lines()
+
+    def _say(self, words: str) -> None:
+        """Show words instead of lines."""
+        self.empty_words = SafeText(words)
+        if not self._strips:
+            self.painter.forget()
+            self.show_lines()
+
+
+def _version(row: Row) -> _Version:
+    return _Version(row.size, row.seen_ms, row.standing.now)

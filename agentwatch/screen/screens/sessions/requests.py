@@ -1,0 +1,78 @@
+"""The messages of the list: what the user wants of a session."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+from agentwatch.catalog.listing import Request
+from agentwatch.catalog.row import Row
+
+
+class OfRow(Message):
+    """A message about one session."""
+
+    def __init__(self, row: Row) -> None:
+        """Create the message; `row` is the session."""
+        super().__init__()
+        self.row = row
+
+
+class Opened(OfRow):
+    """Posted by enter and by a double click: the session is to be opened."""
+
+    def __init__(self, row: Row, words: str = "") -> None:
+        """Create the message.
+
+        Args:
+            row: The session.
+            words: What to search for in the session; empty for nothing.
+        """
+        super().__init__(row)
+        self.words = words
+
+
+class PreviewWanted(OfRow):
+    """Posted by space: the preview of the session is to be shown or hidden."""
+
+
+class TerminalWanted(OfRow):
+    """Posted by `t`: the terminal of the session is to be shown."""
+
+
+class DeleteWanted(OfRow):
+    """Posted by `d`: the session, if it is a recording of our own, is to be deleted after confirmation."""
+
+
+class RenameWanted(OfRow):
+    """Posted by ctrl+r: the session, if it is a recording of our own, is to get another name."""
+
+
+class RingToggled(OfRow):
+    """Posted by `r`: the session is to ring, or not any more."""
+
+
+class Chosen(Message):
+    """Posted when another session is selected."""
+
+    def __init__(self, row: Row | None) -> None:
+        """Create the message; `row` is the session, None for a line that is not one."""
+        super().__init__()
+        self.row = row
+
+
+class Requested(Message):
+    """Posted after the list was asked for other sessions or another order."""
+
+    def __init__(self, request: Request) -> None:
+        """Create the message; `request` is what the list shows now."""
+        super().__init__()
+        self.request = request
+
+
+class ContentsWanted(Message):
+    """Posted by enter in the search bar: the words are to be found in the contents of all sessions."""
+
+    def __init__(self, words: str) -> None:
+        """Create the message; `words` are the words to find."""
+        super().__init__()
+        self.words = words

@@ -1,0 +1,206 @@
+"""The screen of all sessions: the list, its preview, and what the keys do with a session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+
+from agentwatch.agents.found import Key
+from agentwatch.base.config import Config
+from agentwatch.catalog.listing import Counts, Listing
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.watched import Rows
+from agentwatch.recording import now_ms
+from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
+from agentwatch.screen.screens.sessions import requests
+from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog, title_words
+from agentwatch.screen.screens.sessions.found import FoundScreen
+from agentwatch.screen.screens.sessions.home import Home
+from agentwatch.screen.screens.sessions.preview import PreviewPane
+from agentwatch.screen.screens.sessions.rings import go_to_pane, pane_of
+from agentwatch.screen.screens.sessions.words import foreign
+from agentwatch.screen.terminal.frames import prepare
+from agentwatch.text.amounts import byte_size
+from agentwatch.text.safe import SafeText, safe_line
+
+_CLOCK_SECONDS = 1.0
+_PROBLEM_SECONDS = 10.0
+
+
+class HomeScreen(Screen[None]):
+    """Shows the sessions of the machine, and the preview of one of them."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
+        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Show all keys"),
+        Binding("escape", "close_preview", "Back", show=False, id="back"),
+    ]
+
+    class LookedAt(Message):
+        """Posted when a session was selected for a second while the terminal had the focus."""
+
+        def __init__(self, key: Key) -> None:
+            """Create the message; `key` is the session."""
+            super().__init__()
+            self.key = key
+
+    def __init__(self, config: Config) -> None:
+        """Create the screen, without any session.
+
+        Args:
+            config: The user's configuration.
+        """
+        super().__init__()
+        prepare(self)
+        self._listing = Listing()
+        self._preview = PreviewPane()
+        self._home = Home(config.keys, self._preview)
+        self._found: FoundScreen | None = None
+        """What was found last in the contents of the sessions."""
+        self._selected: Key | None = None
+        """The session that was selected at the last tick of the clock."""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the list with its preview."""
+        yield self._home
+
+    def on_mount(self) -> None:
+        """Start the clocks."""
+        self._home.show(self._listing, Counts(), now_ms(), is_complete=False)
+        self.set_interval(_CLOCK_SECONDS, self._tick)
+
+    def show(
+        self,
+        rows: Rows,
+        counts: Counts,
+        notes: Sequence[SafeText] = (),
+        *,
+        vanished: Iterable[Key] | None = None,
+        is_complete: bool,
+        is_settled: bool = True,
+        is_known: bool = True,
+    ) -> None:
+        """Show sessions; what did not change is not drawn.
+
+        Args:
+            rows: All sessions, or those that are new or have changed.
+            counts: The numbers of sessions.
+            notes: What is to be known besides them, a line each.
+            vanished: The sessions that are gone; None if `rows` has all sessions.
+            is_complete: Whether every place was searched for sessions.
+            is_settled: Whether every session that was found was read too.
+            is_known: Whether every machine answers.
+        """
+        if self._found is not None and self._found.is_attached:
+            self._found.show_rows(rows)
+        now = now_ms()
+        if vanished is None:
+            self._listing.update(rows.values(), now)
+        else:
+            self._listing.change(rows.values(), vanished, now)
+        self._home.show(
+            *(self._listing, counts, now, notes),
+            is_complete=is_complete,
+            is_settled=is_settled,
+            is_known=is_known,
+        )
+        self._show_preview()
+
+    @property
+    def in_view(self) -> frozenset[Key]:
+        """The sessions whose rows are in view."""
+        return self._home.sessions.in_view
+
+    def _tick(self) -> None:
+        """Move the clocks on, and note which session is looked at."""
+        if not self.is_current:
+            return
+        self._home.tick(now_ms())
+        self._preview.tick()
+        row = self._home.sessions.chosen
+        key = None if row is None else row.key
+        if key is not None and key == self._selected and self.app.app_focus:
+            self.post_message(self.LookedAt(key))
+        self._selected = key
+
+    @on(requests.PreviewWanted)
+    def _toggle_preview(self) -> None:
+        self._preview.display = not self._preview.display
+        self._show_preview()
+
+    @on(requests.Chosen)
+    def _show_preview(self) -> None:
+        if self._preview.display:
+            self._preview.show_row(self._home.sessions.chosen)
+
+    def action_close_preview(self) -> None:
+        """Close the preview."""
+        self._preview.display = False
+
+    @on(requests.ContentsWanted)
+    def _find_in_contents(self, event: requests.ContentsWanted) -> None:
+        self._found = FoundScreen(event.words, dict(self._listing.rows))
+        self.app.push_screen(self._found)
+
+    @on(requests.TerminalWanted)
+    def _go_to_terminal(self, event: requests.TerminalWanted) -> None:
+        self.run_worker(self._switch_to(event.row))
+
+    async def _switch_to(self, row: Row) -> None:
+        if row.host:
+            self.notify(f"its terminal is on {foreign(row.host)}", markup=False)
+            return
+        pane = pane_of(row.tmux)
+        problem = SafeText("no terminal of this session is known")
+        if pane is not None:
+            problem = await asyncio.to_thread(go_to_pane, pane, row.pid)
+        if problem:
+            self.notify(problem, markup=False, timeout=_PROBLEM_SECONDS)
+
+    @on(requests.DeleteWanted)
+    @on(requests.RenameWanted)
+    def _change_recording(self, event: requests.OfRow) -> None:
+        if event.row.host:
+            self.notify(
+                f"it is on {foreign(event.row.host)}, where only its owner can change it", markup=False
+            )
+        elif not event.row.is_own:
+            self.notify("only recordings of agentwatch can be changed", markup=False)
+        elif isinstance(event, requests.DeleteWanted):
+            self.run_worker(self._delete(event.row))
+        else:
+            self.run_worker(self._rename(event.row))
+
+    async def _delete(self, row: Row) -> None:
+        size = await asyncio.to_thread(session_size, row.path)
+        if not await self.app.push_screen_wait(DeleteDialog(row, size)):
+            return
+        try:
+            freed = await asyncio.to_thread(delete_session, row.path)
+        except OSError as error:
+            self._report("cannot delete", error)
+        else:
+            self.notify(f"deleted {title_words(row)}: {byte_size(freed)}", markup=False)
+
+    async def _rename(self, row: Row) -> None:
+        name = await self.app.push_screen_wait(RenameDialog(row))
+        if name is None:
+            return
+        try:
+            await asyncio.to_thread(rename_session, row.path, name)
+        except OSError as error:
+            self._report("cannot rename", error)
+
+    def _report(self, what: str, error: OSError) -> None:
+        words = safe_line(f"{what} the session: {error.strerror or error}")
+        self.notify(words, severity="error", markup=False, timeout=_PROBLEM_SECONDS)

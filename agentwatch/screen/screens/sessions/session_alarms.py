@@ -1,0 +1,112 @@
+"""Judges the live sessions of the list by the rules of the settings, in small pieces."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from agentwatch.agents import Agent
+from agentwatch.agents.found import Key
+from agentwatch.agents.registry import agent_on_disk
+from agentwatch.catalog.row import LIVE, Row
+from agentwatch.catalog.watched import Rows
+from agentwatch.recording import now_ms
+from agentwatch.rules.alarms.joined import JoinedSession
+from agentwatch.rules.alarms.tripwire import Tripwire
+from agentwatch.screen.screens.sessions.alarm_signs import RuleHit
+
+MOST_SESSIONS = 20
+_STEP_SECONDS = 0.02
+"""The time that one step may take, twice a second: 4 % of a core."""
+_LINES = (".jsonl", ".ndjson")
+
+
+class SessionAlarms:
+    """The files of at most 20 live sessions, each judged from the moment at which the list first had it.
+
+    Only files of lines on this machine are read. All methods are called in one thread.
+    """
+
+    def __init__(self, tripwires: Sequence[Tripwire], report: Callable[[list[RuleHit]], object]) -> None:
+        """Watch no session yet.
+
+        Args:
+            tripwires: The rules.
+            report: Is called with new hits, in the thread of `step`.
+        """
+        self._tripwires = tripwires
+        self._report = report
+        self._joined: dict[Key, JoinedSession] = {}
+        """The sessions that are judged; the one whose turn is next comes first."""
+
+    def step(self, rows: Rows) -> bool:
+        """Judge what was appended, for about 20 ms, and return whether more can be read at once.
+
+        Args:
+            rows: The sessions of the list.
+        """
+        wanted = {row.key: row for row in _most_active(rows)}
+        hits: list[RuleHit] = []
+        for key in self._joined.keys() - wanted.keys():
+            self._judge(key, hits, _STEP_SECONDS)  # its last lines
+            self._leave(key)
+        for key, row in wanted.items():
+            if (joined := self._joined.get(key)) is not None and joined.path != row.path:
+                self._leave(key)
+            if key not in self._joined:
+                self._join(row)
+        until, has_more = time.perf_counter() + _STEP_SECONDS, False
+        for key in list(self._joined):
+            left = until - time.perf_counter()
+            if left <= 0:
+                has_more = True
+                break
+            has_more |= self._judge(key, hits, left)
+        if hits:
+            self._report(hits)
+        return has_more
+
+    def close(self) -> None:
+        """Close all files."""
+        for key in list(self._joined):
+            self._leave(key)
+
+    def _judge(self, key: Key, hits: list[RuleHit], seconds: float) -> bool:
+        """Add the new hits of a session, and return whether more of it can be read; its next turn is last."""
+        joined = self._joined.pop(key)
+        self._joined[key] = joined
+        try:
+            found = joined.judge(now_ms(), seconds)
+        except OSError:  # also if the file has changed: the next step joins it again
+            self._leave(key)
+            return False
+        hits += (RuleHit(key, each) for each in found)
+        return joined.has_more()
+
+    def _join(self, row: Row) -> None:
+        try:
+            self._joined[row.key] = JoinedSession(row.path, _agent(row), self._tripwires)
+        except OSError:
+            return  # tried again at the next step
+
+    def _leave(self, key: Key) -> None:
+        if (joined := self._joined.pop(key, None)) is not None:
+            joined.close()
+
+
+def _most_active(rows: Rows) -> list[Row]:
+    """Return the live sessions of this machine in files of lines, at most 20, the most recent ones first."""
+    live = [
+        row
+        for row in rows.values()
+        if row.standing.state in LIVE
+        and not (row.address or row.host)
+        and row.can_open
+        and row.path.suffix in _LINES
+    ]
+    return sorted(live, key=lambda row: row.seen_ms or 0, reverse=True)[:MOST_SESSIONS]
+
+
+def _agent(row: Row) -> Agent | None:
+    """Return the agent that writes a file; None to detect it, as in a recording of agentwatch."""
+    return None if row.is_own else agent_on_disk(row.agent)

@@ -1,0 +1,134 @@
+"""Watches the sessions of the machine in a thread, and reports changed rows to the screen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from agentwatch.agents.found import Key
+from agentwatch.catalog.row import Row, changed_rows
+from agentwatch.catalog.status import Publisher
+from agentwatch.catalog.watched import Rows, Watched
+from agentwatch.recording import now_ms
+from agentwatch.text.safe import SafeText
+
+if TYPE_CHECKING:
+    from agentwatch.screen.screens.sessions.session_alarms import SessionAlarms
+
+_TICK_SECONDS = 0.5
+"""The time between two steps, and the shortest time between two reports. A machine reads what agents say, and
+the files of live sessions, that often while one of them is in view."""
+_ROW_SECONDS = 2e-5
+"""The time between two reports for each row, until all sessions are read: the screen takes 3 µs for a row."""
+_YIELD_SECONDS = 0.001
+"""The pause after a step that has left work: the screen gets the interpreter's lock."""
+_END_SECONDS = 1.0
+
+
+class Report(NamedTuple):
+    """All sessions, and what differs from the report before."""
+
+    rows: Rows
+    changed: Sequence[Row]
+    """The sessions that are new or have changed."""
+    vanished: Sequence[Key]
+    """The sessions that are gone."""
+    is_settled: bool = True
+    """Whether every session was found and read."""
+
+
+class Watching:
+    """Steps a machine in a thread until it is stopped.
+
+    The first rows are reported as soon as they are known, later ones twice a second at most, and more
+    seldom while more than 25,000 sessions are being read. An exception ends the thread and is reported. The
+    counts of this machine's rows are written for `status`.
+    """
+
+    def __init__(
+        self,
+        machine: Watched,
+        report: Callable[[Report], object],
+        fail: Callable[[Exception], object],
+        *,
+        is_here: bool = True,
+        alarms: SessionAlarms | None = None,
+    ) -> None:
+        """Create the thread; it does nothing until `start`.
+
+        Args:
+            machine: What is watched. Only the thread steps it.
+            report: Is called when there are new rows or other notes, in the thread.
+            fail: Is called with the exception that has ended the thread, in the thread.
+            is_here: Whether this machine is watched. Otherwise no counts are written.
+            alarms: Judges the sessions by rules; None without rules.
+        """
+        self._machine = machine
+        self._report = report
+        self._fail = fail
+        self._publisher = Publisher() if is_here else None
+        self._alarms = alarms
+        self._ended = threading.Event()
+        self._is_shown = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
+
+    def begin(self) -> None:
+        """Find the newest sessions, before there is a screen."""
+        self._thread.start()
+
+    def start(self) -> None:
+        """Find and watch all sessions, and report them."""
+        self._is_shown.set()
+
+    def stop(self) -> None:
+        """End the thread after its present step; a disk that hangs is not waited for."""
+        self._ended.set()
+        self._is_shown.set()
+        if self._thread.is_alive():
+            self._thread.join(_END_SECONDS)
+
+    def _run(self) -> None:
+        try:
+            self._watch()
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: the app ends, and names the error
+            if not self._ended.is_set():
+                self._fail(error)
+        finally:
+            if self._alarms is not None:
+                self._alarms.close()
+
+    def _watch(self) -> None:
+        reported: Rows = {}
+        noted: Sequence[SafeText] = ()
+        was_found, reported_at = False, 0.0
+        is_reading, judged_at = False, 0.0
+        while not self._ended.is_set():
+            has_more = self._machine.step(now_ms())
+            self._is_shown.wait()  # the rest would delay the first frame
+            if self._ended.is_set():
+                break  # the app may be gone
+            rows, notes, now = self._machine.rows, self._machine.notes, time.monotonic()
+            is_all = self._machine.is_found and not was_found
+            pause = max(_TICK_SECONDS, len(reported) * _ROW_SECONDS) if has_more else _TICK_SECONDS
+            is_due = not reported or now >= reported_at + pause
+            if is_all or (is_due and (rows is not reported or notes != noted)):
+                was_found, reported_at = self._machine.is_found, now
+                self._report(_report_of(reported, rows)._replace(is_settled=not has_more))
+                reported, noted = rows, notes
+            publisher = self._publisher if self._machine.is_found else None
+            if publisher is not None and (publisher.has_begun or not has_more):
+                publisher.publish(rows, now_ms())
+            if self._alarms is not None and (is_reading or now >= judged_at + _TICK_SECONDS):
+                is_reading, judged_at = self._alarms.step(rows), now
+            has_more |= is_reading
+            self._ended.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
+
+
+def _report_of(before: Rows, rows: Rows) -> Report:
+    """Return a report of rows after those of the report before."""
+    changed = changed_rows(before, rows)
+    came = sum(row.key not in before for row in changed)
+    has_all = len(rows) == len(before) + came
+    return Report(rows, changed, () if has_all else [key for key in before if key not in rows])

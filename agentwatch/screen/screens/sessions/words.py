@@ -1,0 +1,245 @@
+"""What the list says about a session: its state, its clocks, its project and its counts.
+
+Every text of a session is foreign and is made safe here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import LIVE, Ground, Row
+from agentwatch.session.events import Outcome
+from agentwatch.text import UNKNOWN
+from agentwatch.text.amounts import short_count
+from agentwatch.text.durations import age_words, in_seven_columns
+from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.signs import SIGNS
+from agentwatch.text.times import day_or_time
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.digest import LastTests
+
+_MOST_TEXT = 400
+"""The characters of a title or an activity that are made safe: more than the widest terminal shows."""
+_MOST_SHOWN = 10**9
+"""A larger count is no real one, and is not shown."""
+
+
+class StateWords(NamedTuple):
+    """A state as the list shows it."""
+
+    sign: str
+    word: str
+    style: str
+    """The name of the style of both."""
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.word}"
+
+
+_LOST = StateWords("?", "lost", "returned")
+"""A session that ran on another machine, which is silent: it may still run."""
+_LOST_TOUCH = "lost touch"
+_STATES = {
+    State.WORKING: StateWords("◐", "works", "working"),
+    State.ASKS: StateWords("!", "asks", "asks"),
+    State.QUIET: StateWords("?", "quiet", "returned"),
+    State.YOUR_TURN: StateWords("›", "turn", "plain"),
+    State.SHELL: StateWords("›", str(State.SHELL), "plain"),
+    State.TURN_FAILED: StateWords("✗", "failed", "failed"),
+    State.SUCCEEDED: StateWords("✓", "ended", "succeeded"),
+    State.FAILED: StateWords("✗", "failed", "failed"),
+    State.UNFINISHED: StateWords("◌", "ended", "unfinished"),
+    State.UNKNOWN: StateWords("–", "unknown", "muted"),
+}
+_RULE_COLUMNS = 30
+_QUOTED = (State.YOUR_TURN, State.SHELL)
+"""The states in which the activity is the end of the last answer."""
+
+
+def foreign(text: str) -> SafeText:
+    """Return the beginning of a foreign text as one line of safe text."""
+    return safe_line(text[:_MOST_TEXT])
+
+
+def state_words(row: Row, now_ms: int) -> StateWords:
+    """Return the state of a session; `?` after the word marks an inferred one.
+
+    A session that has ended shows when: the time of day, or the day if it was not today.
+
+    Args:
+        row: The session.
+        now_ms: The current time, in ms since the epoch.
+    """
+    if row.lost_ms is not None:
+        return _LOST
+    standing = row.standing
+    words = _STATES[standing.state]
+    if standing.state not in LIVE:
+        ended_ms = standing.since_ms or row.seen_ms
+        mark = "?" if standing.ground is Ground.INFERRED else ""
+        word = words.word if ended_ms is None else day_or_time(ended_ms, now_ms)
+        return words._replace(word=f"{word}{mark}")
+    if standing.state is State.WORKING:
+        words = words._replace(word="tool" if standing.is_calling else "model")
+    if standing.ground is Ground.INFERRED and standing.state is not State.QUIET:  # quiet is always inferred
+        sign = "!?" if standing.state is State.ASKS else words.sign
+        words = words._replace(sign=sign, word=f"{words.word}?")
+    return words
+
+
+def since_words(row: Row, now_ms: int) -> str:
+    """Return how long the state of a session lasts; of a session that has ended, how long it took.
+
+    Of a session that is lost, it is the time since its machine was heard.
+    """
+    if row.lost_ms is not None:
+        return in_seven_columns(now_ms - row.lost_ms, is_over=False)
+    since_ms, until_ms = row.standing.since_ms, now_ms
+    if row.standing.state not in LIVE:
+        since_ms, until_ms = row.began_ms, row.standing.since_ms or row.seen_ms or 0
+    if since_ms is None or not until_ms:
+        return ""
+    return in_seven_columns(until_ms - since_ms, is_over=row.standing.state not in LIVE)
+
+
+def activity_clock(row: Row, now_ms: int) -> str:
+    """Return how long the activity of a session lasts, `0:48`; empty if the state lasts as long."""
+    standing = row.standing
+    if (
+        row.lost_ms is not None
+        or standing.now_since_ms in (None, standing.since_ms)
+        or standing.state not in LIVE
+    ):
+        return ""
+    return in_seven_columns(now_ms - standing.now_since_ms, is_over=False)
+
+
+def activity(row: Row) -> SafeText:
+    """Return what a session does now, what it waits for, or how it ended; first a rule that was hit."""
+    if row.alarm:
+        name, does = cut(foreign(row.alarm), _RULE_COLUMNS), activity(replace(row, alarm=""))
+        return SafeText(f"▲ {name} · {does}" if does else f"▲ {name}")
+    now, state = foreign(row.standing.now), row.standing.state
+    if row.lost_ms is not None:
+        return SafeText(f"{_LOST_TOUCH}, last: {now}" if now else _LOST_TOUCH)
+    if state in LIVE:
+        return SafeText(f"“{now}”") if now and state in _QUOTED else now
+    return SafeText(f"{state}: {now}") if now else SafeText(state)
+
+
+def is_quote(row: Row) -> bool:
+    """Return whether the activity is the end of the last answer, whose last words matter most."""
+    return row.standing.state in _QUOTED and row.lost_ms is None and bool(row.standing.now) and not row.alarm
+
+
+def title(row: Row) -> SafeText:
+    """Return the title of a session; `●` marks one that needs the user and was not looked at since."""
+    lead = "└ " if row.parent is not None else ""
+    lead += "● " if row.is_marked else ""
+    return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
+
+
+def repository(row: Row, *, is_short: bool = False) -> SafeText:
+    """Return the repository of a session, after the name of its machine if that is another one.
+
+    Args:
+        row: The session.
+        is_short: Name only the publisher of the session, if it has one, and not the machine that it claims.
+    """
+    place = foreign((is_short and row.publisher) or row.place)
+    return SafeText((f"{place}:" if place else "") + (foreign(row.repo) or UNKNOWN))
+
+
+def branch(row: Row) -> SafeText:
+    """Return the branch of a session: ` ⎇ main`; empty if it is unknown."""
+    return SafeText(f" ⎇ {foreign(row.branch)}") if row.branch else SafeText("")
+
+
+def worktree(row: Row) -> SafeText:
+    """Return the worktree of a session, ` (retry)`; empty for the main one and if the branch has its name."""
+    name = row.worktree
+    return SafeText(f" ({foreign(name)})") if name and name not in (row.branch, row.repo) else SafeText("")
+
+
+def beside_title(row: Row) -> str:
+    """Return the number of subagents, and whether the session does not ring: `+2 sub`, `no ring`."""
+    words = []
+    if row.subagents:
+        words.append(f"+{short_count(row.subagents)} sub")
+    if not row.rings:
+        words.append("no ring")
+    return " · ".join(words)
+
+
+def succeeded(row: Row) -> str:
+    """Return how many calls of a session have ended and did not fail: `31 ✓`; a dash if it is unknown.
+
+    If only the outcomes are unknown, all calls are counted: `31 ↵`.
+    """
+    if not _is_count(row.calls) or row.calls is None:
+        return UNKNOWN
+    if row.failed is None:
+        return f"{short_count(row.calls)} {SIGNS[Outcome.RETURNED]}"
+    return f"{short_count(max(row.calls - row.failed - row.open_calls, 0))} ✓"
+
+
+def failed(row: Row) -> str:
+    """Return how many calls of a session failed: `2 ✗`; empty for none."""
+    return f"{short_count(row.failed)} ✗" if row.failed and _is_count(row.failed) else ""
+
+
+def context(row: Row) -> str:
+    """Return the share of the context that is used, `62 %`, or else its tokens; a dash if it is unknown."""
+    used, size = row.context_used, row.context_size
+    if used is None or not _is_count(used):
+        return UNKNOWN
+    return f"{min(100 * used // size, 999)} %" if size is not None and size > 0 else short_count(used)
+
+
+def changed_lines(row: Row) -> str:
+    """Return the lines that a session has added and removed: `+120 −33`; empty if it changed none."""
+    counts = ((row.lines_added, "+"), (row.lines_removed, "−"))
+    return " ".join(f"{sign}{short_count(count)}" for count, sign in counts if count and _is_count(count))
+
+
+def tests(row: Row) -> str:
+    """Return the newest verdict of tests: `✓ 17`, `✗ 2`; empty if it is unknown.
+
+    `✓ 17?` means that a file changed since.
+    """
+    found = row.tests
+    if found is None:
+        return ""
+    count = found.failed if found.is_red else found.passed
+    number = f" {short_count(count)}" if count and _is_count(count) else ""
+    return f"{SIGNS[_colour(found)]}{number}{'?' if found.is_stale and not found.is_red else ''}"
+
+
+def tests_words(row: Row) -> str:
+    """Return the newest verdict of tests in words: `tests ✓ 17, a file changed since`; empty if unknown."""
+    found, shown = row.tests, tests(row)
+    if found is None:
+        return ""
+    return f"tests {shown.rstrip('?')}{', a file changed since' if found.is_stale else ''}"
+
+
+def tests_style(row: Row) -> str:
+    """Return the name of the style of that verdict."""
+    found = row.tests
+    return "muted" if found is None or found.is_stale else str(_colour(found))
+
+
+def _colour(found: LastTests) -> Outcome:
+    return Outcome.FAILED if found.is_red else Outcome.SUCCEEDED
+
+
+def age(row: Row, now_ms: int) -> str:
+    """Return how long ago a session began: `45 s`, `12 min`, `3 h`, `2 d`; empty if it is unknown."""
+    return "" if row.began_ms is None else age_words(now_ms - row.began_ms)
+
+
+def _is_count(count: int | None) -> bool:
+    return count is not None and 0 <= count < _MOST_SHOWN

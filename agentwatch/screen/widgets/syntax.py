@@ -1,0 +1,177 @@
+"""Syntax highlighting, computed for the visible lines and a few around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.color import BLACK, WHITE, Color
+from textual.theme import Theme
+
+from agentwatch.screen.widgets.folding import Run
+from agentwatch.text.safe import SafeText
+
+if TYPE_CHECKING:
+    from rich.syntax import SyntaxTheme
+
+
+_CHUNK = 64
+"""Lines that are highlighted together, which takes 3 ms."""
+_BEFORE = 32
+"""Lines above a chunk that are lexed with it, to recognise what began there, such as a docstring."""
+_MOST_COLOURED = 1 << 14
+"""Larger chunks, in characters, stay plain: a page of a minified file would take half a second."""
+_KEPT_CHUNKS = 32
+_LEAST_CONTRAST = 4.5
+"""Minimum contrast ratio (WCAG 2.2, 1.4.3). Pygments themes assume a white or a black background."""
+
+Passages = Callable[[range], Iterable[Sequence[int]]]
+"""Yields, for a range of lines, groups of line numbers that form one text and are lexed together."""
+
+
+class CodeStyle(NamedTuple):
+    """How a file is highlighted: the name or path that determines the language, and the theme."""
+
+    name: str
+    theme: str
+    ground: Style
+    """The colours of the pane."""
+
+
+def code_theme(theme: Theme) -> str:
+    """Return the code theme for a theme of the screen: a Pygments theme, or one of Rich's for 16 colours.
+
+    The theme for light backgrounds uses blue and purple words, because red and green mark changes in a diff.
+    """
+    if theme.ansi:
+        return "ansi_dark" if theme.dark else "ansi_light"
+    return "github-dark" if theme.dark else "sas"
+
+
+class SyntaxColours:
+    """The syntax colours of lines of code."""
+
+    def __init__(
+        self, lines: Sequence[SafeText], code: CodeStyle, passages: Passages = lambda window: [window]
+    ) -> None:
+        """Create the colours of a file.
+
+        Args:
+            lines: The lines.
+            code: The name of the file and the theme.
+            passages: Splits a range of lines into texts that are lexed separately. A line that is in two
+                texts gets its colours from the last one.
+        """
+        self._lines = lines
+        self._code = code
+        self._passages = passages
+        self._theme: SyntaxTheme | None = None
+        self._lexer: Any = None
+        self._styles: dict[Any, Style] = {}
+        """By token type; creating the styles for each word again would cost more than lexing the words."""
+        self._chunks: LRUCache[int, dict[int, list[Run]]] = LRUCache(_KEPT_CHUNKS)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the language is known."""
+        if self._theme is None:
+            from rich.syntax import Syntax  # with pygments: 7 ms
+
+            self._theme, self._lexer = Syntax.get_theme(self._code.theme), _lexer_for(self._code.name)
+        return self._lexer is not None
+
+    def runs(self, number: int, tint: Style | None = None) -> list[Run]:
+        """Return the colours of a line, adjusted so that they are readable.
+
+        Args:
+            number: The number of the line, from 0.
+            tint: The background that is laid over that of the pane, as in a diff.
+        """
+        chunk = self._chunks.get(number // _CHUNK)
+        if chunk is None:
+            chunk = self._chunks[number // _CHUNK] = self._coloured(number // _CHUNK * _CHUNK)
+        ground = self._code.ground + tint
+        return [(start, end, legible(own, ground)) for start, end, own in chunk.get(number, [])]
+
+    def _coloured(self, first: int) -> dict[int, list[Run]]:
+        """Return the colours of the lines of a chunk, by line number."""
+        last = min(first + _CHUNK, len(self._lines))
+        before = max(first - _BEFORE, 0)
+        while before < first and sum(map(len, self._lines[before:last])) > _MOST_COLOURED:
+            before = (before + first + 1) // 2
+        if not self.is_known or sum(map(len, self._lines[before:last])) > _MOST_COLOURED:
+            return {}
+        found: dict[int, list[Run]] = {}
+        for numbers in self._passages(range(before, last)):
+            found |= zip(numbers, self._lexed([self._lines[number] for number in numbers]), strict=False)
+        return found
+
+    def _lexed(self, lines: Sequence[SafeText]) -> list[list[Run]]:
+        """Return the colours of consecutive lines."""
+        assert self._theme is not None
+        found: list[list[Run]] = [[]]
+        at = 0
+        for kind, token in self._lexer.get_tokens("\n".join(lines)):
+            own = self._styles.get(kind)
+            if own is None:
+                style = self._theme.get_style_for_token(kind)
+                own = self._styles[kind] = Style(color=style.color, bold=style.bold, italic=style.italic)
+            for nth, piece in enumerate(token.split("\n")):
+                if nth:
+                    found.append([])
+                    at = 0
+                if piece.strip():
+                    found[-1].append((at, at + len(piece), own))
+                at += len(piece)
+        return found
+
+
+@lru_cache(4096)
+def legible(text: Style, ground: Style) -> Style:
+    """Return a style whose text colour has enough contrast with the background to be readable.
+
+    The 16 colours that the terminal defines are left as they are, because their actual values are unknown.
+    """
+    if (
+        text.color is None
+        or ground.bgcolor is None
+        or text.color.is_system_defined
+        or ground.bgcolor.is_default
+    ):
+        return text
+    under = Color.from_rich_color(ground.bgcolor)
+    colour = Color.from_rich_color(text.color)
+    far = WHITE if _luminance(under) < 0.18 else BLACK
+    shades = (colour.blend(far, tenths / 10) for tenths in range(11))
+    shade = next((shade for shade in shades if _contrast(shade, under) >= _LEAST_CONTRAST), far)
+    return text + Style(color=shade.rich_color)
+
+
+def _contrast(one: Color, other: Color) -> float:
+    """Return the contrast of two colours, 1 to 21, as WCAG 2.2 defines it."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    parts = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+    )
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+def _lexer_for(name: str) -> Any:
+    """Return a Pygments lexer for a file name; None for an unknown kind of file."""
+    lexer = _lexer_class(name.replace("\\", "/").rpartition("/")[2])
+    return None if lexer is None else lexer(stripnl=False, ensurenl=False)
+
+
+@lru_cache(256)
+def _lexer_class(name: str) -> Any:
+    """Return the Pygments lexer for the last part of a file name: 1.5 ms, as it tries 800 patterns."""
+    from pygments.lexers import find_lexer_class_for_filename  # type: ignore[import-untyped]
+
+    return find_lexer_class_for_filename(name)

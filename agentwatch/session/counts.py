@@ -1,0 +1,227 @@
+"""Counts the lines of a recording by how they were decoded."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import reduce
+from typing import NamedTuple, TypeVar
+
+from agentwatch.session.bounds import bounded
+from agentwatch.session.call import Pieces, Place
+from agentwatch.session.events import Malformed, Tokens, Unknown, Usage, UsageScope
+
+_MOST_ODD_LINES = 1000
+_JSON_STARTS = ("{", "[")
+"""How an event begins. A line that begins so and is no JSON is an event of which a part is missing."""
+
+
+class OddLine(NamedTuple):
+    """A malformed or unknown line, and its place in the recording.
+
+    Example:
+        >>> import agentwatch
+        >>> odd = agentwatch.load("recordings/malformed.ndjson").lines.odd[0]
+        >>> odd.event.reason, odd.place.offset
+        ('not JSON', 0)
+    """
+
+    event: Malformed | Unknown
+    place: Place
+
+
+@dataclass(slots=True)
+class LineCounts:
+    """The number of lines of each kind. Every line that is not blank counts once.
+
+    Example:
+        >>> import agentwatch
+        >>> lines = agentwatch.load("recordings/malformed.ndjson").lines
+        >>> lines.total, lines.events, lines.malformed, lines.repaired
+        (12, 9, 3, 1)
+    """
+
+    events: int = 0
+    malformed: int = 0
+    unknown: int = 0
+    repaired: int = 0
+    """The lines among `events` that were not valid JSON and were repaired."""
+    oversize: int = 0
+    """Lines over 16 MiB, of which only the head and the tail were read."""
+
+    first_text: str = field(default="", compare=False, repr=False)
+    """The beginning of the first line, if it was malformed or written by no known agent."""
+    last_text: str = field(default="", compare=False, repr=False)
+    """The beginning of the last line that is no JSON, since the last run started."""
+
+    odd: list[OddLine] = field(default_factory=list, compare=False, repr=False)
+    """The first 1,000 malformed or unknown lines."""
+
+    @property
+    def total(self) -> int:
+        """The number of all lines that are not blank."""
+        return self.events + self.malformed + self.unknown
+
+    def count_odd(self, event: Malformed | Unknown, place: Place, physical_lines: int) -> None:
+        """Count a malformed or unknown line.
+
+        Args:
+            event: The event that the line was decoded to.
+            place: Where the line is in the recording.
+            physical_lines: The number of lines of the recording that were joined to this one.
+        """
+        if isinstance(event, Malformed):
+            if not self.total:
+                self.first_text = event.text
+            if not event.text.startswith(_JSON_STARTS):
+                self.last_text = event.text
+            self.malformed += physical_lines
+        else:
+            if not self.total:
+                self.first_text = event.line
+            self.unknown += physical_lines
+        if isinstance(event, Unknown):
+            event = event._replace(what=bounded(event.what) or "")
+        if len(self.odd) < _MOST_ODD_LINES:
+            self.odd.append(OddLine(event, place))
+
+
+# Adds the token counts of a run, which agents report per request, per turn or for the whole run.
+
+_Number = TypeVar("_Number", int, float)
+
+
+class UsageCounts:
+    """The token counts of one run."""
+
+    __slots__ = ("_earlier", "_turn", "tokens")
+
+    def __init__(self) -> None:
+        self._earlier = Tokens()
+        """The counts of the turns before the present one."""
+        self._turn = Tokens()
+        self.tokens = Tokens()
+        """The counts of the run, and its context."""
+
+    def begin_turn(self) -> None:
+        """Begin a turn: a count of the turn does not replace those of the turns before."""
+        self._earlier, self._turn = _sum(self._earlier, self._turn), Tokens()
+
+    def add(self, event: Usage) -> None:
+        """Add a count, or replace the one that it continues."""
+        if event.scope is UsageScope.REQUEST:
+            self._turn = _sum(self._turn, event.tokens)
+        elif event.scope is UsageScope.TURN:
+            self._turn = _latest(self._turn, event.tokens)
+        else:
+            total = _latest(_sum(self._earlier, self._turn), event.tokens)
+            self._earlier, self._turn = Tokens(), total
+        self.tokens = _sum(self._earlier, self._turn)
+
+
+def added(counts: Iterable[Tokens]) -> Tokens:
+    """Return the sums of counts, and the context of the last."""
+    return reduce(_sum, counts, Tokens())
+
+
+def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
+    """Return the sum of the known numbers; None if no number is known.
+
+    Example:
+        >>> known_sum([3, None, 4]), known_sum([None])
+        (7, None)
+    """
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+def _sum(first: Tokens, second: Tokens) -> Tokens:
+    """Return the sums of two counts, and the context of the second."""
+    return Tokens(
+        _added(first.input, second.input),
+        _added(first.cached, second.cached),
+        _added(first.output, second.output),
+        _added(first.cost_usd, second.cost_usd),
+        first.context_used if second.context_used is None else second.context_used,
+        first.context_size if second.context_size is None else second.context_size,
+    )
+
+
+def _added(first: _Number | None, second: _Number | None) -> _Number | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second
+
+
+def _latest(first: Tokens, second: Tokens) -> Tokens:
+    """Return the second counts; where one is unknown, the first."""
+    return first._replace(**{name: value for name, value in second._asdict().items() if value is not None})
+
+
+# The rhythm of a session: the durations of its thoughts and silences so far.
+# Only the session's own history shows whether a silence is long: one model thinks for 3 s, another for 90
+# s. Each stay in a phase counts once, with its longest silence. If every silence counted, a hundred deltas
+# at intervals of 50 ms would make the usual silence so short that the seconds in which the model writes the
+# arguments of a call would count as a stall.
+
+_KEPT = 64
+_LEAST = 5
+
+
+class Phase(StrEnum):
+    """What the session is doing between two lines."""
+
+    WAITING = "waiting"
+    """Waiting for the model."""
+    THINKING = "thinking"
+    WRITING = "writing"
+    CALLING = "calling"
+    """At least one call is open."""
+    NOTHING = "nothing"
+    """The run is over."""
+
+
+class Rhythm:
+    """The durations of the newest 64 stays in each phase, in milliseconds between arrival times."""
+
+    def __init__(self) -> None:
+        self.phase = Phase.NOTHING
+        self.began_ms: int | None = None
+        """When the present phase began, by arrival time; None before the first line."""
+        self.thoughts: deque[int] = deque(maxlen=_KEPT)
+        """The duration of each thinking phase."""
+        self.silences = {
+            phase: deque[int](maxlen=_KEPT) for phase in (Phase.WAITING, Phase.THINKING, Phase.WRITING)
+        }
+        """The longest silence of each stay in a phase. Lines that arrived together have none between them."""
+        self._last_ms = 0
+        self._longest_ms = 0
+
+    def update(self, phase: Phase, seen_ms: int) -> None:
+        """Record the phase of the session after a line that arrived at `seen_ms`."""
+        if self.began_ms is None:
+            self.began_ms = self._last_ms = seen_ms
+        self._longest_ms = max(self._longest_ms, seen_ms - self._last_ms)
+        self._last_ms = seen_ms
+        if phase is self.phase:
+            return
+        if self._longest_ms and self.phase in self.silences:
+            self.silences[self.phase].append(self._longest_ms)
+        if self.phase is Phase.THINKING and seen_ms > self.began_ms:
+            self.thoughts.append(seen_ms - self.began_ms)
+        self.phase, self.began_ms, self._longest_ms = phase, seen_ms, 0
+
+    def update_by_pieces(self, phase: Phase, pieces: Pieces, last_ms: int) -> None:
+        """Record the phase after several lines of the same phase, the last of which arrived at `last_ms`."""
+        self.update(phase, pieces.first_ms)
+        self._longest_ms = max(self._longest_ms, pieces.longest_gap_ms)
+        self._last_ms = last_ms
+
+
+def usually_under(lengths_ms: Collection[int]) -> int | None:
+    """Return the 90th percentile of durations; None for fewer than five, which are too few to judge by."""
+    if len(lengths_ms) < _LEAST:
+        return None
+    return sorted(lengths_ms)[-(-9 * len(lengths_ms) // 10) - 1]

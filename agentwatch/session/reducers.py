@@ -1,0 +1,441 @@
+"""Updates a session: by the events of a line, by the end of its stream, and by what is not kept any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agentwatch.session.bounds import bounded, bounded_id
+from agentwatch.session.call import Call, CallKey, Pieces, Place, call_key
+from agentwatch.session.call_store import FEW_SETTLED
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    FormatDetected,
+    LineTime,
+    Malformed,
+    Notice,
+    Outcome,
+    Oversize,
+    Permission,
+    Plan,
+    Prompt,
+    Repair,
+    Retry,
+    Rewound,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    TextRetracted,
+    ToolEnded,
+    ToolKind,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    Unknown,
+    Usage,
+)
+from agentwatch.session.rules import asks_user, begins_turn, planned, question_words, repeats_end, retry_words
+from agentwatch.session.runs import Answer, Run
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import FEW_ENDED, Kind
+from agentwatch.text.amounts import plural
+
+# Applies the events of runs and turns to a session.
+
+
+def format_detected(session: Session, event: FormatDetected, _place: Place) -> None:
+    """Set the format and the agent."""
+    session.format, session.traits = event.format, event.traits
+    session.agent_name = event.agent or event.format
+
+
+def run_started(session: Session, event: RunStarted, place: Place) -> None:
+    """Close the last run, and begin another."""
+    close_run(session)
+    session.lines.last_text = session.last_error = ""
+    session.runs.append(Run.of(event, Answer(session.transcript, session.transcript.spill)))
+    session.run.began_seen_ms = place.seen_ms
+    if len(session.runs) > 1:
+        session.transcript.note(f"run {len(session.runs)}")
+
+
+def run_info(session: Session, event: RunInfo, place: Place) -> None:
+    """Add facts to the current run."""
+    current_run(session, place).describe(event)
+    session.agent_name = bounded(event.agent_name) or session.agent_name
+
+
+def turn_started(session: Session, _event: TurnStarted, place: Place) -> None:
+    """Begin a turn, which continues a run that had ended."""
+    _begin_turn(session, place)
+    session.last_error = ""
+
+
+def prompt(session: Session, event: Prompt, place: Place) -> None:
+    """Add a prompt. It begins a turn, unless the present turn still has no prompt."""
+    run = current_run(session, place)
+    if event.agent is not None:
+        session.transcript.add(Kind.PROMPT, event.text, parent=parent_of(session, event.agent))
+        return
+    if begins_turn(event, awaits_prompt=run.awaits_prompt):
+        _begin_turn(session, place)
+    run.add_prompt(session.transcript.add(Kind.PROMPT, event.text).content)
+
+
+def rewound(session: Session, event: Rewound, place: Place) -> None:
+    """Remove the last turns from the text of the run. Their calls were made, and stay."""
+    run = current_run(session, place)
+    turns = min(event.turns, run.turns)
+    if turns > 0:
+        run.rewind(turns)
+        session.transcript.note(f"rewound by {plural(turns, 'turn')}")
+
+
+def usage(session: Session, event: Usage, place: Place) -> None:
+    """Add a token count to the current run."""
+    current_run(session, place).usage_counts.add(event)
+
+
+def turn_ended(session: Session, event: TurnEnded, place: Place) -> None:
+    """End the current run, unless another turn follows. A second end of a turn may only add its duration."""
+    is_bare = not session.runs
+    run = current_run(session, place)
+    last = run.turn_result
+    if last is not None and repeats_end(event, last.outcome):
+        last.duration_ms = event.duration_ms
+        return
+    run.is_bare = run.is_bare or is_bare
+    end_run(session, event.outcome)
+    is_last_text = session.traits.result_is_last_text
+    ended = run.end(event, place, session.transcript.spill, is_last_text=is_last_text)
+    session.transcript.add(Kind.RESULT, about=ended)
+
+
+def current_run(session: Session, place: Place) -> Run:
+    """Return the run that a line belongs to. If the recording has no start line, begin a run."""
+    if not session.runs:
+        answer = Answer(session.transcript, session.transcript.spill)
+        session.runs.append(Run(began_seen_ms=place.seen_ms, answer=answer))
+    return session.runs[-1]
+
+
+def _begin_turn(session: Session, place: Place) -> None:
+    run = current_run(session, place)
+    session.continued_turns += run.is_over
+    run.begin_turn(len(session.transcript), place.seen_ms)
+
+
+def settle(session: Session, call: Call) -> None:
+    """Add a call to those that have ended, or that can no longer end."""
+    session.ended_calls.append(call)
+    session.calls.settle(call)
+
+
+def parent_of(session: Session, agent: str) -> int:
+    """Return the number of the call whose subagent is meant; 0 if the recording does not contain it.
+
+    A format with subagents gives its calls no session_id: a subagent may have a session of its own.
+    """
+    call = session.calls.find(len(session.runs), None, bounded_id(agent))
+    return 0 if call is None else call.number
+
+
+def close_run(session: Session) -> None:
+    """End the last run: no more of its lines can arrive, so its calls without an end never completed."""
+    end_run(session, Outcome.UNFINISHED)
+    session.never_completed += len(session.unended)
+    for call in session.unended.values():
+        settle(session, call)
+    session.unended.clear()
+
+
+def end_run(session: Session, outcome: Outcome) -> None:
+    """Set the outcome of the last run, unless it has one, and mark its open calls as unfinished."""
+    if session.runs and not session.run.is_over:
+        session.run.outcome = outcome
+    for call in session.open_calls.values():
+        call.outcome = Outcome.UNFINISHED
+    session.open_calls.clear()
+    session.asked.clear()
+    session.retry = session.compacting = None
+
+
+RUN_APPLIERS: dict[type[Event], Applier] = {
+    FormatDetected: format_detected,
+    LineTime: lambda *_: None,  # the feed replaces the arrival time
+    RunStarted: run_started,
+    RunInfo: run_info,
+    TurnStarted: turn_started,
+    Prompt: prompt,
+    Rewound: rewound,
+    Usage: usage,
+    TurnEnded: turn_ended,
+}
+
+
+# Applies the events of tool calls, of permissions and of the to-do list to a session.
+
+
+def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
+    """Add a call, or describe one that is open."""
+    if event.kind is ToolKind.EXECUTE:
+        session.has_commands = True
+    if not session.runs:
+        current_run(session, place)
+    session.retry = None
+    key = call_key(len(session.runs), event)
+    call = session.calls.find(*key)
+    is_new = call is None
+    if call is None:
+        call = _add_call(session, key, event)
+        session.open_calls[key] = session.unended[key] = call
+    if call.started is None:
+        if call.ended is not None:
+            session.calls.starts_late(call, place.offset)
+        call.start(event, place)
+        if not is_new:
+            session.calls.changed(call)
+    elif event.is_update and call.ended is None:
+        call.update(event, place)
+        session.calls.changed(call)
+
+
+def tool_progress(session: Session, event: ToolProgress, _place: Place) -> None:
+    """Keep the end of the output of an open call."""
+    call = session.open_calls.get(call_key(len(session.runs), event))
+    if call is not None and event.output is not None:
+        call.add_output(event.output, is_whole=event.is_whole)
+
+
+def tool_ended(session: Session, event: ToolEnded, place: Place) -> None:
+    """End a call. One whose start is not in the recording is added."""
+    if event.kind is ToolKind.EXECUTE:
+        session.has_commands = True
+    if not session.runs:
+        current_run(session, place)
+    key = call_key(len(session.runs), event)
+    call = session.unended.get(key) or session.calls.find(*key)
+    if call is None:
+        call = _add_call(session, key, event)
+        session.completed_without_started += session.traits.announces_calls
+    session.open_calls.pop(key, None)
+    session.unended.pop(key, None)
+    session.asked.call_ended(key[2])
+    if call.ended is not None:
+        return
+    call.end(event, place)
+    settle(session, call)
+    session.ended_by_outcome[call.outcome] += 1
+
+
+def plan(session: Session, event: Plan, _place: Place) -> None:
+    """Update the to-do list."""
+    session.plan = planned(session.plan, event)
+
+
+def permission(session: Session, event: Permission, place: Place) -> None:
+    """Keep a question until it is answered, and note its answer."""
+    if not event.is_automatic:
+        current_run(session, place).name()
+    session.asked.update(event, place, len(session.runs), len(session.ended_calls))
+    if event.answer is not None:
+        reason = f": {event.reason}" if event.reason else ""
+        session.transcript.note(f"{event.subject} {event.answer}{reason}")
+    elif asks_user(event):
+        session.transcript.note(f"asks: {question_words(event)}")
+
+
+def _add_call(session: Session, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
+    number, (run, session_id, call_id) = len(session.calls) + 1, key
+    agent, parent = event.agent, None
+    if agent is not None:
+        agent, parent = bounded_id(agent), parent_of(session, agent)
+    call = Call(
+        number=number,
+        run=run,
+        call_id=call_id,
+        tool=bounded(event.tool) or "",
+        kind=event.kind,
+        phrase=bounded(event.phrase) or "",
+        agent=agent,
+        parent=parent,
+    )
+    session.calls.add(call, session_id)
+    session.transcript.add_call(number, parent)
+    if session.runs[-1].named_as is None:
+        session.runs[-1].name()
+    return call
+
+
+CALL_APPLIERS: dict[type[Event], Applier] = {
+    ToolStarted: tool_started,
+    ToolProgress: tool_progress,
+    ToolEnded: tool_ended,
+    Plan: plan,
+    Permission: permission,
+}
+
+
+# Applies notices, retries, compactions, and lines that could not be understood to a session.
+
+
+def notice(session: Session, event: Notice, _place: Place) -> None:
+    """Note an incident. Keep the last error: it may be why the run ends."""
+    session.transcript.note(event.message)
+    if event.is_error:
+        session.last_error = bounded(event.message) or ""
+
+
+def retry(session: Session, event: Retry, place: Place) -> None:
+    """Note that the agent tries again. It does so until the next text, call or result."""
+    session.retry = event._replace(message=bounded(event.message) or ""), place
+    session.transcript.note(retry_words(event, event.message))
+
+
+def compaction(session: Session, event: Compaction, place: Place) -> None:
+    """Note that the conversation is being shortened, or was."""
+    session.compacting = None if event.is_over else (event, place)
+    if event.is_over:
+        counts = (event.tokens_before, event.tokens_after)
+        sizes = " → ".join(f"{count:,}" for count in counts if count is not None)
+        session.transcript.note(f"context compacted: {sizes} tokens" if sizes else "context compacted")
+
+
+def unknown(session: Session, event: Unknown, _place: Place) -> None:
+    """Note what this version does not know, once."""
+    session.notices.unknown(f"unknown: {event.what}")
+
+
+def oversize(session: Session, event: Oversize, _place: Place) -> None:
+    """Note a line that is too large."""
+    session.lines.oversize += 1
+    session.transcript.note(f"line of {event.size} bytes: only its start and end were read")
+
+
+def malformed(session: Session, event: Malformed, _place: Place) -> None:
+    """Note a line that is not an event."""
+    session.notices.malformed(f"not an event ({event.reason}): {event.text}")
+
+
+INCIDENT_APPLIERS: dict[type[Event], Applier] = {
+    Notice: notice,
+    Retry: retry,
+    Compaction: compaction,
+    Unknown: unknown,
+    Oversize: oversize,
+    Repair: lambda *_: None,  # `apply_line` counts repaired lines itself
+    Malformed: malformed,
+}
+
+
+# Applies the events of the model's texts to a session.
+
+
+def text(session: Session, event: Text, place: Place) -> None:
+    """Append a text to the transcript, and to the answer of the run if the main agent wrote it."""
+    run = current_run(session, place)
+    parent = None if event.agent is None else parent_of(session, event.agent)
+    entry = session.transcript.add_text(event.channel, event.text, event.at_ms, parent)
+    session.retry = None
+    if entry is None:
+        return
+    if event.until_ms is not None:
+        entry.ended_ms = event.until_ms
+    if event.channel is Channel.ANSWER and event.agent is None:
+        run.answer.add(entry)
+
+
+def text_ended(session: Session, event: TextEnded, _place: Place) -> None:
+    """Close the open text of a channel."""
+    parent = None if event.agent is None else parent_of(session, event.agent)
+    session.transcript.end_text(event.channel, event.at_ms, parent)
+
+
+def text_retracted(session: Session, event: TextRetracted, place: Place) -> None:
+    """Remove the last texts from the answer of the run."""
+    session.transcript.end_text(Channel.ANSWER, None)
+    current_run(session, place).answer.retract(event.characters)
+    session.transcript.note("the agent replaced the text above")
+
+
+TEXT_APPLIERS: dict[type[Event], Applier] = {Text: text, TextEnded: text_ended, TextRetracted: text_retracted}
+
+
+_APPLIERS: dict[type[Event], Applier] = {
+    **TEXT_APPLIERS,
+    **CALL_APPLIERS,
+    **RUN_APPLIERS,
+    **INCIDENT_APPLIERS,
+}
+"""The function for each type of event. A match statement would try up to 22 types in turn."""
+
+
+def apply_line(
+    session: Session,
+    events: Sequence[Event],
+    place: Place,
+    physical_lines: int = 1,
+    pieces: Pieces | None = None,
+) -> None:
+    """Apply the events of one line to a session.
+
+    Args:
+        session: The session.
+        events: The events; empty for a line that is understood and reports nothing new.
+        place: Where the line is in the recording.
+        physical_lines: The number of lines of the recording that were joined to this one.
+        pieces: The times of the lines, if several short ones were decoded at once.
+    """
+    session.transcript.line_offset = place.offset
+    odd: Malformed | Unknown | None = None
+    is_repaired = False
+    for event in events:
+        _APPLIERS[type(event)](session, event, place)
+        if type(event) is Malformed or type(event) is Unknown:
+            odd = event
+        elif type(event) is Repair:
+            is_repaired = True
+    if place.seen_ms is not None:
+        session.last_seen_ms = place.seen_ms
+        if pieces is None:
+            session.rhythm.update(session.phase, place.seen_ms)
+        else:
+            session.rhythm.update_by_pieces(session.phase, pieces, place.seen_ms)
+    if odd is None:
+        session.lines.events += physical_lines
+        session.lines.repaired += is_repaired
+    else:
+        session.lines.count_odd(odd, place, physical_lines)
+
+
+def close_session(session: Session) -> None:
+    """Apply the end of the stream."""
+    close_run(session)
+    session.is_closed = True
+
+
+def keep_few(session: Session) -> None:
+    """Keep fewer calls and texts in memory than a summary needs: 8 MB less, and 5 µs more per call."""
+    session.calls.most_settled, session.transcript.most_ended = FEW_SETTLED, FEW_ENDED
+
+
+def forget_texts(session: Session) -> None:
+    """Drop all text except the last entry. Outputs that print only calls do not need it."""
+    session.transcript.forget()
+    for run in session.runs[session.forgotten_runs :]:
+        run.answer.clear()
+    session.forgotten_runs = max(len(session.runs) - 1, 0)
+
+
+# Functions that apply one event to a session, by the type of the event.
+# Only `agentwatch.session.reducers` imports from here.
+
+if TYPE_CHECKING:
+    from agentwatch.session.call import Place
+    from agentwatch.session.session import Session
+
+    Applier = Callable[[Session, Any, Place], None]

@@ -1,1 +1,0 @@
-"""Storage that grows little per item: texts and packed items in an unlinked file, numbers in arrays."""

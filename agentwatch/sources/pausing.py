@@ -1,0 +1,183 @@
+"""Pauses and resumes the process group of a started agent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+from agentwatch.recording import now_ms
+from agentwatch.sources.survivors import pids, stat_of
+
+_SETTLE_SECONDS = 1.0
+"""How long a process may take to stop, or to be seen as running again."""
+_PS_SECONDS = 2.0
+_POLL_SECONDS = 1.0
+"""How often `ps` runs while the agent is paused, on systems without /proc: it takes 5 ms of CPU."""
+
+
+class Pausing:
+    """Whether an agent is paused, and by which rule.
+
+    Only the agent's own process group is paused. A tool in another group or session continues.
+    """
+
+    def __init__(
+        self,
+        agent: int,
+        is_running: Callable[[], bool],
+        note: Callable[[int], object] = lambda _: None,
+    ) -> None:
+        """Create the state of an agent that is not paused.
+
+        Args:
+            agent: The process id of the agent, which is also the id of the process group.
+            is_running: Returns whether the agent has not ended.
+            note: Is called with the id of the process group after a pause, and with 0 after its end.
+        """
+        self.agent = agent
+        self.is_attended = True
+        """Whether somebody can resume the agent; if not, the agent is never paused."""
+        self.continued_ms: int | None = None
+        """When the agent continued after the last pause, in milliseconds since the epoch."""
+        self._rule = ""
+        self._is_running, self._note = is_running, note
+        self._lock = threading.Lock()
+        self._began = self._polled = 0.0
+
+    @property
+    def rule(self) -> str:
+        """The rule that has paused the agent; empty if it is not paused, or was continued from outside."""
+        if self._rule and not self._is_stopped():
+            self._end()
+        return self._rule
+
+    def pause(self, rule: str) -> bool:
+        """Stop the agent's process group; return False if it has ended or cannot be resumed."""
+        with self._lock:
+            if not (self.is_attended and self._is_running() and self._signal(signal.SIGSTOP)):
+                return False
+            self._began = self._polled = time.monotonic()
+            self._rule = rule
+            self._note(self.agent)
+            return True
+
+    def resume(self) -> bool:
+        """Resume a paused agent; return whether the agent was paused."""
+        if not self._rule:
+            return False
+        self._end()
+        self._signal(signal.SIGCONT)
+        return True
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._rule:
+                self._rule, self.continued_ms = "", now_ms()
+                self._note(0)
+
+    def _signal(self, number: signal.Signals) -> bool:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.agent, number)
+            return True
+        return False
+
+    def _is_stopped(self) -> bool:
+        """Return whether the agent is still stopped, as far as that can be seen."""
+        if not self._is_running():
+            return False
+        now = time.monotonic()
+        if now - self._began < _SETTLE_SECONDS:
+            return True
+        stat = stat_of(self.agent) if sys.platform == "linux" else None
+        if stat is not None:
+            return stat.state == "T"
+        if now - self._polled < _POLL_SECONDS:
+            return True
+        self._polled = now
+        return _ps_state(self.agent)[:1] in ("T", "")
+
+
+def _ps_state(pid: int) -> str:
+    """Return the state of a process as `ps` prints it: `T` if stopped; empty if `ps` fails."""
+    import subprocess  # takes 2 ms, and few agents are paused
+
+    command = ("ps", "-o", "state=", "-p", f"{pid}")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PS_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+# Whether the processes of a started agent are busy, judged by the CPU time that they use.
+# The CPU time is read from /proc, so it is known only on Linux. The agent leads its own process session.
+# Its tools belong to that session too, unless they start a session themselves.
+
+_MIN_INTERVAL_SECONDS = 1.0
+_WINDOW_SECONDS = 5.0
+_BUSY_SHARE = 0.02
+"""The share of one core that counts as busy; the timers of an agent that waits for the network use less."""
+_CPU_TIMES = slice(11, 15)
+"""utime, stime, cutime and cstime, counted from the state field. cutime and cstime include ended children."""
+
+
+class Activity:
+    """Measures the CPU time of an agent's processes on request, at most once a second."""
+
+    def __init__(self, agent: int) -> None:
+        self._agent = agent
+        self._readings: deque[tuple[float, float]] = deque(maxlen=4)
+        """The time of each reading, and the seconds of CPU that all processes had used by then."""
+        self._uses_cpu: bool | None = None
+
+    def is_stopped(self) -> bool:
+        """Return whether the agent itself is stopped by a signal; False if not known."""
+        stat = stat_of(self._agent) if sys.platform == "linux" else None
+        return stat is not None and stat.state == "T"
+
+    def uses_cpu(self) -> bool | None:
+        """Return whether the processes used CPU in the last seconds (at most 5); None if not known (yet)."""
+        now = time.monotonic()
+        if self._readings and now - self._readings[-1][0] < _MIN_INTERVAL_SECONDS:
+            return self._uses_cpu
+        used = _cpu_seconds(self._agent)
+        if used is None:
+            self._readings.clear()
+            self._uses_cpu = None
+            return None
+        while self._readings and (
+            now - self._readings[0][0] > _WINDOW_SECONDS or used < self._readings[0][1]
+        ):
+            # too old, or the time of a process that has ended was not inherited by its parent
+            self._readings.popleft()
+        self._readings.append((now, used))
+        first, used_first = self._readings[0]
+        self._uses_cpu = (used - used_first) / (now - first) >= _BUSY_SHARE if now > first else None
+        return self._uses_cpu
+
+
+def _cpu_seconds(agent: int) -> float | None:
+    """Return the seconds of CPU that the agent's session has used; None if no process of it is visible."""
+    if sys.platform != "linux":
+        return None
+    used = [ticks for pid in pids() if _session(pid) == agent and (ticks := _ticks(pid)) is not None]
+    return sum(used) / os.sysconf("SC_CLK_TCK") if used else None
+
+
+def _session(pid: int) -> int | None:
+    """Return the session id of a process, by a system call: it costs a tenth of reading /proc/PID/stat."""
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
+
+
+def _ticks(pid: int) -> int | None:
+    stat = stat_of(pid)
+    return None if stat is None else sum(map(int, stat.fields[_CPU_TIMES]))

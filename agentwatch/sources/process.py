@@ -1,0 +1,234 @@
+"""The process of a started agent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from agentwatch.recording import last_lines, now_ms
+from agentwatch.recording.wakeup import Wakeup
+from agentwatch.sources.agent_output import Output
+from agentwatch.sources.survivors import Descendants, Survivor, marked_environment
+
+# Reads the file that a started agent writes its standard error to.
+
+_READ_BYTES = 1 << 16
+
+
+class StderrFile:
+    """The lines that an agent has written to its standard error."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._offset = 0
+        self._tail = b""
+
+    def new_lines(self) -> list[str]:
+        """Return the complete lines added since the last call, at most 64 KiB.
+
+        A line of more than 64 KiB is returned in pieces.
+        """
+        data = os.pread(self._fd, _READ_BYTES, self._offset)
+        self._offset += len(data)
+        *lines, self._tail = (self._tail + data).split(b"\n")
+        if len(self._tail) > _READ_BYTES:
+            lines.append(self._tail)
+            self._tail = b""
+        return [line.decode("utf-8", "replace") for line in lines]
+
+    def last_lines(self, count: int) -> list[str]:
+        """Return the last non-blank lines within the last 64 KiB, at most `count`."""
+        lines = [line.decode("utf-8", "replace") for line in last_lines(self._fd, _READ_BYTES)]
+        return [line for line in lines if line.strip()][-count:]
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+
+_POLL_SECONDS = 0.01
+_STOP_SECONDS = 10.0
+
+
+class AgentProcess:
+    """A started agent, in its own process session, without a shell or a terminal, with stdin from /dev/null.
+
+    A thread follows its output every 10 ms until the agent has exited and its output is recorded. An agent
+    that exits with code 0 before its result, and leaves a process that holds its stdout, is a launcher: it is
+    followed until that process closes the stdout.
+    """
+
+    def __init__(self, argv: Sequence[str], output: Output, errors_fd: int) -> None:
+        """Start the agent.
+
+        Args:
+            argv: The command of the agent.
+            output: Where its stdout and stderr go.
+            errors_fd: The descriptor of the file with its stderr.
+
+        Raises:
+            OSError: The command does not exist or cannot be executed, or there are too few descriptors.
+        """
+        self.argv = list(argv)
+        self.cwd = _working_folder()
+        self.stderr = StderrFile(errors_fd)
+        self.output = output
+        self._has_ended = self._is_left = False
+        self._has_result = False
+        self._quiet_since: float | None = None
+        self._fault: OSError | None = None
+        self.started_ms = now_ms()
+        self.ended_ms: int | None = None
+        import subprocess  # takes 2 ms, and only a started agent needs it
+
+        mark, environment = _environment()
+        self._descendants = Descendants(mark)
+        try:
+            self.wakeup = Wakeup()
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output.stdout_fd,
+                stderr=output.stderr_fd,
+                env=environment,
+                start_new_session=True,
+            )
+        finally:
+            output.begin()
+        self._descendants.begin(self._process.pid)
+        threading.Thread(target=self._watch, name="agent output", daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """The agent's process id, which is also the id of its process group and of its session."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """The agent's exit code, 128 + n if signal n ended it; None while the agent runs."""
+        status = self._process.returncode
+        return 128 - status if status is not None and status < 0 else status
+
+    @property
+    def fault(self) -> OSError | None:
+        """Why the recording may be incomplete."""
+        return self._fault or self.output.fault
+
+    def size(self) -> int:
+        """Return the number of bytes in the recording that have an arrival time."""
+        return self.output.size
+
+    def has_ended(self) -> bool:
+        """Return whether the agent was left, or has exited and all its bytes have an arrival time."""
+        return self._has_ended
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the agent's output is recorded and followed: it has not ended, and was not left."""
+        return not (self._is_left or self._has_ended)
+
+    def note_result(self) -> None:
+        """Note that the result has arrived: processes that outlive the agent are not followed beyond it."""
+        self._has_result = True
+
+    def leave(self) -> None:
+        """Ask the thread to stop following the agent, which keeps running; the recording then ends."""
+        self._is_left = True
+
+    def quiet_ms(self) -> int:
+        """Return for how long nothing was written since the agent has exited; 0 if it is not followed on."""
+        since = self._quiet_since
+        return 0 if since is None or not self.is_followed else int((time.monotonic() - since) * 1000)
+
+    def survivors(self) -> list[Survivor]:
+        """Return the processes started by the agent that outlived it; none while the agent runs."""
+        if self._process.returncode is None:
+            return []
+        found = self._descendants.survivors()
+        self._descendants.reap()
+        return found
+
+    def stop(self) -> None:
+        """Terminate the agent and the processes that it started, and wait for their end.
+
+        They receive SIGTERM, and SIGKILL 10 s later; this returns after 20 s at the latest.
+        """
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            deadline = time.monotonic() + _STOP_SECONDS
+            if self._process.returncode is None or sys.platform != "linux":  # elsewhere no survivor is found
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.pid, number)
+                    os.killpg(self.pid, signal.SIGCONT)  # a stopped process receives SIGTERM when it goes on
+            signalled: set[int] = set()
+            while self._anything_runs() and time.monotonic() < deadline:
+                signalled |= self._signal_survivors(number, signalled)
+                time.sleep(_POLL_SECONDS)
+
+    def _anything_runs(self) -> bool:
+        return self._process.returncode is None or bool(self.survivors())
+
+    def _signal_survivors(self, number: int, signalled: set[int]) -> set[int]:
+        """Signal the survivors that were not signalled yet, and return their process ids.
+
+        A child in its own session becomes visible as a survivor only when its parent has ended.
+        """
+        found = {survivor.pid for survivor in self._descendants.survivors()} - signalled
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+                os.kill(pid, signal.SIGCONT)
+        return found
+
+    def _watch(self) -> None:
+        try:
+            self._follow_output()
+        except OSError as error:  # the size of the recording is unknown from now on; still wait for the agent
+            self._fault = error
+            while not self._is_left and self._process.poll() is None:
+                time.sleep(_POLL_SECONDS)
+            with suppress(OSError):
+                while not (self._is_left or self.output.is_complete()):
+                    self.output.advance()
+        self.ended_ms = now_ms()
+        self._has_ended = True
+        self.wakeup.ring()
+
+    def _follow_output(self) -> None:
+        is_complete = False
+        while not (self._is_left or is_complete):
+            code = self._process.poll()
+            has_grown = self.output.advance()
+            if has_grown:
+                self.wakeup.ring()
+            if code is not None and (has_grown or self._quiet_since is None):
+                self._quiet_since = time.monotonic()
+            is_complete = code is not None and not self._is_awaited(code) and self.output.is_complete()
+            self._descendants.reap()
+        if is_complete and not self._descendants.survivors():  # a survivor may still write
+            self.output.release()
+
+    def _is_awaited(self, code: int) -> bool:
+        """Return whether the output still comes from a process that the agent left behind."""
+        return code == 0 and not self._has_result and self.output.is_open()
+
+
+def _environment() -> tuple[str, dict[str, str]]:
+    """Return a new mark, and the environment of an agent with it: without the credentials of an engine."""
+    mark, environment = marked_environment()
+    if any(name.startswith("AGENTWATCH_NATS_") for name in environment):
+        from agentwatch.base.credentials import without_credentials
+
+        return mark, without_credentials(environment)
+    return mark, environment
+
+
+def _working_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # it was deleted
+        return None

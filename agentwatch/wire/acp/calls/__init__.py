@@ -1,1 +1,0 @@
-"""The tool calls of the protocol: their descriptions, results and blocks."""

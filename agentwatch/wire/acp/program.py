@@ -1,7 +1,0 @@
-"""What is known about the Agent Client Protocol, which several agents speak, beside its formats."""
-
-from __future__ import annotations
-
-from agentwatch.wire.program import Program
-
-PROGRAM = Program(name="acp")

@@ -1,1 +1,0 @@
-"""Reads the ways in which agents describe a change of a file, and returns them as unified diffs."""

@@ -1,4 +1,0 @@
-"""The decoder of `codex exec --json`.
-
-Its parts that read commands, changes and results also serve `agentwatch.wire.codex_rollout`.
-"""

@@ -1,7 +1,0 @@
-"""What is known about Droid, beside its formats."""
-
-from __future__ import annotations
-
-from agentwatch.wire.program import Program
-
-PROGRAM = Program(name="droid")

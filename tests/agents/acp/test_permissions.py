@@ -1,0 +1,82 @@
+"""Permissions and cancelled turns in the Agent Client Protocol."""
+
+from __future__ import annotations
+
+from agentwatch.session import Call, Kind
+from agentwatch.session.actions import action
+from tests.builders.formats.acp import (
+    SESSION,
+    called,
+    changed,
+    chose,
+    opening,
+    permission,
+    prompt,
+    refused,
+    request,
+    stopped,
+)
+from tests.builders.lines import session
+from tests.conftest import case
+
+DIRECT = opening() + prompt()
+
+
+def only(*lines: bytes) -> Call:
+    """Return the only call of a turn."""
+    [found] = session(DIRECT, *lines).calls
+    return found
+
+
+def test_a_call_may_begin_inside_a_permission() -> None:
+    """The only line before the end of a call may be the request for permission."""
+    ask = permission(kind="execute", title="make", status="pending")
+    read = session(DIRECT, ask, is_over=False)
+    assert [(call.target, call.outcome) for call in read.calls] == [("make", "running")]
+    oldest = read.asked.oldest
+    assert oldest is not None
+    assert (oldest.words, oldest.call_id) == ("execute make", "c-1")
+    read = session(DIRECT, ask, chose("yes"), changed(status="completed"), stopped())
+    assert [call.outcome for call in read.calls] == ["succeeded"]
+    assert read.completed_without_started == 0
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes == ["asks: execute make", "execute allowed"]
+
+
+def test_a_refusal_is_what_the_end_says() -> None:
+    """A call that a person refused is rejected if it fails, or if it has no end of its own."""
+    cases: list[tuple[str | None, str | None, str]] = [
+        ("yes", "failed", "failed"),
+        ("always", "completed", "succeeded"),
+        ("no", "failed", "rejected"),
+        ("no", "completed", "succeeded"),
+        ("no", None, "rejected"),
+        (None, "failed", "cancelled"),
+        (None, None, "unfinished"),
+        ("other", "failed", "failed"),
+    ]
+    for option, status, outcome in cases:
+        with case((option, status)):
+            end = changed(status=status) if status else b""
+            read = session(DIRECT, permission(kind="edit"), chose(option), end, stopped())
+            [call] = read.calls
+            assert call.outcome == outcome
+            assert call.has_result is (status is not None or option is None)
+            assert len(read.asked) == 0
+
+
+def test_a_cancelled_turn_cancels_its_calls() -> None:
+    """A call that fails after the client's cancel is cancelled; one that says completed has completed."""
+    cancel = request("session/cancel", sessionId=SESSION)
+    start = called(kind="execute", status="in_progress", rawInput={"command": "sleep 9"})
+    assert only(start, cancel, changed(status="failed"), stopped("cancelled")).outcome == "cancelled"
+    done = only(start, cancel, changed(status="completed"), stopped("cancelled"))
+    assert action(done) == "Ran terminal command sleep 9 (after the cancel)"
+    assert only(start, changed(status="failed"), cancel).outcome == "failed"
+
+
+def test_an_error_answers_a_permission() -> None:
+    """A client that cannot ask answers with an error; one that only answers is understood too."""
+    read = session(DIRECT, permission(kind="edit"), refused(0, "no"), is_over=False)
+    assert len(read.asked) == 0
+    assert session(opening(), chose("yes", 9)).lines.unknown == 0

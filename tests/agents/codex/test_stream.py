@@ -1,0 +1,285 @@
+"""The stream of `codex exec --json` is read as its fields say, also where they surprise."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agentwatch.agents import Decoder
+from agentwatch.session import Call
+from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, Unknown
+from tests.builders.captures import OURS
+from tests.builders.codex.lines import THREAD, TURN, Json, begun, done, notes, only_call, read
+from tests.builders.lines import session
+from tests.conftest import case
+
+TEXTS = [{"text": "a"}, {}, {"text": "b"}]
+PATCH = [{"path": "/a.py", "kind": "update"}]
+
+
+def command(status: str | None, code: Any = None, **fields: Any) -> Json:
+    """Return the end of a command."""
+    return done("command_execution", command="bash -lc x", status=status, exit_code=code, **fields)
+
+
+def test_status_and_exit_code_decide() -> None:
+    """An exit code other than 0 is a failure, declined is rejected, an unknown status is no success."""
+    cases: list[tuple[str | None, int | None, Outcome, int | None, str | None]] = [
+        ("completed", 0, Outcome.SUCCEEDED, 0, None),
+        ("completed", None, Outcome.SUCCEEDED, None, None),
+        ("completed", 3, Outcome.FAILED, 3, "exit 3"),
+        ("failed", 42, Outcome.FAILED, 42, "exit 42"),
+        ("failed", None, Outcome.FAILED, None, None),
+        ("failed", 0, Outcome.FAILED, 0, None),
+        ("declined", None, Outcome.REJECTED, None, None),
+        ("declined", -1, Outcome.REJECTED, None, None),
+        (None, 0, Outcome.SUCCEEDED, 0, None),
+        (None, None, Outcome.RETURNED, None, "came back without a status"),
+        ("paused", 0, Outcome.RETURNED, 0, "unknown status paused"),
+    ]
+    for status, code, outcome, exit_code, reason in cases:
+        with case((status, code, outcome)):
+            call = only_call(
+                THREAD, TURN, begun("command_execution", command="bash -lc x"), command(status, code)
+            )
+            assert (call.outcome, call.exit_code, call.error, call.target) == (
+                outcome,
+                exit_code,
+                reason,
+                "x",
+            )
+
+
+def test_a_call_that_is_still_in_progress_when_the_turn_ends_never_ended() -> None:
+    """The stream completes open items at the end of a turn with their last status."""
+    start = begun("command_execution", command="sleep 9", status="in_progress")
+    end = done("command_execution", command="sleep 9", status="in_progress")
+    assert only_call(THREAD, TURN, start, end, {"type": "turn.completed"}).outcome is Outcome.UNFINISHED
+
+
+def test_the_kinds_of_its_changes_describe_a_call() -> None:
+    """A kind is a name or an object; a call has all its paths."""
+    cases: list[tuple[list[Any], str, ToolKind]] = [
+        (["add"], "Created new file", ToolKind.EDIT),
+        (["delete", "delete"], "Deleted file", ToolKind.DELETE),
+        (["add", "update"], "Edited file", ToolKind.EDIT),
+        ([{"type": "add"}], "Created new file", ToolKind.EDIT),
+        ([{"type": "update", "move_path": "/moved"}], "Edited file", ToolKind.EDIT),
+        (["other"], "Edited file", ToolKind.EDIT),
+        ([7], "Edited file", ToolKind.EDIT),
+    ]
+    for kinds, phrase, kind in cases:
+        with case((kinds, phrase)):
+            changes = [{"path": f"/{number}.py", "kind": each} for number, each in enumerate(kinds)]
+            call = only_call(THREAD, TURN, done("file_change", changes=changes, status="completed"))
+            assert (call.phrase, call.kind, call.path) == (phrase, kind, "/0.py")
+            moved = ("/moved",) if "move_path" in str(kinds) else ()
+            assert call.more_paths == tuple(f"/{number}.py" for number in range(1, len(kinds))) + moved
+
+
+def test_lines_are_counted_where_the_change_is_in_the_line() -> None:
+    """A diff is counted by its hunks, the content of a new or deleted file by its lines."""
+    cases: list[tuple[str, Any, tuple[int | None, int | None]]] = [
+        ("update", "@@ -1 +1,2 @@\n-old\n+new\n+er\n", (2, 1)),
+        ("update", "@@ -1 +1 @@\n-a\n+b\n\n\nMoved to: /c.py", (1, 1)),
+        ("add", "one\ntwo\n", (2, 0)),
+        ("delete", "one\n", (0, 1)),
+        ("add", "--- /dev/null\n+++ /a\n@@ -0,0 +1 @@\n+x", (1, 0)),
+        ("update", None, (None, None)),
+    ]
+    for kind, diff, counts in cases:
+        with case((kind, diff)):
+            changes = [{"path": "/a.py", "kind": kind, "diff": diff}]
+            call = only_call(THREAD, TURN, done("file_change", changes=changes, status="completed"))
+            assert (call.lines_added, call.lines_removed) == counts
+
+
+@pytest.mark.parametrize("status", ["failed", "declined"])
+def test_a_change_that_was_not_made_has_no_counts(status: str) -> None:
+    """A patch that was not applied changed no lines and created no file."""
+    changes = [{"path": "/a", "kind": "add", "diff": "x"}, {"kind": "add"}]
+    call = only_call(THREAD, TURN, done("file_change", changes=changes, status=status))
+    outcome = Outcome.FAILED if status == "failed" else Outcome.REJECTED
+    assert (call.outcome, call.lines_added, call.is_new_file) == (outcome, None, False)
+
+
+def test_an_mcp_call_fails_by_its_error_or_its_result() -> None:
+    """The reason is beside the result, or is the result of a tool that says that it failed."""
+    cases: list[tuple[Json, Outcome, str | None]] = [
+        ({"status": "completed", "result": {"content": []}}, Outcome.SUCCEEDED, None),
+        ({"status": "failed", "error": {"message": "no"}}, Outcome.FAILED, "no"),
+        (
+            {"status": "failed", "result": {"content": [{"text": "a"}, {}, {"text": "b"}]}},
+            Outcome.FAILED,
+            "a\nb",
+        ),
+        ({"status": "completed", "result": {"isError": True}}, Outcome.FAILED, "the tool says so"),
+        ({"result": {"is_error": True, "content": [{"text": "x"}]}}, Outcome.FAILED, "x"),
+        ({"status": "failed"}, Outcome.FAILED, None),
+        (
+            {"status": "failed", "error": {"message": "user cancelled MCP tool call"}},
+            Outcome.REJECTED,
+            "user cancelled MCP tool call",
+        ),
+    ]
+    for fields, outcome, reason in cases:
+        with case((fields, outcome)):
+            start = begun("mcp_tool_call", server="weather", tool="get", arguments={})
+            call = only_call(
+                THREAD, TURN, start, done("mcp_tool_call", server="weather", tool="get", **fields)
+            )
+            assert (call.outcome, call.error) == (outcome, reason)
+            assert (call.tool, call.kind, call.target) == ("get", ToolKind.MCP, "weather get")
+
+
+@pytest.mark.parametrize(
+    ("fields", "phrase", "target"),
+    [
+        ({"tool": "spawn_agent", "prompt": "Look\nhere"}, "Ran subagent", "Look"),
+        ({"tool": "wait", "receiver_thread_ids": ["t-2", 3]}, "Used tool", "wait t-2"),
+        ({}, "Used tool", "collab_tool_call"),
+    ],
+)
+def test_work_with_subagents_is_delegated(fields: Json, phrase: str, target: str) -> None:
+    """A call with a prompt runs a subagent; another names its tool and its threads."""
+    states = {"t-2": {}, "t-3": {"message": "lost"}}
+    start = begun("collab_tool_call", status="in_progress", **fields)
+    end = done("collab_tool_call", status="failed", agents_states=states, **fields)
+    call = only_call(THREAD, TURN, start, end)
+    assert (call.kind, call.phrase, call.target) == (ToolKind.DELEGATE, phrase, target)
+    assert (call.outcome, call.error) == (Outcome.FAILED, "lost")
+
+
+def test_a_search_is_described_when_it_has_ended() -> None:
+    """The line that starts a search has no query yet; a search has no status."""
+    cases: list[tuple[Json, str | None]] = [
+        ({"query": "tides"}, "tides"),
+        ({"query": "", "action": {"type": "search", "queries": ["a", "b"]}}, "a"),
+        ({"query": "", "action": {"type": "open_page", "url": "https://x"}}, "https://x"),
+        ({"action": {"type": "find_in_page", "pattern": "p"}}, "p"),
+        ({"query": "", "action": "other"}, None),
+    ]
+    for fields, target in cases:
+        with case(fields):
+            start = begun("web_search", query="", action={"type": "other"})
+            for lines in (
+                (THREAD, TURN, done("web_search", **fields)),
+                (THREAD, start, done("web_search", **fields)),
+            ):
+                call = only_call(*lines)
+                assert (call.target, call.outcome, call.phrase) == (
+                    target,
+                    Outcome.SUCCEEDED,
+                    "Searched the web",
+                )
+
+
+def test_the_last_of_two_ids_is_the_id() -> None:
+    """A search has the key `id` twice; both lines have the same last one."""
+    item = '"item":{"id":"item_8","type":"web_search","id":"ws_1","query":"q"}}'
+    lines = [json.dumps(THREAD), '{"type":"item.started",' + item, '{"type":"item.completed",' + item]
+    (call,) = session("\n".join(lines).encode()).calls
+    assert (call.call_id, call.outcome) == ("ws_1", Outcome.SUCCEEDED)
+
+
+def test_an_update_describes_an_open_call() -> None:
+    """The changes of a patch may be replaced while it is applied."""
+    more = [*PATCH, {"path": "/b.py", "kind": "add"}]
+    update = {"type": "item.updated", "item": {"id": "item_1", "type": "file_change", "changes": more}}
+    start = begun("file_change", changes=PATCH, status="in_progress")
+    assert only_call(THREAD, TURN, start, update).target == "/a.py, /b.py"
+
+
+def test_a_to_do_list_is_a_plan_and_no_call() -> None:
+    """Its item is open for the whole turn: as a call it would seem to run all that time."""
+    items = [{"text": "a", "completed": True}, {"text": "b", "completed": False}]
+    found = read(THREAD, TURN, begun("todo_list", items=items))
+    assert found.plan == (PlanEntry("a", PlanStatus.COMPLETED), PlanEntry("b", PlanStatus.PENDING))
+    assert len(found.calls) == 0
+
+
+def test_errors_among_the_items_are_warnings() -> None:
+    """They may come before the turn, and change no outcome."""
+    found = read(THREAD, done("error", message="old model"), TURN, {"type": "turn.completed"})
+    assert (found.outcome, notes(found), found.run.turns) == (Outcome.SUCCEEDED, ["old model"], 1)
+    assert found.last_error == ""
+
+
+def test_a_question_waits_for_an_answer() -> None:
+    """A question of the model is a permission that nobody gives."""
+    asked = {"type": "request_user_input", "call_id": "c", "questions": [{}, {"question": "Which?"}]}
+    found = read(THREAD, TURN, asked)
+    assert notes(found) == ["asks: request_user_input Which?"]
+
+
+def test_a_plan_in_words_is_a_text() -> None:
+    """The deltas of a plan are repeated by its item."""
+    delta = {"type": "item.plan.delta", "item_id": "p", "delta": "# Pl"}
+    found = read(THREAD, TURN, delta, done("plan", text="# Plan"), begun("plan", text="# Plan"))
+    assert (found.text, found.lines.unknown) == ("# Plan", 0)
+
+
+def test_what_is_not_known_is_counted() -> None:
+    """Unknown lines and items are named and add no call."""
+    cases: list[tuple[Json, str]] = [
+        ({"type": "thread.renamed"}, "type thread.renamed"),
+        ({"type": "error"}, "error without a message"),
+        (done("error"), "error without a message"),
+        (done("agent_message"), "agent_message without text"),
+        (done("future_item"), "item future_item"),
+        ({"type": "item.completed", "item": {"type": 7}}, "item 7"),
+        ({"type": "item.completed", "item": {"type": "web_search"}}, "web_search without an id"),
+    ]
+    for line, what in cases:
+        with case(line):
+            found = read(THREAD, TURN, line)
+            assert [odd.event for odd in found.lines.odd] == [Unknown(what)]
+            assert len(found.calls) == 0
+
+
+def test_an_unknown_item_with_a_status_is_a_call() -> None:
+    """A new kind of call is shown with its name, and is counted as unknown."""
+    found = read(THREAD, TURN, done("teleport", status="completed", to="Mars"))
+    (call,) = found.calls
+    assert (call.target, call.outcome, found.lines.unknown) == ("teleport Mars", Outcome.SUCCEEDED, 1)
+
+
+def test_a_line_that_was_only_partly_read_proves_no_success() -> None:
+    """The status may have been in the part that is missing; that of a search is not needed."""
+    for kind, outcome in (("command_execution", Outcome.RETURNED), ("web_search", Outcome.SUCCEEDED)):
+        decoder = Decoder()
+        decoder.decode(json.dumps(THREAD).encode())
+        line = json.dumps(done(kind, status="completed", command="x", query="x")).encode()
+        ends = [each for each in decoder.decode_oversize(line, b"", 1 << 30) if isinstance(each, ToolEnded)]
+        assert [end.outcome for end in ends] == [outcome]
+
+
+def test_each_thread_is_a_run() -> None:
+    """A resumed thread starts again; its count of tokens is that of the whole thread."""
+    usage = {"input_tokens": 5, "cached_input_tokens": 3, "output_tokens": 2}
+    end = {"type": "turn.completed", "usage": usage}
+    found = read(THREAD, TURN, end, THREAD, TURN, end | {"usage": usage | {"input_tokens": 9}})
+    assert (len(found.runs), found.run.tokens[:3]) == (2, (9, 3, 2))
+    found = read(THREAD, TURN, end, TURN, end | {"usage": usage | {"input_tokens": 9}})
+    assert (len(found.runs), found.run.tokens[:3]) == (1, (9, 3, 2))
+
+
+def fact(call: Call) -> tuple[object, ...]:
+    """Return what both formats say of a call."""
+    target = (call.target or "").replace("/home/dev/project/", "")
+    return call.kind, target, call.outcome, call.exit_code
+
+
+def test_the_stream_and_the_rollout_of_a_run_agree() -> None:
+    """The same run has the same text, commands, exit codes and changes in both formats."""
+    stream = OURS.root / "agents/codex/own-0.169-commands-patch-websearch.jsonl"
+    rollout = OURS.root / "agents/codex-rollout/own-0.169-full.jsonl"
+    live, kept = session(stream.read_bytes()), session(rollout.read_bytes())
+    assert live.text == kept.text
+    assert (live.outcome, live.run.tokens[:3]) == (kept.outcome, kept.run.tokens[:3])
+    facts = [set(map(fact, each.calls)) for each in (live, kept)]
+    # The rollout also has the calls that Codex refused before it ran them.
+    assert facts[0] <= facts[1]
+    assert {outcome for *_, outcome, _ in facts[1] - facts[0]} == {Outcome.FAILED}

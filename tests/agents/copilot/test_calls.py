@@ -1,0 +1,208 @@
+"""Copilot's calls: targets, outcomes, exit codes, output, and the questions whether they may run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentwatch.agents.copilot.agent import AGENT
+from agentwatch.agents.decoder import Salvaged
+from agentwatch.session.events import Outcome, ToolEnded, ToolProgress
+from tests.agents.copilot.lines import ended, failed, line, message, request, start, started, user
+from tests.builders.agents.decoded import events_of, session_of
+from tests.conftest import case
+
+AT = {"timestamp": "1970-01-01T00:00:00Z"}
+DIFF = "\ndiff --git a/w/a b/w/a\n--- a/w/a\n+++ b/w/a\n@@ -1,2 +1,3 @@\n one\n-two\n+2\n+3\n"
+VIEWED = "\ndiff --git a/w/a b/w/a\n--- a/w/a\n+++ b/w/a\n@@ -1,2 +1,2 @@\n one\n two\n"
+PATCH = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Add File: b\n+z\n*** End Patch"
+
+
+def test_a_tool_has_its_kind_and_target() -> None:
+    """Arguments may be an object, an object as a text, or any other text."""
+    cases: list[tuple[str, Any, str, str, str | None]] = [
+        ("bash", {"command": "make\ntest"}, "execute", "Ran terminal command", "make"),
+        ("powershell", '{"command":"ls"}', "execute", "Ran terminal command", "ls"),
+        ("view", {"path": "/w/a.py"}, "read", "Read file", "a.py"),
+        ("create", {"path": "/w/a.py"}, "edit", "Created new file", "a.py"),
+        ("edit", {"path": "/x/a.py"}, "edit", "Edited file", "/x/a.py"),
+        ("str_replace_editor", {"command": "view", "path": "/w/a"}, "read", "Read file", "a"),
+        ("str_replace_editor", {"command": "str_replace", "path": "/w/a"}, "edit", "Edited file", "a"),
+        ("apply_patch", PATCH, "edit", "Edited file", "a, b"),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Delete File: c"}, "delete", "Deleted file", "c"),
+        ("grep", {"pattern": "x"}, "search", "Searched files", "x"),
+        ("glob", {"pattern": "*"}, "search", "Found files", "*"),
+        ("web_fetch", {"url": "https://e.org"}, "fetch", "Fetched web page", "https://e.org"),
+        ("task", {"description": "Count", "prompt": "p"}, "delegate", "Ran subagent", "Count"),
+        ("update_todo", {"todos": ""}, "plan", "Updated to-do list", None),
+        ("report_intent", {"intent": "Look"}, "other", "Used tool", "report_intent Look"),
+        ("read_bash", {"shellId": "1", "delay": 5}, "other", "Used tool", "read_bash 1"),
+        ("skill", "free text", "other", "Used tool", "skill free text"),
+        ("stop_bash", None, "other", "Used tool", "stop_bash"),
+    ]
+    for name, arguments, kind, action, target in cases:
+        with case((name, arguments, kind)):
+            call = session_of(AGENT, start(), started("c", name, arguments)).calls[0]
+            assert (call.tool, call.kind, call.phrase, call.target) == (name, kind, action, target)
+
+
+def test_a_tool_of_a_server_shows_both() -> None:
+    """The name of a tool of an MCP server may be another than that on the server."""
+    own = {"mcpServerName": "github", "mcpToolName": "get_issue"}
+    call = session_of(AGENT, started("c", "github-get_issue", {"n": 1}, **own)).calls[0]
+    assert (call.tool, call.kind, call.phrase, call.target) == (
+        *("github-get_issue", "mcp", "Called MCP tool", "github get_issue"),
+    )
+    bare = session_of(AGENT, started("c", "ping", mcpServerName="s")).calls[0]
+    assert bare.target == "s ping"
+
+
+def test_a_command_has_its_exit_code() -> None:
+    """`success` is true for a command that failed. The code has its own field, or Copilot's last line."""
+    cases: list[tuple[str, dict[str, Any], str, int | None]] = [
+        ("x\n<shellId: 0 completed with exit code 3>", {"shellExecution": {"exitCode": 3}}, "failed", 3),
+        ("x", {"shellExecution": {"exitCode": 0}}, "succeeded", 0),
+        ("x\n<shellId: 0 completed with exit code 3>", {}, "failed", 3),
+        ("x\n<shellId: 0 completed with exit code 0>\n", {}, "succeeded", 0),
+        ("<exited with exit code 1>", {}, "failed", 1),
+        ("<detached command with shellId: 7 completed with exit code -1>", {}, "failed", -1),
+        ("<exited with exit code 1>\nmore", {}, "succeeded", None),
+        ("<exited with exit code x>", {}, "succeeded", None),
+        ("exited with exit code 1", {}, "succeeded", None),
+        ("<command started in background with shellId: 7>", {}, "returned", None),
+        ("<command started in detached background with shellId: 7>", {}, "returned", None),
+        (
+            "x\n<command with shellId: 7 is still running after 30 seconds. Use stop_bash.>",
+            {},
+            "returned",
+            None,
+        ),
+        ("x\n<command with id: 7 exited with exit code 2>", {}, "failed", 2),
+        ("x", {"success": False}, "failed", None),
+        ("x", {"success": None}, "returned", None),
+        ("", {"success": False, "shellExecution": {"exitCode": 0}}, "failed", 0),
+    ]
+    for content, more, outcome, code in cases:
+        with case((content, more, outcome)):
+            lines = [started("c", "bash", {"command": "x"}), ended("c", content, **more)]
+            call = session_of(AGENT, *lines).calls[0]
+            assert (call.outcome, call.exit_code) == (outcome, code)
+            assert call.note == ("in the background" if outcome == "returned" and "<" in content else None)
+
+
+def test_a_line_that_is_too_large_may_lack_the_exit_code() -> None:
+    """A command whose output was not read only returned; a file that was viewed was viewed."""
+    ends = {"bash": "returned", "view": "succeeded"}
+    for name, outcome in ends.items():
+        end = Salvaged(ended("c", "x" * 100))
+        events = events_of(AGENT, started("c", name), end)
+        assert [event.outcome for event in events if isinstance(event, ToolEnded)] == [outcome]
+    known = Salvaged(ended("c", "x", shellExecution={"exitCode": 0}))
+    assert getattr(events_of(AGENT, started("c", "bash"), known)[-1], "outcome", None) is Outcome.SUCCEEDED
+
+
+def test_an_exit_code_may_be_in_a_block_of_the_content() -> None:
+    """A structured result has it beside the output; only a command's text is searched for one."""
+    blocks = [{"type": "text"}, {"type": "shell_exit", "exitCode": 4}]
+    line_of = ended("c") | {"data": {"toolCallId": "c", "success": True, "result": {"contents": blocks}}}
+    assert session_of(AGENT, started("c", "bash"), line_of).calls[0].exit_code == 4
+    text = ended("c", "<exited with exit code 4>")
+    assert session_of(AGENT, started("c", "view"), text).calls[0].outcome == "succeeded"
+    asked = ended("c", "Agent started in background with agent_id: x-1. Use read_agent.")
+    assert session_of(AGENT, started("c", "task"), asked).calls[0].outcome == "returned"
+
+
+def test_a_failure_has_its_reason() -> None:
+    """A refusal and an interruption have codes of their own."""
+    cases: list[tuple[dict[str, Any], str, str]] = [
+        (failed("c", "Path already exists"), "failed", "Path already exists"),
+        (failed("c", "no", "denied"), "rejected", "no"),
+        (failed("c", "no", "rejected"), "rejected", "no"),
+        (failed("c", "stopped", "cancelled"), "cancelled", "stopped"),
+        (ended("c", "disk full", success=False), "failed", "disk full"),
+        (ended("c", success=False), "failed", "the tool failed"),
+        (ended("c", success=False, error="plain"), "failed", "plain"),
+    ]
+    for end, outcome, error in cases:
+        with case((end, outcome)):
+            call = session_of(AGENT, started("c", "create", {"path": "a"}), end).calls[0]
+            assert (call.outcome, call.error) == (outcome, error)
+
+
+def test_the_facts_of_a_file() -> None:
+    """The lines that were read, added and removed; an edit may have created its files."""
+
+    def result(content: str, detailed: str, **more: Any) -> dict[str, Any]:
+        whole = {"content": content, "detailedContent": detailed}
+        return line("tool.execution_complete", {"toolCallId": "c", "success": True, "result": whole, **more})
+
+    def call_of(name: str, end: dict[str, Any]) -> Any:
+        return session_of(AGENT, started("c", name, {"path": "a"}), end).calls[0]
+
+    assert call_of("view", result("one\ntwo\n", VIEWED)).note == "2 lines"
+    assert call_of("view", result("an image", "an image")).note is None
+    edited = call_of("edit", result("ok", DIFF, fileEdits=[{"path": "/w/a", "kind": "edit"}]))
+    assert (edited.lines_added, edited.lines_removed, edited.is_new_file) == (2, 1, False)
+    made = call_of("edit", result("ok", DIFF, fileEdits=[{"path": "/w/a", "kind": "create"}]))
+    assert (made.phrase, made.is_new_file) == ("Created new file", True)
+    assert call_of("edit", result("ok", "ok")).lines_added is None
+
+
+def test_the_output_of_an_open_call_grows() -> None:
+    """Copilot repeats what it has written so far, or writes what is new; the same line may come twice."""
+
+    def printed(words: object) -> dict[str, Any]:
+        return line("tool.execution_partial_result", {"toolCallId": "c", "partialOutput": words})
+
+    def output(*words: object) -> str | None:
+        lines = [started("c", "bash"), *map(printed, words)]
+        return session_of(AGENT, user("Go"), *lines, is_closed=False).calls[0].output
+
+    assert output("a\n", "a\n", "a\nb\n") == "a\nb\n"
+    assert output("a\n", "b\n", "c\n") == "a\nb\nc\n"
+    assert output("a", None, []) == "a"
+    assert events_of(AGENT, printed(""))[0] == ToolProgress("c", None, None)
+
+
+def test_what_is_kept_of_open_calls_is_bounded() -> None:
+    """Of 300 calls, answers, outputs and questions the first are forgotten; huge ids are not kept."""
+    huge = "h" * 2000
+    requests = [message("", *(request(f"c{n}", "bash") for n in range(300)), request(huge, "bash"))]
+    big = message("", request("big", "create", {"file_text": "x" * 20_000}), request("", "x"))
+    outputs = [
+        line("tool.execution_partial_result", {"toolCallId": f"c{n}", "partialOutput": "x"})
+        for n in range(300)
+    ]
+    outputs.append(line("tool.execution_partial_result", {"toolCallId": huge, "partialOutput": "x"}))
+    asked = [
+        line("permission.requested", {"requestId": f"r{n}", "permissionRequest": {"toolCallId": f"c{n}"}})
+        for n in range(300)
+    ]
+    asked.append(line("permission.requested", {"requestId": huge}))
+    answers = [
+        line(
+            "permission.completed",
+            {"requestId": f"r{n}", "toolCallId": f"c{n}", "result": {"kind": "denied"}},
+        )
+        for n in range(300)
+    ]
+    ends = [ended(call_id) for call_id in ("c0", "c299", "big", huge)]
+    seen = session_of(AGENT, *requests, big, *outputs, *asked, *answers, *ends)
+    assert [(call.tool, call.outcome) for call in seen.calls] == [
+        ("tool", "succeeded"),
+        ("bash", "rejected"),
+        ("tool", "succeeded"),
+        ("tool", "succeeded"),
+    ]
+
+
+def test_the_calls_of_one_step_have_one_group() -> None:
+    """Steps are counted from 0 in each turn and for each agent."""
+    lines = [
+        *(user("a"), started("1", "ls", turnId="0"), started("2", "ls", turnId="0")),
+        *(started("3", "ls", turnId="0", parentToolCallId="1"), user("b"), started("4", "ls", turnId="0")),
+        started("5", "ls"),
+    ]
+    groups = [call.group for call in session_of(AGENT, *lines).calls]
+    assert groups[0] == groups[1]
+    assert len(set(groups)) == 4
+    assert groups[4] is None

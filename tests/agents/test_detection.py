@@ -1,0 +1,203 @@
+"""The agent that wrote a recording is found by lines that only one agent can have written."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agents import Decoder
+from agentwatch.agents.json_line import parse
+from agentwatch.agents.registry import agent_named, known_agents
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.session import Session
+from tests.builders.captures import Captures
+from tests.builders.formats.samples import KNOWN, samples
+from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
+from tests.builders.lines import delta, event, final, init, result, segment, started, thought, user
+from tests.builders.moment.any_recording import real_recordings
+from tests.conftest import RECORDINGS, Saver, case
+
+FAMILY = frozenset({"claude-code", "qwen", "amp"})
+"""Formats of one grammar. Their lines in the middle of a session may not say which of them wrote them."""
+
+
+def cursors(captures: Captures) -> list[Path]:
+    """Return the recordings of Cursor."""
+    return (
+        sorted(RECORDINGS.glob("*.ndjson"))
+        if captures.is_own
+        else captures.find("cursor/*.ndjson", "docs/*.ndjson")
+    )
+
+
+def read(path: Path, *, follow: bool = False) -> Session:
+    """Return the session of a recording."""
+    reader = open_saved(path, follow)
+    try:
+        feed = Feed(reader)
+        feed.advance()
+        return feed.session
+    finally:
+        os.close(reader.fd)  # thousands are read
+
+
+def test_a_sample_has_its_format(captures: Captures) -> None:
+    """Each stream and saved session is recognised; one of no known format has no outcome and no run."""
+    for path, name in samples(captures):
+        with case(captures.name(path)):
+            found = read(path)
+            assert found.format == name
+            if name is None:
+                assert (found.outcome, found.runs, found.lines.events) == (None, [], 0)
+            else:
+                assert found.outcome is not None
+
+
+def test_a_sample_without_its_head_is_no_other_agents(captures: Captures, recording: Saver) -> None:
+    """Without its first lines, a sample is of its own format, of its family, or of none."""
+    for path, name in samples(captures):
+        lines = path.read_bytes().splitlines(keepends=True)
+        family = {"claude-family"} if name in FAMILY else set()
+        for cut in (1, 3, 8):
+            with case(f"{captures.name(path)}, {cut}"):
+                assert read(recording(*lines[cut:])).format in {name, None} | family
+
+
+@pytest.mark.slow
+def test_another_agent_may_follow(captures: Captures, recording: Saver) -> None:
+    """In a recording with the streams of two agents, each is read in its own format."""
+    found_first: dict[str, Path] = {}
+    for path, name in samples(captures):
+        if name is not None and not captures.name(path).startswith("disk/"):
+            found_first.setdefault(name, path)
+    assert len(found_first) >= 7
+    for (before, first), (name, second) in permutations(found_first.items(), 2):
+        with case(f"{before}, {name}"):
+            found = read(recording(first.read_bytes().rstrip(b"\n") + b"\n", second.read_bytes()))
+            own = read(second)
+            assert found.format == name
+            assert len(found.runs) > len(own.runs)
+            assert found.run.text == own.run.text
+            assert [call.call_id for call in found.calls][-len(own.calls) or len(found.calls) :] == [
+                call.call_id for call in own.calls
+            ]
+
+
+def test_each_format_can_be_named() -> None:
+    """Each format is found by its name, and a feed with it uses it from the first line."""
+    for name in sorted(KNOWN):
+        with case(name):
+            agent = agent_named(name)
+            assert agent is not None
+            assert agent.name == name
+            assert Decoder(agent).is_detecting is False
+
+
+def test_the_names_of_formats_differ() -> None:
+    """No two formats have the same name."""
+    assert len(KNOWN) == len(known_agents())
+
+
+def test_a_stream_of_no_known_agent_has_no_format(recording: Saver) -> None:
+    """A stream of JSON lines that no known agent writes has no format, no outcome and no run."""
+    for name, data in STREAMS.items():
+        with case(name):
+            found = read(recording(data))
+            assert (found.format, found.outcome, found.runs) == (None, None, [])
+            assert found.lines.events == 0
+
+
+def test_cursor_is_recognised(captures: Captures) -> None:
+    """Each recording of Cursor is recognised, the documentation's and a result alone included."""
+    for path in cursors(captures):
+        with case(path):
+            found = read(path)
+            assert found.format == "cursor"
+            assert found.outcome is not None
+
+
+@pytest.mark.system
+def test_a_recording_cut_at_its_start_is_recognised(captures: Captures, recording: Saver) -> None:
+    """A recording may begin at any line that is an event, or in the middle of one."""
+    for path in cursors(captures):
+        with case(path):
+            lines = path.read_bytes().splitlines(keepends=True)
+            for number in range(1, len(lines)):
+                is_event = lines[number].startswith(b'{"type"') and lines[number].rstrip().endswith(b"}")
+                if is_event and b"budget_notice" not in lines[number]:
+                    assert read(recording(*lines[number : number + 20])).format == "cursor"
+                    assert (
+                        read(recording(lines[number - 1][-30:], *lines[number : number + 20])).format
+                        == "cursor"
+                    )
+
+
+def test_a_shared_type_decides_only_at_the_beginning(recording: Saver) -> None:
+    """A line of a type that several agents have decides only if no other event came before it."""
+    for line in [user(), delta("x"), final("x"), segment("x"), result("x")]:
+        with case(line):
+            assert read(recording(line)).format == "cursor"
+            assert read(recording(b"a warning\n", line)).format == "cursor"
+            assert read(recording(FOREIGN, line)).format is None
+            assert read(recording(*[FOREIGN] * 60, line)).format is None
+            assert Decoder().decode(line) != []
+
+
+@pytest.mark.parametrize("line", [init(), thought("x"), started("read")])
+def test_a_type_of_its_own_decides_at_any_place(line: bytes, recording: Saver) -> None:
+    """A line that only Cursor can have written decides, also after lines of another agent."""
+    assert read(recording(FOREIGN, line)).format == "cursor"
+    assert read(recording(*[FOREIGN] * 60, line)).format == "cursor"
+
+
+def test_a_line_with_what_cursor_never_writes_is_not_cursors(recording: Saver) -> None:
+    """Calls and tokens in a message, a count of turns, and calls without a subtype are another agent's."""
+    cases: list[bytes] = [
+        event("user", message={"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t"}]}),
+        event("assistant", message={"content": [{"type": "tool_use", "id": "t", "name": "Bash"}]}),
+        event("assistant", message={"content": [], "usage": {"input_tokens": 1}}),
+        event("result", "success", result="x", num_turns=1),
+        event("tool_call", id="t", parameters={"path": "a"}),
+        event("thinking", thinking="Hm"),
+    ]
+    for line in cases:
+        with case(line):
+            assert read(recording(line)).format != "cursor"
+
+
+def test_a_stream_of_an_unknown_agent_is_unknown_while_it_goes_on(recording: Saver) -> None:
+    """After 50 lines of no known agent the outcome is known to be none, before the stream ends."""
+    assert read(recording(*[FOREIGN] * 49), follow=True).outcome == "running"
+    assert read(recording(*[FOREIGN] * 50), follow=True).outcome is None
+    assert read(recording(b"a notice\n"), follow=True).outcome == "running"
+    assert read(recording(*[FOREIGN] * 50, started("read")), follow=True).outcome == "running"
+
+
+def test_a_named_agent_is_used_from_the_first_line(recording: Saver) -> None:
+    """A feed with an agent reads the first line by its format; an unknown name has no agent."""
+    feed = Feed(open_saved(recording(FOREIGN, user(), final("x"), result("x"))), agent=agent_named("cursor"))
+    assert feed.session.format == "cursor"
+    feed.advance()
+    assert (feed.session.outcome, feed.session.lines.unknown) == ("succeeded", 1)
+    assert agent_named("no such") is None
+
+
+def test_no_other_agent_recognises_a_line_of_cursor(captures: Captures) -> None:
+    """Cursor is asked first, so a line that it recognises is no other agent's."""
+    cursor, *others = known_agents()
+    recognised = 0
+    for path in real_recordings(captures):
+        with case(path):
+            fields: object = None
+            for data in path.read_bytes().splitlines():
+                with suppress(ValueError):
+                    fields = parse(data)
+                if isinstance(fields, dict) and cursor.recognises(fields):
+                    recognised += 1
+                    assert [other.name for other in others if other.recognises(fields)] == []
+    assert recognised

@@ -1,1 +1,0 @@
-"""An agent's bytes are appended to files."""

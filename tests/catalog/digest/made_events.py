@@ -1,0 +1,42 @@
+"""Events for digests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentwatch.catalog.digest import Digest
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    Outcome,
+    Text,
+    TextEnded,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+)
+
+
+def started(call_id: str = "c", **more: Any) -> ToolStarted:
+    """Return the start of a call."""
+    given = {"tool": "Bash", "kind": ToolKind.EXECUTE, "phrase": "Ran", "target": "ls", **more}
+    return ToolStarted(call_id, None, **given)
+
+
+def ended(call_id: str = "c", outcome: Outcome = Outcome.SUCCEEDED, **more: Any) -> ToolEnded:
+    """Return the end of a call."""
+    return ToolEnded(call_id, None, "Bash", ToolKind.EXECUTE, outcome, "Ran", **more)
+
+
+def after(*events: Event, at_ms: int | None = 1000) -> Digest:
+    """Return the digest after events, each in a line of its own."""
+    digest = Digest()
+    for event in events:
+        digest.apply([event], at_ms)
+    return digest
+
+
+def said(words: str, channel: Channel = Channel.ANSWER, **more: Any) -> list[Event]:
+    """Return a whole text."""
+    events: list[Event] = [Text(channel, words, **more)]
+    return [*events, TextEnded(channel, agent=more.get("agent"))]

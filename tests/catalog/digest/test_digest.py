@@ -1,0 +1,140 @@
+"""A digest has the times of its lines, and stays small."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+
+from agentwatch.catalog.digest import Digest, Turn
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    FormatDetected,
+    LineTime,
+    Notice,
+    Outcome,
+    Permission,
+    Plan,
+    PlanEntry,
+    PlanStatus,
+    Prompt,
+    Retry,
+    RunInfo,
+    RunStarted,
+    Text,
+    Traits,
+    TurnEnded,
+    Unknown,
+)
+from tests.catalog.digest.made_events import after, ended, said, started
+
+HUGE = "x" * 1_000_000
+
+
+def test_times_are_those_of_lines_or_of_their_arrival() -> None:
+    """In a file whose lines have times, a line without one is no activity."""
+    digest = Digest()
+    digest.apply([Prompt("Go")], 5)
+    assert (digest.began_ms, digest.seen_ms) == (5, 5)
+    digest.apply([LineTime(9), Unknown("x")], 7)
+    digest.apply([], 100)
+    assert (digest.began_ms, digest.seen_ms) == (5, 9)
+
+
+def test_without_arrivals_the_times_of_the_events_count() -> None:
+    """A stream has times in some of its events."""
+    digest = Digest()
+    digest.apply([Notice("x", at_ms=5)])
+    digest.apply([Unknown("x")])
+    assert digest.seen_ms == 5
+
+
+def turns(silences_ms: list[int]) -> Iterator[list[Event]]:
+    """Yield the lines of turns with a silence after each prompt, and a long one after each turn and call."""
+    at_ms = 0
+    for silence_ms in silences_ms:
+        yield [LineTime(at_ms), Prompt("Go")]
+        yield [LineTime(at_ms + silence_ms), started(f"{at_ms}")]
+        at_ms += silence_ms + 3_600_000
+        yield [LineTime(at_ms), ended(f"{at_ms - 3_600_000 - silence_ms}")]
+        yield [LineTime(at_ms), TurnEnded(Outcome.SUCCEEDED)]
+        at_ms += 86_400_000
+
+
+def test_the_usual_pause_is_that_of_the_model() -> None:
+    """The time of calls and of the user does not count, and fewer than ten pauses say nothing."""
+    digest = Digest()
+    for events in turns([*range(1000, 10_000, 1000)]):
+        digest.apply(events)
+    assert digest.usual_pause_ms is None
+    for events in turns([10_000]):
+        digest.apply(events)
+    assert digest.usual_pause_ms == 9000
+
+
+def test_the_usual_pause_is_of_the_newest_turns() -> None:
+    """Older ones are forgotten."""
+    digest = Digest()
+    for events in turns([90_000] * 30 + [1000] * 32):
+        digest.apply(events)
+    assert digest.usual_pause_ms == 1000
+
+
+def test_an_interruption_without_a_line_is_no_pause() -> None:
+    """A prompt in an open turn: nobody knows when the agent stopped."""
+    digest = Digest()
+    for number in range(30):
+        digest.apply([LineTime(number * 10**6), Prompt("Go")])
+        digest.apply([LineTime(number * 10**6 + 1000), started(f"{number}")])
+        digest.apply([LineTime(number * 10**6 + 1000), ended(f"{number}")])
+    assert digest.usual_pause_ms == 1000
+
+
+def test_a_gap_leaves_what_does_not_change() -> None:
+    """The title and the first prompt stay; calls, questions and counts begin again."""
+    digest = after(
+        RunInfo(title="T", cwd="/w"),
+        Prompt("Go"),
+        started(),
+        ended("x"),
+        Permission("Bash", None),
+        *said("Hi"),
+    )
+    digest.is_whole = True
+    digest.skip()
+    assert (digest.title, digest.cwd, digest.first_prompt) == ("T", "/w", "Go")
+    assert (digest.open_calls, digest.asked, digest.calls, digest.turn) == ({}, "", 0, Turn.NONE)
+    assert (digest.last_prompt, digest.last_text, digest.is_whole) == ("", "", False)
+
+
+def size(value: object) -> int:
+    """Return the bytes of a value and its parts."""
+    found = sys.getsizeof(value)
+    if isinstance(value, dict):
+        return found + sum(size(key) + size(each) for key, each in value.items())
+    if isinstance(value, (tuple, list)):
+        return found + sum(map(size, value))
+    if isinstance(value, Digest):
+        return found + sum(size(getattr(value, field.name)) for field in fields(value))
+    return found
+
+
+def test_no_event_makes_a_digest_large() -> None:
+    """All of its texts are bounded, however long those of the lines are."""
+    hostile: list[Event] = [
+        RunStarted(HUGE, HUGE, HUGE, HUGE, HUGE),
+        FormatDetected(HUGE, Traits(), HUGE),
+        RunInfo(HUGE, HUGE, HUGE, HUGE, agent_name=HUGE, branch=HUGE, title=HUGE, last_prompt=HUGE),
+        Prompt(HUGE),
+        Plan(tuple(PlanEntry(f"{n}{HUGE}", PlanStatus.IN_PROGRESS) for n in range(5))),
+        Text(Channel.ANSWER, HUGE),
+        Notice(HUGE, is_error=True),
+        *(started(f"{n}{HUGE}", tool=HUGE, target=HUGE, agent=HUGE) for n in range(40)),
+        *(Permission(HUGE, None, key=f"{n}{HUGE}", call_id=HUGE, target=HUGE) for n in range(20)),
+        Retry(HUGE),
+    ]
+    digest = after(*hostile)
+    assert size(digest) < 70_000
+    digest.apply([TurnEnded(Outcome.FAILED, HUGE, HUGE)])
+    assert size(digest) < 8_000

@@ -1,0 +1,297 @@
+"""Of a large file only the head and the tail are read: what goes on is found there."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from agentwatch.catalog.digest import Digest, Tail, Turn, reading
+from agentwatch.session.events import Outcome
+from tests.builders import claude_lines as stream
+from tests.builders.on_disk import transcript as claude
+from tests.builders.on_disk.digested import digest_of, found
+from tests.conftest import case
+
+NOW = (
+    *("session_id", "model", "cwd", "branch", "permission_mode", "title", "is_users_title", "first_prompt"),
+    *("last_prompt", "last_text", "seen_ms", "began_ms", "turn", "turn_ms", "outcome", "reason", "asked"),
+    *("asked_ms", "retry", "is_compacting", "context_used", "open_calls", "doing", "is_one_liner"),
+)
+"""The facts that do not depend on the lines that are left out."""
+
+
+def jsonl(*lines: object) -> bytes:
+    """Return lines as a file has them."""
+    return b"".join(orjson.dumps(line) + b"\n" for line in lines)
+
+
+def turn(number: int, size: int = 1000) -> bytes:
+    """Return the lines of a turn of about `size` bytes, with two calls of which one fails."""
+    ids = [f"{number}a", f"{number}b"]
+    return jsonl(
+        claude.user(f"Prompt {number}", f"u{number}"),
+        claude.call(ids[0]),
+        claude.returned(ids[0], "x" * size),
+        claude.call(ids[1]),
+        claude.returned(ids[1], "no", is_error=True),
+        claude.ended(f"Answer {number}"),
+    )
+
+
+def turns(size: int, each: int = 1000) -> bytes:
+    """Return turns of at least `size` bytes together."""
+    made, number = bytearray(), 0
+    while len(made) < size:
+        made += turn(number, each)
+        number += 1
+    return bytes(made)
+
+
+def now(digest: Digest) -> dict[str, Any]:
+    """Return what a digest says about the present."""
+    facts = asdict(digest)
+    return {name: facts[name] for name in NOW}
+
+
+def whole(path: Path) -> Digest:
+    """Return the digest of all lines of a file."""
+    small = path.with_name("small")
+    small.write_bytes(b"")
+    tail = Tail(found(small)._replace(id=path.stem))
+    tail.update()
+    data = path.read_bytes()
+    with small.open("ab") as file:
+        for start in range(0, len(data), 1 << 21):
+            file.write(data[start : start + (1 << 21)])
+            file.flush()
+            tail.update()
+    tail.settle()
+    assert tail.digest is not None
+    assert tail.digest.is_whole
+    return tail.digest
+
+
+PROMPT = claude.user("And now?", "last")
+ENDS = {
+    "a prompt": jsonl(PROMPT),
+    "a call": jsonl(PROMPT, claude.call("open")),
+    "a question": jsonl(PROMPT, claude.call("q", "AskUserQuestion", {"questions": []})),
+    "a text": jsonl(PROMPT, claude.said("So"), {"type": "mode", "sessionId": "s"}),
+    "two calls": jsonl(PROMPT, claude.call("a"), claude.call("b"), claude.returned("a")),
+    "no more": b"",
+}
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("size", [1 << 20, 3_000_000])
+def test_the_tail_says_of_the_present_what_the_whole_file_says(tmp_path: Path, size: int) -> None:
+    """Only the counts differ, which cover the last lines."""
+    path, before = tmp_path / "session.jsonl", turns(size)
+    for name, end in ENDS.items():
+        with case(name):
+            path.write_bytes(before + end)
+            digest, all_lines = digest_of(path), whole(path)
+            assert now(digest) == now(all_lines)
+            assert not digest.is_whole
+            assert 0 < digest.calls < all_lines.calls
+
+
+@pytest.mark.parametrize("each", [100_000, 400_000, 1_500_000])
+def test_the_tail_grows_until_a_turn_begins_or_ends_in_it(tmp_path: Path, each: int) -> None:
+    """A turn with large results is longer than the first tail."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(
+        turns(6_000_000, each) + jsonl(claude.user("More", "u"), claude.call("open"), claude.said("x" * each))
+    )
+    digest = digest_of(path)
+    assert (digest.turn, digest.last_prompt, list(digest.open_calls)) == (Turn.OPEN, "More", ["open"])
+    assert now(digest) == now(whole(path))
+
+
+def test_a_file_in_one_turn_is_read_whole_up_to_4_mib(tmp_path: Path) -> None:
+    """Its prompt is at the beginning."""
+    path = tmp_path / "session.jsonl"
+    results = b"".join(jsonl(claude.call(f"c{n}"), claude.returned(f"c{n}", "x" * 99_000)) for n in range(30))
+    path.write_bytes(jsonl(claude.user("Go", "u")) + results)
+    digest = digest_of(path)
+    assert (digest.turn, digest.turn_ms, digest.last_prompt) == (Turn.OPEN, claude.AT_MS, "Go")
+    assert (digest.calls, digest.is_whole) == (30, True)
+
+
+def test_a_turn_longer_than_the_longest_tail_is_open(tmp_path: Path) -> None:
+    """Its lines show that the agent is at work, but not since when."""
+    path = tmp_path / "session.jsonl"
+    results = b"".join(jsonl(claude.call(f"c{n}"), claude.returned(f"c{n}", "x" * 99_000)) for n in range(60))
+    path.write_bytes(jsonl(claude.user("Go", "u")) + results)
+    digest = digest_of(path)
+    assert (digest.turn, digest.turn_ms, digest.first_prompt, digest.last_prompt) == (
+        Turn.OPEN,
+        None,
+        "Go",
+        "",
+    )
+    assert 0 < digest.calls < 60
+
+
+def test_a_call_of_the_head_does_not_count_as_open(tmp_path: Path) -> None:
+    """What was open before the gap may have ended in it."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(jsonl(claude.user("Go", "u"), claude.call("lost")) + turns(2_000_000))
+    digest = digest_of(path)
+    assert digest.open_calls == {}
+    assert (digest.turn, digest.outcome) == (Turn.ENDED, Outcome.SUCCEEDED)
+
+
+def test_a_last_line_longer_than_the_tail_is_read_at_both_ends(tmp_path: Path) -> None:
+    """Its type is known, and so are the lines before it."""
+    path = tmp_path / "session.jsonl"
+    long = jsonl(claude.user("Look", "u"), claude.call("c1"), claude.returned("c1", "x" * 5_000_000))
+    path.write_bytes(turns(2_000_000) + long)
+    digest = digest_of(path)
+    assert digest.last_prompt == "Look"
+    assert digest.turn is Turn.OPEN
+    tail = Tail(found(path))
+    tail.update()
+    with path.open("ab") as file:
+        file.write(jsonl(claude.ended("Seen.")))
+    assert tail.update()
+    assert tail.digest is not None
+    assert tail.digest.last_text == "Seen."
+
+
+def test_a_line_longer_than_any_that_is_searched_hides_what_it_says(tmp_path: Path) -> None:
+    """Of a file that ends in such a line, the head is known."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(turns(2_000_000))
+    with path.open("r+b") as file:
+        file.truncate(80 << 20)
+    digest = digest_of(path)
+    assert (digest.first_prompt, digest.turn) == ("Prompt 0", Turn.NONE)
+
+
+def test_a_first_line_longer_than_the_head_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    """The facts that come first in it are known."""
+    path = tmp_path / "session.jsonl"
+    first = {"type": "mode", "sessionId": "s", "cwd": "/far", "version": "2", "rest": "x" * 100_000}
+    path.write_bytes(jsonl(first) + turns(2_000_000))
+    assert digest_of(path).cwd == "/w"
+    path.write_bytes(jsonl(first) + turns(2_000_000).replace(b'"cwd":"/w",', b""))
+    assert digest_of(path).cwd == "/far"
+
+
+def test_paths_in_the_tail_are_relative_to_the_folder_in_the_head(tmp_path: Path) -> None:
+    """The decoder of the tail knows where the session began."""
+    path = tmp_path / "session.jsonl"
+    moved = turns(2_000_000).replace(b'"cwd":"/w"', b'"cwd":"/w/sub"')
+    end = jsonl(claude.user("Go", "u"), claude.call("c", "Read", {"file_path": "/w/a.py"}))
+    path.write_bytes(turn(-1) + moved + end)
+    assert [call.target for call in digest_of(path).open_calls.values()] == ["a.py"]
+
+
+def test_the_title_and_the_branch_of_the_head_are_kept(tmp_path: Path) -> None:
+    """The user's title may be only at the beginning."""
+    path = tmp_path / "session.jsonl"
+    title = {"type": "custom-title", "customTitle": "Tidy up", "sessionId": "s"}
+    path.write_bytes(jsonl(claude.user("Go", "u", gitBranch="main"), title) + turns(2_000_000))
+    digest = digest_of(path)
+    assert (digest.title, digest.is_users_title, digest.branch) == ("Tidy up", True, "main")
+
+
+def test_a_large_recording_of_our_own_is_decoded_by_the_format_of_its_head(tmp_path: Path) -> None:
+    """Its agent is detected there, and used for the tail."""
+    path = tmp_path / "recording.ndjson"
+    lines = [stream.say(f"Line {n} {'x' * 1000}", message_id=f"m{n}") for n in range(2000)]
+    path.write_bytes(b"no json\n" + stream.written(stream.init(), *lines, stream.result("Done.")))
+    digest = digest_of(path, "agentwatch")
+    assert (digest.agent, digest.turn, digest.outcome) == ("claude", Turn.ENDED, Outcome.SUCCEEDED)
+    assert digest.last_text.startswith("x")
+
+
+def test_a_large_file_of_no_known_agent_has_no_turn(tmp_path: Path) -> None:
+    """Its lines are looked at, and say nothing."""
+    path = tmp_path / "recording.ndjson"
+    path.write_bytes(b'{"a":1}\nnot json\n' * 200_000)
+    digest = digest_of(path, "agentwatch")
+    assert (digest.agent, digest.turn) == ("", Turn.NONE)
+
+
+def test_the_format_is_not_searched_in_all_lines(tmp_path: Path) -> None:
+    """After 50 objects of no known agent, the file has none."""
+    path = tmp_path / "recording.ndjson"
+    path.write_bytes(b'{"a":1}\n' * 60 + stream.written(stream.init(), stream.say("Hi")))
+    assert digest_of(path, "agentwatch").agent == ""
+    path.write_bytes(b"npm notice\n" * 60 + stream.written(stream.init(), stream.say("Hi")))
+    assert digest_of(path, "agentwatch").agent == "claude"
+
+
+def test_what_is_appended_at_once_is_read_like_a_new_file(tmp_path: Path) -> None:
+    """A list that was stopped for an hour does not read all that was written in the meantime."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(turn(0))
+    tail = Tail(found(path))
+    tail.update()
+    with path.open("ab") as file:
+        file.write(turns(5_000_000))
+    assert tail.update()
+    assert tail.digest is not None
+    assert not tail.digest.is_whole
+    assert now(tail.digest) == now(digest_of(path))
+
+
+@pytest.mark.costs
+def test_a_session_of_200_mb_is_read_at_once(tmp_path: Path) -> None:
+    """Reading its ends takes no longer than that of a small one."""
+    path = tmp_path / "session.jsonl"
+    part = turns(1 << 20)
+    with path.open("wb") as file:
+        for _ in range(200):
+            file.write(part)
+    tail = Tail(found(path))
+    began = os.times().user
+    tail.update()
+    took = os.times().user - began
+    assert tail.digest is not None
+    assert tail.digest.turn is Turn.ENDED
+    assert took < 0.5
+
+
+def test_of_many_short_lines_only_the_last_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of two bytes costs as much as a real one."""
+    monkeypatch.setattr(reading, "MOST_LINES", 100)
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(jsonl(*(claude.call(f"c{number}") for number in range(300))))
+    digest = digest_of(path)
+    assert (digest.calls, digest.is_whole) == (100, False)
+    assert list(digest.open_calls)[-1] == "c299"
+
+
+def test_a_tail_of_many_short_lines_does_not_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading 4 MiB of them would take seconds."""
+    monkeypatch.setattr(reading, "_MANY_LINES", 100)
+    path = tmp_path / "session.jsonl"
+    calls = b"".join(jsonl(claude.call(f"c{number}")) for number in range(10_000))
+    path.write_bytes(jsonl(claude.user("Go", "u")) + calls)
+    assert 100 < digest_of(path).calls < (1 << 18) // (len(calls) // 10_000) + 1
+
+
+@pytest.mark.parametrize(
+    ("each", "answer", "is_whole"), [(1000, 1, False), (20_000, 1, False), (1000, 100_000, True)]
+)
+def test_a_brief_reading_says_how_the_session_ended(
+    tmp_path: Path, each: int, answer: int, is_whole: bool
+) -> None:
+    """It reads more if no turn begins or ends in the last bytes; the first prompt and the end are right."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(turns(300_000, each) + jsonl(claude.user("Last", "last"), claude.ended("y" * answer)))
+    tail = Tail(found(path), is_brief=True)
+    tail.update()
+    brief, all_of_it = tail.digest, whole(path)
+    assert brief is not None
+    names = ("first_prompt", "outcome", "turn", "session_id", "cwd", "model", "seen_ms")
+    assert [getattr(brief, name) for name in names] == [getattr(all_of_it, name) for name in names]
+    assert brief.is_whole is is_whole

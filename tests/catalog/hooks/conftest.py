@@ -1,0 +1,24 @@
+"""Fixtures for the tests of hooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentwatch.catalog.hooks.program import Program
+from tests.catalog.hooks.users import user_in
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    """Return the home folder of a user who has started all agents."""
+    return user_in(tmp_path / "user")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """Install the program in a folder whose name has a blank and a quotation mark."""
+    program = Program(tmp_path / "agent's home" / "hooks")
+    program.install()
+    return program

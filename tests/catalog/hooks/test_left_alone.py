@@ -1,0 +1,144 @@
+"""A file that is not understood, or is not the user's own, is left alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.agents.cursor.hooks import HOOKS as CURSOR
+from agentwatch.agents.gemini.hooks import HOOKS as GEMINI
+from agentwatch.base.faults import Fault
+from agentwatch.catalog.hooks.plan import Hooks
+from tests.catalog.hooks.users import hooks_of
+from tests.conftest import case
+
+
+def states(folder: Path) -> dict[Path, tuple[int, ...]]:
+    """Return what a write would change of the files in a folder; reading changes only their access time."""
+    found = {path: path.lstat() for path in folder.rglob("*")}
+    return {
+        path: (status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        for path, status in found.items()
+    }
+
+
+def left_alone(hooks: Hooks, why: str) -> None:
+    """Check that a file is refused, and that nothing was written."""
+    before = states(hooks.file.parent)
+    for act in (hooks.installing, hooks.removing, hooks.status):
+        with pytest.raises(Fault, match=why) as caught:
+            act()
+        assert caught.value.exit_code == 2
+        assert "\n" not in str(caught.value)
+    assert states(hooks.file.parent) == before
+    assert not hooks.program.path.exists()
+
+
+def test_a_file_that_is_not_understood_is_left_alone(user: Path) -> None:
+    """The fault names the file and the reason in one line."""
+    cases: list[tuple[bytes, str]] = [
+        (b"", "not valid JSON"),
+        (b'{"hooks": {},}', "not valid JSON"),
+        (b'{} // "hooks"', "not valid JSON"),
+        (b"\xef\xbb\xbf{}", "not valid JSON"),
+        (b'{"a": "\xff"}', "not valid JSON"),
+        (b'{"hooks": {}, "hooks": {}}', "key twice"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"[]", "not an object"),
+        (b'{"hooks": []}', "`hooks` are not an object"),
+        (b'{"hooks": null}', "`hooks` are not an object"),
+        (b'{"hooks": {"Stop": {}}}', "not an array"),
+        (b'{"hooks": {"Other": "x"}}', "not an array"),
+        (b" " * ((1 << 20) + 1), "too large"),
+    ]
+    for data, why in cases:
+        with case(f"{data!r:.40}"):
+            hooks = hooks_of(user)
+            hooks.file.write_bytes(data)
+            left_alone(hooks, why)
+
+
+def test_another_version_of_cursors_file_is_left_alone(user: Path) -> None:
+    """Its form may be another one."""
+    hooks = hooks_of(user, CURSOR)
+    hooks.file.write_text('{"version": 2, "hooks": {}}')
+    left_alone(hooks, "version is not 1")
+
+
+def link(path: Path) -> None:
+    """Make a link."""
+    path.with_name("target").write_text("{}")
+    path.symlink_to("target")
+
+
+def dangling(path: Path) -> None:
+    """Make a link to nothing."""
+    path.symlink_to("gone")
+
+
+def second_name(path: Path) -> None:
+    """Make a file with two names."""
+    path.write_text("{}")
+    os.link(path, path.with_name("other"))
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (link, "is a link"),
+        (dangling, "is a link"),
+        (second_name, "another name"),
+        (os.mkfifo, "not a regular file"),
+        (os.mkdir, "not a regular file|directory"),
+    ],
+)
+def test_a_file_of_another_kind_is_left_alone(user: Path, make: Callable[[Path], Any], why: str) -> None:
+    """A link, a file with another name, a FIFO and a folder are not replaced."""
+    hooks = hooks_of(user)
+    make(hooks.file)
+    left_alone(hooks, why)
+
+
+def test_a_file_of_another_user_is_left_alone(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not read either."""
+    hooks = hooks_of(user)
+    hooks.file.write_text("{}")
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    left_alone(hooks, "another user")
+
+
+def test_an_agent_that_was_never_started_gets_no_folder(user: Path) -> None:
+    """Installing needs the agent's folder."""
+    (user / ".codex").rmdir()
+    hooks = hooks_of(user)
+    with pytest.raises(Fault, match="never started"):
+        hooks.installing()
+    assert hooks.removing() == []
+    assert not hooks.status().is_there
+
+
+def test_a_file_in_place_of_a_folder_is_no_extension(user: Path) -> None:
+    """Nothing is installed there, and nothing can be."""
+    (user / ".gemini/extensions").write_text("")
+    hooks = hooks_of(user, GEMINI)
+    assert hooks.status()[2:4] == (0, 0)
+    assert hooks.removing() == []
+    with pytest.raises(OSError, match="extensions"):
+        hooks.install(hooks.installing())
+    assert (user / ".gemini/extensions").read_text() == ""
+
+
+@pytest.mark.parametrize("name", ["gemini-extension.json", "hooks/hooks.json"])
+def test_a_foreign_extension_of_the_same_name_is_left_alone(user: Path, name: str) -> None:
+    """Neither of its files is replaced or deleted."""
+    path = user / ".gemini/extensions/agentwatch" / name
+    path.parent.mkdir(parents=True)
+    path.write_text('{"name": "agentwatch", "hooks": {"x": [{"hooks": [{"command": "mine"}]}]}}')
+    hooks = hooks_of(user, GEMINI)
+    for act in (hooks.installing, hooks.removing):
+        with pytest.raises(Fault, match="not from agentwatch"):
+            act()

@@ -1,0 +1,149 @@
+"""A session in the index has the verdicts of its calls, the files that it changed, and its active time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentwatch.catalog.index.rows import edit_rows
+from agentwatch.session import Call
+from agentwatch.session.events import Outcome, ToolKind
+from tests.analysis.verdict_history.sessions import STORY, edit, run_of_tests
+from tests.builders.lines import completed, delta, final, init, result, started, user
+from tests.builders.machine.fake import fake_machine
+from tests.builders.screen.lines import BEGAN_MS, CWD
+from tests.catalog.index.machines import Indexed
+
+STEM = "20261122-120000-000abcdef"
+
+
+@pytest.fixture
+def indexed(tmp_path: Path) -> Indexed:
+    """A machine without sessions, and the path of an index."""
+    return Indexed(fake_machine(tmp_path / "machine", with_captures=False), tmp_path / "state" / "index.db")
+
+
+def test_a_test_run_has_its_verdict(indexed: Indexed) -> None:
+    """A call that ran tests has the verdict, its tool, its source and its counts; another call has none."""
+    indexed.record(STEM, STORY)
+    indexed.update()
+    columns = "verdict, verdict_tool, verdict_source, verdict_passed, verdict_failed"
+    where = "kind = 'execute' ORDER BY number"
+    assert indexed.rows(f"SELECT command, {columns} FROM call WHERE {where}") == [
+        ("pytest", "red", "pytest", "pattern", 8, 12),
+        ("pytest", "red", "pytest", "pattern", 19, 1),
+        ("pytest", "green", "pytest", "pattern", 20, 0),
+    ]
+    others = indexed.rows(f"SELECT DISTINCT command, {columns} FROM call WHERE kind <> 'execute'")
+    assert others == [(None,) * 6]
+
+
+def test_counts_that_a_tool_does_not_print_are_unknown(indexed: Indexed) -> None:
+    """What passed a linter is unknown, a silent tool counts nothing, and tests that did not run are none."""
+    tests = run_of_tests(3, 0, output="no tests ran in 0.01s")
+    indexed.record(
+        STEM,
+        init(),
+        run_of_tests(1, 1, "ruff check .", "Found 3 errors."),
+        run_of_tests(2, 0, "npx tsc --noEmit", ""),
+        tests,
+    )
+    indexed.update()
+    columns = "verdict, verdict_tool, verdict_source, verdict_passed, verdict_failed"
+    assert indexed.rows(f"SELECT {columns} FROM call ORDER BY number") == [
+        ("red", "ruff", "pattern", None, 3),
+        ("green", "tsc", "exit", None, None),
+        ("none", "pytest", "pattern", 0, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "state"),
+    [
+        (run_of_tests(1, 2) + run_of_tests(2, 0), "green"),
+        (run_of_tests(1, 0) + run_of_tests(2, 2), "red"),
+        (run_of_tests(1, 0) + edit(2, "a.py"), "changed since"),
+        (edit(2, "a.py"), "unknown"),
+    ],
+)
+def test_a_session_has_the_state_of_its_tests(indexed: Indexed, lines: bytes, state: str) -> None:
+    """The state at the end of a session is that of the last verdict of each command."""
+    indexed.record(STEM, init(), lines)
+    indexed.update()
+    assert indexed.rows("SELECT tests FROM session") == [(state,)]
+
+
+def test_the_files_that_a_session_changed(indexed: Indexed) -> None:
+    """Each successful edit is a row with its file and its lines; the path is relative to the repository."""
+    folder = indexed.machine.home / "mill"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    lines = []
+    for number, path in enumerate((f"{folder}/a.py", "b.py", "/etc/hosts", f"{folder}/web/../a.py"), 1):
+        success = {"success": {"linesAdded": number, "linesRemoved": 1}}
+        lines += [
+            started("edit", f"e-{number}", number, path=path),
+            completed("edit", f"e-{number}", success, number + 5, path=path),
+        ]
+    indexed.record(STEM, init(cwd=f"{folder}/web"), *lines, edit(9, "c.py", is_failed=True))
+    indexed.update()
+    found = indexed.rows(
+        "SELECT repository, number, file, lines_added, lines_removed FROM edit ORDER BY number"
+    )
+    assert found == [
+        ("mill", 1, "a.py", 1, 1),
+        ("mill", 2, "web/b.py", 2, 1),
+        ("mill", 3, "/etc/hosts", 3, 1),
+        ("mill", 4, "a.py", 4, 1),
+    ]
+
+
+def test_paths_that_become_equal_are_one_file(indexed: Indexed) -> None:
+    """A path with half a surrogate pair and its replacement are one row, which the index can hold."""
+    call = Call(1, 1, "e-1", "edit", "Edited", path="a\ud800.py", more_paths=("a?.py", "b.py"))
+    call.kind, call.outcome, call.lines_added = ToolKind.EDIT, Outcome.SUCCEEDED, 7
+    assert edit_rows(call, CWD, CWD) == [(1, "a?.py", None, None), (1, "b.py", None, None)]
+
+
+def active_ms(indexed: Indexed, *lines: bytes) -> int | None:
+    """Return the active time of a session."""
+    indexed.record(STEM, *lines)
+    indexed.update()
+    [(found,)] = indexed.rows("SELECT active_ms FROM session")
+    assert found is None or isinstance(found, int)
+    return found
+
+
+def test_the_agents_own_durations_are_the_active_time(indexed: Indexed) -> None:
+    """The durations that the agent reports are added, run by run."""
+    runs = [init(), user(), delta("Hi", 1000), final("Hi"), result("Hi", duration_ms=5000)]
+    again = [init(), user(), delta("So", 90_000_000), final("So"), result("So", duration_ms=700)]
+    assert active_ms(indexed, *runs, *again) == 5700
+
+
+def test_otherwise_the_times_of_the_lines_are_the_active_time(indexed: Indexed) -> None:
+    """Without reported durations, the time between two turns is left out."""
+    first = [
+        init(),
+        user(),
+        delta("Hi", BEGAN_MS),
+        delta(" you", BEGAN_MS + 4000),
+        result("Hi you", duration_ms=None),
+    ]
+    second = [init(), user(), delta("So", BEGAN_MS + 90_000_000), delta(".", BEGAN_MS + 90_001_000)]
+    assert active_ms(indexed, *first, *second) == 5000
+
+
+def test_an_unknown_active_time_is_null(indexed: Indexed) -> None:
+    """A session whose lines have no times, and one with a single time, have no active time."""
+    assert active_ms(indexed, init(), user(), final("Hi")) is None
+    assert active_ms(indexed, init(), user(), delta("Hi", BEGAN_MS)) is None
+
+
+def test_rejected_calls_are_counted(indexed: Indexed) -> None:
+    """A session has the number of calls that the user or the agent did not allow."""
+    refused = started("shell", "c-1", 1, command="rm -r /") + completed("shell", "c-1", {"rejected": {}}, 2)
+    indexed.record(STEM, init(cwd=CWD), refused, run_of_tests(2, 0))
+    indexed.update()
+    assert indexed.rows("SELECT calls, failed, rejected FROM session") == [(2, 0, 1)]

@@ -1,0 +1,146 @@
+"""The numbers of sessions that header, status and title show."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from agentwatch.agents.found import Key
+from agentwatch.agents.reported import State
+from agentwatch.catalog.listing import CountedRows, Counts, Heading, Listing, counts
+from agentwatch.catalog.row import Ground, Group, Row, Standing, changed_rows
+from agentwatch.catalog.status import counts_of
+from tests.catalog.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
+from tests.conftest import case
+
+NOON_MS = int(datetime(2026, 11, 21, 12).timestamp() * 1000)
+HOUR_MS = 60 * MINUTE_MS
+
+
+def test_each_session_is_counted_in_its_group() -> None:
+    """A subagent is part of its session, unless it asks. Hidden sessions are counted apart."""
+    rows = [
+        row("asks", State.ASKS),
+        row("failed", State.TURN_FAILED),
+        row("works"),
+        row("sub", parent=("claude", "works")),
+        row("subasks", State.ASKS, parent=("claude", "works")),
+        row("one", is_one_liner=True),
+        row("quiet", State.QUIET),
+        row("turn", State.YOUR_TURN),
+        row("shell", State.SHELL),
+        row("old", State.SUCCEEDED, ago_ms=8 * DAY_MS),
+    ]
+    assert counts(rows, NOW_MS) == Counts(2, 1, 2, 1, 2, 0, 1)
+    assert counts([], NOW_MS) == Counts()
+
+
+def test_only_real_ends_of_today_are_counted() -> None:
+    """Neither yesterday's sessions, nor unknown ones, nor what other programs ran are sessions of today."""
+    rows = [
+        row("ok", State.SUCCEEDED, seen_ms=NOON_MS - HOUR_MS),
+        row("bad", State.FAILED, seen_ms=NOON_MS - 12 * HOUR_MS),
+        row("cut", State.UNFINISHED, seen_ms=NOON_MS - 2 * HOUR_MS),
+    ]
+    assert counts(rows, NOON_MS).ended_today == 3
+    since = Standing(State.SUCCEEDED, Ground.SAID, NOON_MS)
+    late = [
+        row("said", State.SUCCEEDED, seen_ms=NOON_MS - DAY_MS, standing=since),
+        row("seen", State.SUCCEEDED, seen_ms=NOON_MS, standing=since._replace(since_ms=NOON_MS - DAY_MS)),
+        row("only seen", State.SUCCEEDED, seen_ms=NOON_MS, standing=since._replace(since_ms=None)),
+    ]
+    assert counts(late, NOON_MS).ended_today == 3
+    others = [
+        row("yesterday", State.SUCCEEDED, ago_ms=None, seen_ms=NOON_MS - 12 * HOUR_MS - 1),
+        row("unknown", State.UNKNOWN, seen_ms=NOON_MS - HOUR_MS),
+        row("one", State.SUCCEEDED, seen_ms=NOON_MS - HOUR_MS, is_one_liner=True),
+        row("undated", State.SUCCEEDED, ago_ms=None),
+    ]
+    assert counts(others, NOON_MS).ended_today == 0
+
+
+def test_the_counts_are_those_of_the_list() -> None:
+    """The header contradicts neither the headings nor the number of hidden sessions."""
+    rows = [
+        row(f"{number}", state, ago_ms=number * DAY_MS, is_one_liner=number % 3 == 0, is_archived=number == 5)
+        for number, state in enumerate([*State, *State])
+    ]
+    rows += [row(f"sub {number}", parent=("claude", f"{number}")) for number in range(10)]
+    listing = Listing()
+    listing.update(rows, NOW_MS)
+    shown = {line.group: line.count for line in listing.lines if isinstance(line, Heading)}
+    numbers = counts(rows, NOW_MS)
+    for group in (Group.NEEDS_YOU, Group.FAILED, Group.WORKING, Group.QUIET, Group.YOUR_TURN):
+        assert shown[group] == getattr(numbers, group.name.lower())
+    assert listing.hidden_count == numbers.hidden > 0
+
+
+def test_counting_again_gives_what_counting_gives() -> None:
+    """A session that changes its state, comes or goes is counted, and so are the ends of a new day."""
+    counted, before = CountedRows(counts), dict[Key, Row]()
+    rows = {
+        each.key: each for each in (row("a", State.WORKING), row("b", State.ASKS), row("c", State.SUCCEEDED))
+    }
+    for name, state in (("a", State.ASKS), ("b", State.FAILED), ("d", State.QUIET), ("a", State.YOUR_TURN)):
+        now = row(name, state)
+        rows = {**rows, now.key: now}
+        changed, before = changed_rows(before, rows), rows
+        assert counted.update(rows, changed, NOW_MS) == counts(rows.values(), NOW_MS)
+    rows = {key: each for key, each in rows.items() if key != row("d").key}
+    assert counted.update(rows, (), NOW_MS) == counts(rows.values(), NOW_MS)
+    later_ms = NOW_MS + 2 * DAY_MS
+    later = counted.update(rows, (), later_ms)
+    assert later == counts(rows.values(), later_ms) != counts(rows.values(), NOW_MS)
+
+
+def test_counting_what_changed_gives_what_counting_all_gives() -> None:
+    """After any changes of any sessions, the numbers are those of a count of all of them."""
+    count: Callable[[Iterable[Row], int], tuple[int | None, ...]]
+    for count in (counts, counts_of):
+        for seed in range(20):
+            with case(f"{count.__name__}, {seed}"):
+                rng = random.Random(seed)
+                counted, rows = CountedRows(count), dict[Key, Row]()
+                for _ in range(60):
+                    before, rows = rows, dict(rows)
+                    for _ in range(rng.randrange(4)):
+                        now = _any_row(rng)
+                        rows[now.key] = now
+                    if rows and rng.random() < 0.1:
+                        del rows[rng.choice(list(rows))]
+                    changed = changed_rows(before, rows)
+                    assert counted.update(rows, changed, NOW_MS) == count(rows.values(), NOW_MS)
+
+
+def test_only_what_changed_is_counted() -> None:
+    """A session that changes or comes costs a count of it and of the sessions above it, not of all."""
+    passed: list[int] = []
+
+    def count(rows: Iterable[Row], now_ms: int) -> Counts:
+        rows = list(rows)
+        passed.append(len(rows))
+        return counts(rows, now_ms)
+
+    counted = CountedRows(count)
+    rows = {each.key: each for each in (row(f"{number}") for number in range(100))}
+    counted.update(rows, list(rows.values()), NOW_MS)
+    for now in (row("1", State.ASKS), row("1", State.ASKS, calls=8), row("new")):
+        rows = {**rows, now.key: now}
+        counted.update(rows, [now], NOW_MS)
+    assert passed == [0, 100, 1, 1, 0, 1]
+
+
+def _any_row(rng: random.Random) -> Row:
+    """Return one of 20 sessions in any state; its parent, its host and its other traits seldom change."""
+    number = rng.randrange(20)
+    parent = ("claude", f"{number // 2}") if number > 12 and rng.random() < 0.95 else None
+    return row(
+        f"{number}",
+        rng.choice([*State]),
+        ago_ms=rng.choice([0, HOUR_MS, 20 * HOUR_MS, 8 * DAY_MS]),
+        parent=parent,
+        host="far" if number % 5 == 0 and rng.random() < 0.95 else "",
+        is_one_liner=rng.random() < 0.2,
+        is_archived=rng.random() < 0.2,
+    )

@@ -1,0 +1,223 @@
+"""The rows of opencode's databases are sessions; nothing else of the databases is read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.agents import databases
+from agentwatch.agents.found import Found, Reach
+from agentwatch.catalog import places
+from agentwatch.catalog.places import Places
+from tests.builders.machine.fake import FakeMachine, fake_machine
+from tests.builders.machine.searched import all_found, found_in, let_age, places_of, put
+from tests.conftest import case
+
+NEWEST = ("opencode", "ses_dffa10acfffeCKln6OxYBgiynF")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
+    """Return a machine whose databases may be read again at once."""
+    monkeypatch.setattr(places, "_POLL_S", 0.0)
+    machine = fake_machine(tmp_path)
+    shutil.rmtree(machine.home / ".local/share/opencode/storage")
+    return machine
+
+
+def database(machine: FakeMachine) -> Path:
+    """Return the path of opencode's database."""
+    return machine.home / ".local/share/opencode/opencode.db"
+
+
+def change(path: Path, *statements: str, values: tuple[object, ...] = ()) -> None:
+    """Change a database."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement, values)
+
+
+def test_a_row_that_changes_is_reported_alone(machine: FakeMachine) -> None:
+    """The others are not reported again, and a row that is gone vanishes."""
+    places = places_of(machine)
+    all_found(places)
+    change(
+        database(machine),
+        f"UPDATE session SET title = 'New', time_updated = 1795302999000 WHERE id = '{NEWEST[1]}'",
+    )
+    (found,) = places.check([NEWEST]).found
+    assert (found.key, found.metadata.title) == (NEWEST, "New")
+    assert found.changed_ns == 1795302999000 * 10**6
+    change(database(machine), f"DELETE FROM session WHERE id = '{NEWEST[1]}'")
+    assert places.check([NEWEST]) == ([], [NEWEST])
+
+
+def test_a_change_is_seen_by_the_next_look(machine: FakeMachine) -> None:
+    """A database changes without its folder: its files are compared at each look."""
+    places = places_of(machine)
+    all_found(places)
+    places.refresh(2.0)
+    folder = database(machine).parent
+    let_age([folder])
+    places.refresh(4.0)
+    change(database(machine), "UPDATE session SET time_archived = 5, time_updated = time_updated + 1")
+    let_age([folder])
+    found = places.refresh(6.0).found
+    assert [each.metadata.is_archived for each in found] == [True] * 5
+
+
+def test_a_database_that_does_not_change_is_not_read(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its size, time and inode show it, and those of its log."""
+    let_age(machine.home.rglob("*"))
+    places = places_of(machine)
+    all_found(places)
+
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(databases, "queried", fail)
+        for second in range(1, 40):
+            assert places.refresh(2.0 * second) == ([], [])
+            assert places.check([NEWEST]) == ([], [])
+
+
+def test_a_database_is_read_once_a_second_at_most(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often its sessions are checked."""
+    places = places_of(machine)
+    all_found(places)
+    monkeypatch.setattr(places, "_POLL_S", 1000.0)
+    change(database(machine), "UPDATE session SET title = 'New'")
+    assert places.check([NEWEST]) == ([], [])
+    monkeypatch.setattr(places, "_POLL_S", 0.0)
+    assert len(places.check([NEWEST]).found) == 5
+
+
+def test_what_is_only_in_the_log_is_read(machine: FakeMachine) -> None:
+    """Opencode keeps its write-ahead log open; no file is left there by reading."""
+    path = database(machine)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode = wal").fetchone() == ("wal",)
+        connection.execute("UPDATE session SET title = 'In the log'")
+        connection.commit()
+        assert found_in(machine)[NEWEST].metadata.title == "In the log"
+    let_age([path])
+    before = sorted(os.listdir(path.parent))
+    assert found_in(machine)[NEWEST].metadata.title == "In the log"
+    assert sorted(os.listdir(path.parent)) == before
+
+
+def test_a_locked_database_is_read_again(machine: FakeMachine) -> None:
+    """What was known holds until it can be read."""
+    places = places_of(machine)
+    all_found(places)
+    change(database(machine), "UPDATE session SET title = 'New'")
+    with closing(sqlite3.connect(database(machine), isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = off")  # the journal counts at once
+        connection.execute("BEGIN EXCLUSIVE")
+        connection.execute("UPDATE session SET title = 'Newer'")
+        assert places.check([NEWEST]) == ([], [])
+        connection.execute("COMMIT")
+    assert len(places.check([NEWEST]).found) == 5
+
+
+def test_a_python_without_sqlite_lists_no_rows(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no error."""
+    monkeypatch.setattr(databases, "find_spec", lambda _: None)
+    found = found_in(machine)
+    assert found
+    assert "opencode" not in {agent for agent, _ in found}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"not a database", b"SQLite format 3\0" + bytes(100)], ids=["empty", "text", "torn"]
+)
+def test_a_file_that_is_no_database_has_no_sessions(machine: FakeMachine, content: bytes) -> None:
+    """All other sessions are found."""
+    database(machine).write_bytes(content)
+    assert "opencode" not in {agent for agent, _ in found_in(machine)}
+
+
+def replaced(machine: FakeMachine, *statements: str) -> list[Found]:
+    """Return the sessions of a database of opencode that these statements make."""
+    database(machine).unlink()
+    change(database(machine), *statements)
+    return [each for each in found_in(machine).values() if each.agent == "opencode"]
+
+
+def test_columns_that_are_missing_are_unknown(machine: FakeMachine) -> None:
+    """The table of another version has fewer columns; without an id there are no sessions."""
+    create = "CREATE TABLE session (id TEXT, directory TEXT)"
+    (found,) = replaced(machine, create, "INSERT INTO session VALUES ('ses_1', '/w')")
+    assert (found.id, found.reach, found.metadata.cwd) == ("ses_1", Reach.STORE, "/w")
+    assert found.changed_ns == database(machine).stat().st_mtime_ns
+    assert replaced(machine, "CREATE TABLE session (title TEXT)", "INSERT INTO session VALUES ('x')") == []
+    assert replaced(machine, "CREATE TABLE other (id TEXT)") == []
+
+
+def test_a_view_is_not_read(machine: FakeMachine) -> None:
+    """It could show the table that holds the credentials."""
+    statements = (
+        "CREATE TABLE account (id TEXT)",
+        "INSERT INTO account VALUES ('secret')",
+        "CREATE VIEW session AS SELECT id FROM account",
+    )
+    assert replaced(machine, *statements) == []
+    assert replaced(machine, "CREATE VIEW session AS SELECT name AS id FROM sqlite_master") == []
+
+
+COLUMNS = "id, parent_id, directory, title, model, time_created, time_updated, time_archived"
+
+
+def test_a_column_may_hold_anything(machine: FakeMachine) -> None:
+    """SQLite keeps any value in any column."""
+    cases: list[Any] = [None, 7, 1.5, -1, 1 << 62, b"\xff", "", "x", "[1]", '{"id":3}', "x" * 10**6]
+    for value in cases:
+        with case(f"{value!r:.40}"):
+            database(machine).unlink()
+            change(database(machine), f"CREATE TABLE session ({COLUMNS})")
+            places = ", ".join("?" * 7)
+            change(database(machine), f"INSERT INTO session VALUES ('ses_1', {places})", values=(value,) * 7)
+            (found,) = [each for each in found_in(machine).values() if each.agent == "opencode"]
+            assert len(found.metadata.title) <= 1000
+            assert found.metadata.cwd is None
+            assert found.parent is None or found.parent == value
+
+
+def test_an_id_that_is_no_name_is_no_session(machine: FakeMachine) -> None:
+    """The id becomes a part of an address."""
+    for name in ("/etc/passwd", "a/b", "..", ".", "a b", "é", "", "x" * 300, "a\nb", 7, None):
+        with case(name):
+            database(machine).unlink()
+            change(database(machine), "CREATE TABLE session (id, title)")
+            change(database(machine), "INSERT INTO session VALUES (?, 'x')", values=(name,))
+            assert "opencode" not in {agent for agent, _ in found_in(machine)}
+
+
+def test_the_database_of_a_preview_of_opencode_counts(machine: FakeMachine) -> None:
+    """Its name has the channel; other files are left out."""
+    folder = database(machine).parent
+    database(machine).rename(folder / "opencode-dev.db")
+    put(folder / "other.db")
+    assert sum(each.path.parent.name == "opencode-dev.db" for each in found_in(machine).values()) == 5
+
+
+def test_a_database_that_is_removed_takes_its_sessions_with_it(machine: FakeMachine) -> None:
+    """They are found again if it comes back."""
+    places: Places = places_of(machine)
+    all_found(places)
+    path = database(machine)
+    path.rename(path.with_name("away"))
+    assert len(places.refresh(2.0).vanished) == 5
+    path.with_name("away").rename(path)
+    assert len(places.refresh(4.0).found) == 5

@@ -1,0 +1,253 @@
+"""What changes on disk is noticed: at once where the folder changes, within a minute where a file does."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agents.found import Reach
+from agentwatch.catalog.places import FULL_PASS_S, PASS_S
+from tests.builders.machine.fake import FakeMachine, fake_machine, save
+from tests.builders.machine.made import Story
+from tests.builders.machine.searched import Clock, all_found, let_age, places_of, put, settled
+
+STORY = Story("5b0c8c1e-2f4d-4a79-9d53-0d6a6b1f7e22", "/w", "Say hello", 1795300000000)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Return a clock."""
+    return Clock()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> FakeMachine:
+    """Return a machine with two made sessions of each agent."""
+    return fake_machine(tmp_path, 26, with_captures=False)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "pi", "copilot"])
+def test_a_new_session_is_found_with_its_folder(agent: str, machine: FakeMachine, clock: Clock) -> None:
+    """A new file in a new or in a known folder is found by the next look, and its end too."""
+    places = settled(machine, clock)
+    paths = []
+    for number in range(2):
+        story = STORY._replace(id=f"{STORY.id[:-1]}{number}", began_ms=STORY.began_ms + number * 10**6)
+        paths.append(save(machine.home, agent, story))
+        changes = places.refresh(clock.after(PASS_S))
+        assert [found.key for found in changes.found] == [(agent, story.id)]
+        assert changes.vanished == []
+    for path in paths:
+        path.unlink()
+    changes = places.refresh(clock.after(PASS_S))
+    assert len(changes.vanished) == 2
+    assert changes.found == []
+    assert places.refresh(clock.after(PASS_S)) == ([], [])
+
+
+def test_no_look_comes_before_it_is_due(machine: FakeMachine, clock: Clock) -> None:
+    """Two looks are two seconds apart, however often they are asked for."""
+    places = settled(machine, clock)
+    save(machine.home, "claude", STORY)
+    assert places.refresh(clock.after(PASS_S / 2)) == ([], [])
+    assert len(places.refresh(clock.after(PASS_S / 2)).found) == 1
+
+
+def test_a_file_that_grows_is_noticed_within_a_minute(machine: FakeMachine, clock: Clock) -> None:
+    """It does not change its folder: only the full pass sees it, and reports it once."""
+    places = settled(machine, clock)
+    (key, path), *_ = machine.made.items()
+    with path.open("a") as file:
+        file.write("{}\n")
+    let_age([path.parent])
+    found = [
+        each for _ in range(int(FULL_PASS_S / PASS_S)) for each in places.refresh(clock.after(PASS_S)).found
+    ]
+    assert [(each.key, each.size) for each in found] == [(key, path.stat().st_size)]
+
+
+def test_the_files_of_chosen_sessions_are_compared_at_once(machine: FakeMachine, clock: Clock) -> None:
+    """A session that is watched closely is reported when it has grown, and when it is gone."""
+    places = settled(machine, clock)
+    (key, path), (other, gone), *_ = machine.made.items()
+    assert places.check([key, other]) == ([], [])
+    with path.open("a") as file:
+        file.write("{}\n")
+    gone.unlink()
+    changes = places.check([key, other, ("claude", "unknown")])
+    assert [(each.key, each.size) for each in changes.found] == [(key, path.stat().st_size)]
+    assert changes.vanished == [other]
+    assert places.check([key, other]) == ([], [])
+    assert places.refresh(clock.after(PASS_S)) == ([], [])
+
+
+def test_a_description_that_changes_is_read_again(machine: FakeMachine, clock: Clock) -> None:
+    """The name of a session of Copilot is in a file beside it."""
+    ((key, path), *_) = (item for item in machine.made.items() if item[0][0] == "copilot")
+    described = put(path.with_name("workspace.yaml"), "name: One\n")
+    places = settled(machine, clock)
+    described.write_text("name: Another\nuser_named: true\n")
+    (found,) = places.check([key]).found
+    assert (found.metadata.title, found.metadata.is_users_title) == ("Another", True)
+    described.unlink()
+    (found,) = places.check([key]).found
+    assert found.metadata.title == ""
+
+
+@pytest.mark.parametrize(
+    ("agent", "main", "subagents"),
+    [
+        ("claude", f".claude/projects/-w/{STORY.id}.jsonl", f".claude/projects/-w/{STORY.id}/subagents"),
+        ("cursor", f".cursor/projects/w/agent-transcripts/{STORY.id}/{STORY.id}.jsonl", "subagents"),
+        ("gemini", ".gemini/tmp/w/chats/session-1.jsonl", STORY.id),
+    ],
+)
+def test_a_session_that_goes_on_may_get_subagents(
+    agent: str, main: str, subagents: str, machine: FakeMachine, clock: Clock
+) -> None:
+    """A subagent of an old session is found by the next look if the session has changed."""
+    path = put(machine.home / main, f'{{"sessionId":"{STORY.id}"}}\n')
+    folder = path.parent / subagents if agent != "claude" else machine.home / subagents
+    put(folder / "agent-1.jsonl")
+    places = settled(machine, clock, 7200)
+    put(folder / "agent-2.jsonl")
+    path.write_bytes(path.read_bytes() * 2)
+    assert [found.id for found in places.check([(agent, STORY.id)]).found] == [STORY.id]
+    (found,) = places.refresh(clock.after(PASS_S)).found
+    assert (found.id, found.parent) == ("agent-2", STORY.id)
+
+
+def test_every_session_can_be_checked(tmp_path: Path) -> None:
+    """Nothing has changed on a machine on which nothing was written, whatever keeps a session."""
+    machine = fake_machine(tmp_path)
+    places = places_of(machine)
+    assert places.check(all_found(places)) == ([], [])
+
+
+def test_copilot_begins_with_its_lock(machine: FakeMachine, clock: Clock) -> None:
+    """A session of Copilot is listed as soon as its process has a lock, and opened once it has lines."""
+    places = settled(machine, clock)
+    folder = machine.home / ".copilot/session-state/new"
+    lock = put(folder / "inuse.17.lock")
+    (found,) = places.refresh(clock.after(PASS_S)).found
+    assert found.reach is Reach.LISTED
+    put(folder / "events.jsonl")
+    (found,) = places.refresh(clock.after(PASS_S)).found
+    assert found.reach is Reach.LINES
+    lock.unlink()
+    (folder / "events.jsonl").unlink()
+    assert places.refresh(clock.after(PASS_S)).vanished == [("copilot", "new")]
+
+
+def test_a_rollout_that_is_archived_stays_one_session(machine: FakeMachine, clock: Clock) -> None:
+    """Codex moves its file; the session is reported again, as archived, and does not vanish."""
+    places = settled(machine, clock)
+    ((key, path), *_) = (item for item in machine.made.items() if item[0][0] == "codex")
+    archive = machine.home / ".codex/archived_sessions"
+    archive.mkdir()
+    shutil.move(path, archive)
+    let_age([archive / path.name])
+    found, vanished = [], []
+    for _ in range(int(FULL_PASS_S / PASS_S)):
+        changes = places.refresh(clock.after(PASS_S))
+        found += changes.found
+        vanished += changes.vanished
+    assert vanished == []
+    assert (found[-1].key, found[-1].path.parent) == (key, archive)
+    assert found[-1].metadata.is_archived
+
+
+def test_a_folder_that_is_gone_takes_its_sessions_with_it(machine: FakeMachine, clock: Clock) -> None:
+    """All sessions below vanish, and are found again once the folder is back."""
+    places = settled(machine, clock)
+    root = machine.home / ".claude"
+    claude = {key for key in machine.made if key[0] == "claude"}
+    root.rename(machine.home / "away")
+    assert set(places.refresh(clock.after(PASS_S)).vanished) == claude
+    assert places.refresh(clock.after(PASS_S)) == ([], [])
+    (machine.home / "away").rename(root)
+    assert {found.key for found in places.refresh(clock.after(PASS_S)).found} == claude
+    project = next(path for path in (root / "projects").iterdir())
+    gone = {("claude", path.stem) for path in project.iterdir()}
+    shutil.rmtree(project)
+    assert set(places.refresh(clock.after(PASS_S)).vanished) == gone
+    for _ in range(int(FULL_PASS_S / PASS_S)):
+        assert places.refresh(clock.after(PASS_S)) == ([], [])
+
+
+def test_a_folder_that_appears_later_is_found(tmp_path: Path, clock: Clock) -> None:
+    """An agent that is installed while the list is shown is in it; so is one that a link leads to."""
+    machine = fake_machine(tmp_path, with_captures=False)
+    places = places_of(machine)
+    assert places.refresh(clock.after(PASS_S)) == ([], [])
+    path = save(machine.home, "claude", STORY)
+    (found,) = places.refresh(clock.after(PASS_S)).found
+    assert found.path == path
+    put(tmp_path / "elsewhere/sessions/2026/11/22/rollout-1.jsonl")
+    (machine.home / ".codex").symlink_to(tmp_path / "elsewhere")
+    found_later = [
+        each.key
+        for _ in range(int(FULL_PASS_S / PASS_S) + 1)
+        for each in places.refresh(clock.after(PASS_S)).found
+    ]
+    assert found_later == [("codex", "rollout-1")]
+
+
+def test_a_second_change_within_the_step_of_the_clock_is_noticed(
+    machine: FakeMachine, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that had just changed when it was scanned is scanned again, though its time is the same."""
+    places = settled(machine, clock)
+    first = save(machine.home, "claude", STORY)
+    at_ns = first.parent.stat().st_mtime_ns
+    assert len(places.refresh(clock.after(PASS_S)).found) == 1
+    save(machine.home, "claude", STORY._replace(id=STORY.id[:-1] + "9"))
+    let_age([first.parent], at_ns)
+    assert len(places.refresh(clock.after(PASS_S)).found) == 1
+
+
+def test_a_clock_behind_the_times_of_the_files_is_no_error(tmp_path: Path, clock: Clock) -> None:
+    """Files of the future are found, and what changes in their folders."""
+    machine = fake_machine(tmp_path, 13, newest_ms=4_000_000_000_000, with_captures=False)
+    places = places_of(machine)
+    assert set(all_found(places)) == set(machine.made)
+    (path, *_) = machine.made.values()
+    path.unlink()
+    assert len(places.refresh(clock.after(PASS_S)).vanished) == 1
+
+
+def test_an_old_folder_of_one_session_is_looked_at_once_a_minute(machine: FakeMachine, clock: Clock) -> None:
+    """Nothing new is expected there; a folder that has changed in the last hour is looked at each time."""
+    session = "279aaafe-55af-410f-8602-dcb83b5e850d"
+    subagents = machine.home / f".claude/projects/-w/{session}/subagents"
+    put(subagents / "agent-1.jsonl")
+    places = settled(machine, clock, 7200)
+    put(subagents / "agent-2.jsonl")
+    assert places.refresh(clock.after(PASS_S)).found == []
+    found = [
+        each for _ in range(int(FULL_PASS_S / PASS_S)) for each in places.refresh(clock.after(PASS_S)).found
+    ]
+    assert [each.id for each in found] == ["agent-2"]
+    put(subagents / "agent-3.jsonl")
+    assert [each.id for each in places.refresh(clock.after(PASS_S)).found] == ["agent-3"]
+
+
+def test_an_error_that_passes_takes_no_session_away(
+    machine: FakeMachine, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With too many open files no folder can be read; what was known still holds."""
+    places = settled(machine, clock)
+    path = save(machine.home, "claude", STORY)
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", fail)
+        assert places.refresh(clock.after(PASS_S)) == ([], [])
+    (found,) = places.refresh(clock.after(PASS_S)).found
+    assert found.path == path

@@ -1,0 +1,128 @@
+"""The command line of an agent is recognised, however it was installed and started."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.catalog.processes import command_of, session_in
+from tests.conftest import case
+
+MODULES = "/usr/lib/node_modules"
+
+
+AGENTS: list[tuple[str, str | None]] = [
+    ("claude", "claude"),
+    ("/home/dev/.local/bin/claude --resume x", "claude"),
+    ("codex", "codex"),
+    ("/opt/codex-x86_64-unknown-linux-musl exec hi", "codex"),
+    ("codex-linux-sandbox ls", None),
+    ("node /usr/bin/gemini", "gemini"),
+    ("/usr/bin/node --max-old-space-size=8192 /usr/bin/gemini -p hi", "gemini"),
+    (f"node {MODULES}/@google/gemini-cli/dist/index.js", "gemini"),
+    (f"node {MODULES}/@anthropic-ai/claude-code/cli.js", "claude"),
+    (f"node {MODULES}/@openai/codex/bin/codex.js", "codex"),
+    ("node --require ./hook.js /usr/bin/qwen", "qwen"),
+    ("node /home/dev/.npm/_npx/1/node_modules/.bin/qwen", "qwen"),
+    ("node /home/dev/server.js gemini", None),
+    ("node -e gemini", None),
+    ("node", None),
+    ("node --inspect", None),
+    ("bun run /usr/bin/opencode", "opencode"),
+    ("bun x pi", "pi"),
+    ("python3.12 /usr/bin/amp", "amp"),
+    ("python3 -m claude", None),
+    ("/bin/sh /home/dev/bin/claude", "claude"),
+    ("bash -c claude", None),
+    ("sh", None),
+    ("vim claude", None),
+    ("tail -f codex", None),
+    ("timeout 60 claude -p hi", None),
+    ("/home/dev/.local/share/cursor-agent/versions/1/node /x/cursor-agent/versions/1/index.js", "cursor"),
+    (f"{MODULES}/@openai/codex/vendor/path/rg -n x", None),
+    ("/Applications/Claude.app/Contents/MacOS/Claude", None),
+    ("copilot.exe", "copilot"),
+    ("claude mcp serve", None),
+    ("claude --claude-in-chrome-mcp", None),
+    ("node /usr/bin/gemini extensions list", None),
+    ("codex exec login", "codex"),
+]
+
+
+def test_the_agent_of_a_command_line() -> None:
+    """The program, or the script that an interpreter runs, decides; other arguments do not."""
+    for line, agent in AGENTS:
+        with case(line):
+            command = command_of(line.split())
+            assert (command.agent if command else None) == agent
+
+
+@pytest.mark.parametrize(
+    ("title", "agent"), [("npm exec @github/copilot", None), ("claude --resume x", "claude"), ("  ", None)]
+)
+def test_a_title_is_read_as_a_command_line(title: str, agent: str | None) -> None:
+    """A program that has replaced its command line by a title is recognised by the first word."""
+    command = command_of((title,))
+    assert (command.agent if command else None) == agent
+
+
+def test_no_arguments_are_no_agent() -> None:
+    """A process without a command line, such as one of the kernel, is no agent."""
+    assert command_of(()) is None
+
+
+def test_what_serves_several_sessions_is_shared() -> None:
+    """The daemon of Codex and the server of opencode serve several sessions."""
+    cases: list[tuple[str, bool]] = [
+        ("codex app-server --listen unix:///x --managed-daemon", True),
+        ("codex mcp-server", True),
+        ("codex", False),
+        ("opencode serve --port 1", True),
+        ("claude app-server", False),
+    ]
+    for line, is_shared in cases:
+        with case(line):
+            command = command_of(line.split())
+            assert command is not None
+            assert command.is_shared is is_shared
+
+
+def test_codex_names_the_folder_of_its_session() -> None:
+    """Codex works in the folder that its arguments name, without going there."""
+    cases: list[tuple[str, str | None]] = [
+        ("codex -C /there", "/there"),
+        ("codex --cd ../there", "../there"),
+        ("codex --cd=/there", "/there"),
+        ("codex -C", None),
+        ("codex", None),
+        ("claude -C /there", None),
+    ]
+    for line, folder in cases:
+        with case(line):
+            command = command_of(line.split())
+            assert command is not None
+            assert command.folder == folder
+
+
+SESSIONS: list[tuple[str, str, str | None]] = [
+    ("claude", "claude --resume 01234567-89ab", "01234567-89ab"),
+    ("claude", "claude --resume=01234567-89ab", "01234567-89ab"),
+    ("claude", "claude -r 01234567-89ab --fork-session", None),
+    ("claude", "claude --resume", None),
+    ("claude", "claude --resume --dangerously-long", None),
+    ("codex", "codex exec resume 01234567-89ab", "01234567-89ab"),
+    ("codex", "codex fork 01234567-89ab", None),
+    ("gemini", "gemini --resume 5", None),
+    ("gemini", "gemini --resume latest", None),
+    ("opencode", "opencode -s ses_0123456789", "ses_0123456789"),
+    ("pi", "pi --session /home/dev/a.jsonl", "/home/dev/a.jsonl"),
+    ("copilot", "copilot --session-id=01234567-89ab", None),
+    ("copilot", "copilot --resume=01234567-89ab", "01234567-89ab"),
+    ("claude", "claude -p 01234567-89ab", None),
+]
+
+
+def test_the_session_that_arguments_name() -> None:
+    """An id or a path after one of the options is the session that the process continues."""
+    for agent, line, session in SESSIONS:
+        with case(line):
+            assert session_in(agent, line.split()) == session

@@ -1,0 +1,156 @@
+"""What /proc shows of a process is read, however strange its name is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentwatch.catalog.processes import Processes, is_same_process
+from agentwatch.catalog.row import Process
+from agentwatch.sources.proc import Proc
+
+FIELDS = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a folder with the process 7, which is that of Codex: root owns its files."""
+    folder = tmp_path / "proc"
+    for name in ("7", "self", "self/ns"):
+        (folder / name).mkdir(parents=True)
+    (folder / "self" / "stat").write_text("")
+    (folder / "7" / "stat").write_text(f"7 (co) dex) {FIELDS}\n")
+    (folder / "7" / "cmdline").write_bytes(b"codex\0exec\0")
+    (folder / "7" / "status").write_text("Name:\tcodex\nUid:\t1234\t1234\t1234\t1234\n")
+    return folder
+
+
+def test_a_name_may_contain_anything(root: Path) -> None:
+    """The name of a process ends with the last parenthesis."""
+    stat = Proc(root).stat(7)
+    assert stat is not None
+    assert (stat.name, stat.parent, stat.began, stat.ticks) == ("co) dex", 1, 4242, 11 + 12 + 13 + 14)
+
+
+@pytest.mark.parametrize("text", ["", "7 (x)", "7 (x) S", "7 (x) S a", f"7 (x) {FIELDS.replace('S', 'Z')}"])
+def test_an_ended_process_has_no_state(root: Path, text: str) -> None:
+    """A process whose files are empty, or that has ended and was not reaped, does not exist."""
+    (root / "7" / "stat").write_text(text)
+    assert Proc(root).stat(7) is None
+
+
+def test_the_state_of_a_process_is_read_once_between_two_calls(root: Path) -> None:
+    """After `read_once`, a state is read once until the next call; without it, each time."""
+    proc, path = Proc(root), root / "7" / "stat"
+
+    def began() -> int | None:
+        stat = proc.stat(7)
+        return None if stat is None else stat.began
+
+    seen = []
+    for is_new in (False, True, False, True):
+        if is_new:
+            proc.read_once()
+        seen.append(began())
+        path.write_text(f"7 (x) {FIELDS.replace('4242', str(len(seen)))}\n")
+        seen.append(began())
+    assert seen == [4242, 1, 1, 1, 1, 1, 5, 5]
+    path.unlink()
+    assert began() == seen[-1]
+    proc.read_once()
+    assert (began(), began()) == (None, None)
+
+
+def test_nothing_is_read_of_a_process_that_does_not_exist(root: Path) -> None:
+    """What cannot be read is empty or None."""
+    proc = Proc(root)
+    assert (proc.stat(8), proc.uid(8), proc.cwd(8), proc.open_paths(8)) == (None, None, None, None)
+    assert proc.arguments(8) == ()
+    (root / "8").mkdir()
+    (root / "8" / "stat").mkdir()
+    assert proc.stat(8) is None
+
+
+def test_the_system_may_have_no_processes(tmp_path: Path) -> None:
+    """Without /proc there are no processes, no locks and no namespace."""
+    proc = Proc(tmp_path / "none")
+    assert (proc.exists(), proc.pids(), proc.lock_holders(), proc.namespace()) == (False, set(), None, "")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a folder of another user than root is believed")
+def test_the_user_of_a_process_that_no_debugger_may_attach_to(root: Path) -> None:
+    """Codex makes root the owner of its files in /proc; its user is that of its status."""
+    proc = Proc(root)
+    assert proc.uid(7) == 1234
+    processes = Processes(1234, proc)
+    processes.refresh(1.0)
+    (found,) = processes.agents.values()
+    assert (found.agent, found.cwd, found.opened_ms) == ("codex", None, None)
+    (root / "7" / "status").write_text("Name:\tcodex\n\nUid:\n")
+    assert proc.uid(7) == 0
+    os.chown(root / "7", 77, 77)
+    assert proc.uid(7) == 77
+
+
+def test_a_long_command_line_is_cut(root: Path) -> None:
+    """At most 64 arguments of 300 characters are kept."""
+    (root / "7" / "cmdline").write_bytes(b"\0".join([b"x" * 400] * 100))
+    arguments = Proc(root).arguments(7)
+    assert len(arguments) <= 64
+    assert max(map(len, arguments)) == 300
+
+
+def test_a_long_file_is_read_in_pieces(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel returns a long file in pieces of its own size."""
+    original = os.read
+    monkeypatch.setattr(os, "read", lambda fd, size: original(fd, min(size, 2048)))
+    (root / "locks").write_text("".join(f"1: FLOCK ADVISORY WRITE 1 0:0:{n} 0 EOF\n" for n in range(5000)))
+    holders = Proc(root).lock_holders()
+    assert holders is not None
+    assert len(holders) > 4900
+
+
+def test_the_holders_of_locks(root: Path) -> None:
+    """Locks on whole files are read by the file's inode; other locks and strange lines are not."""
+    proc = Proc(root)
+    (root / "locks").write_text(
+        "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF\n"
+        "1: -> FLOCK  ADVISORY  WRITE 99 08:01:5678 0 EOF\n"
+        "2: POSIX  ADVISORY  WRITE 1235 08:01:5679 0 EOF\n"
+        "3: FLOCK  ADVISORY  READ  1236 08:01:5680 0 EOF\n"
+        "4: FLOCK  ADVISORY  WRITE -1 08:01:5681 0 EOF\n"
+        "5: FLOCK\n" + "6: FLOCK ADVISORY WRITE 1 08:01:1 0 EOF\n" * 100
+    )
+    assert proc.lock_holders() == {5678: 1234, 1: 1}
+
+
+def test_a_process_is_the_same_only_with_its_start(root: Path) -> None:
+    """A process id that is used again is another process, and one whose start is unknown is not believed."""
+    proc, process = Proc(root), Process(7, 4242, "codex")
+    assert is_same_process(process, proc)
+    assert not is_same_process(process._replace(began=4243), proc)
+    assert not is_same_process(process._replace(pid=8), proc)
+    (root / "7" / "stat").write_text(f"7 (x) {FIELDS.replace('4242', '0')}")
+    assert not is_same_process(process._replace(began=0), proc)
+
+
+def test_files_that_are_closed_meanwhile_are_left_out(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open file that is closed while the others are read is left out."""
+    (root / "7" / "fd").mkdir()
+    (root / "7" / "fd" / "0").symlink_to("/x/rollout-a.jsonl")
+    (root / "7" / "fd" / "1").write_text("no link")
+    assert Proc(root).open_paths(7) == ["/x/rollout-a.jsonl"]
+
+
+@pytest.mark.slow
+def test_a_deleted_folder_is_named(tmp_path: Path) -> None:
+    """The folder of a process keeps its name when it is removed."""
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    with subprocess.Popen(["/bin/sh", "-c", "read line"], cwd=folder, stdin=subprocess.PIPE) as process:
+        folder.rmdir()
+        assert Proc().cwd(process.pid) == str(folder)
+        process.kill()

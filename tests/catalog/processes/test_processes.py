@@ -1,0 +1,160 @@
+"""The processes of agents are found among those of the user."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from agentwatch.catalog.processes import Processes, is_same_process
+from agentwatch.catalog.row import Process
+from agentwatch.sources.proc import Proc
+from tests.catalog.started_agents import started
+from tests.harness.processes import until
+
+pytestmark = pytest.mark.slow
+
+
+def agents_in(folder: Path, processes: Processes | None = None) -> list[Process]:
+    """Return the processes of agents in a folder."""
+    processes = processes or Processes()
+    processes.refresh(time.time())
+    return [each for each in processes.agents.values() if each.cwd == str(folder)]
+
+
+def test_an_agent_is_found_with_what_the_system_shows(tmp_path: Path) -> None:
+    """An agent has its process id, its start, its folder and its arguments."""
+    before = time.time() * 1000
+    with started(["/opt/bin/claude", "--resume", "0b0c"], tmp_path) as process:
+        (found,) = agents_in(tmp_path)
+        assert (found.pid, found.agent, found.children, found.is_shared) == (process.pid, "claude", 0, False)
+        assert found.arguments[-2:] == ("--resume", "0b0c")
+        assert found.began_ms is not None
+        assert before - 1000 < found.began_ms < time.time() * 1000 + 1000
+        assert is_same_process(found)
+    assert not is_same_process(found)
+
+
+def test_a_script_is_an_agent_and_what_it_is_started_by_is_not(tmp_path: Path) -> None:
+    """An interpreter that runs the agent's script is the agent; one that runs another script is not."""
+    for name in ("gemini", "other"):
+        (tmp_path / name).write_text("#!/bin/sh\necho; read line\n")
+        (tmp_path / name).chmod(0o755)
+    gemini, other = str(tmp_path / "gemini"), str(tmp_path / "other")
+    with (
+        started([gemini, "-p", "hi"], tmp_path, executable=gemini) as process,
+        started([other, "gemini"], tmp_path, executable=other),
+    ):
+        (found,) = agents_in(tmp_path)
+        assert (found.pid, found.agent) == (process.pid, "gemini")
+
+
+def test_a_wrapper_is_not_a_second_agent(tmp_path: Path) -> None:
+    """Of a script that starts the program with the same arguments, only the program counts."""
+    script, program = tmp_path / "codex.js", tmp_path / "codex"
+    script.write_text(f"#!/bin/sh\nexec 5<&0\n{program} -C /there <&5 &\nwait\n")
+    program.write_text("#!/bin/sh\necho; read line\n")
+    for path in (script, program):
+        path.chmod(0o755)
+    with started([str(script), "-C", "/there"], tmp_path, executable=str(script)) as process:
+        processes = Processes()
+        processes.refresh(time.time())
+        (found,) = (each for each in processes.agents.values() if each.cwd == "/there")
+        assert found.agent == "codex"
+        assert found.pid != process.pid
+
+
+def test_children_begin_and_end(tmp_path: Path) -> None:
+    """The number of child processes and the start of the youngest follow what runs now."""
+    processes = Processes()
+    with started(["qwen"], tmp_path, "sleep 1000 & echo; read line; kill $!; wait") as process:
+        (found,) = agents_in(tmp_path, processes)
+        assert found.children == 1
+        assert found.child_began_ms is not None
+        assert found.began_ms is not None
+        assert found.began_ms <= found.child_began_ms
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        until(lambda: agents_in(tmp_path, processes)[0].children == 0)
+        assert agents_in(tmp_path, processes)[0].child_began_ms is None
+
+
+def test_a_forked_process_is_not_a_second_agent(tmp_path: Path) -> None:
+    """A process that an agent has just forked has the agent's command line, and is no agent."""
+    with started(["amp"], tmp_path, "exec 5<&0; (read line <&5) & echo; wait") as process:
+        (found,) = agents_in(tmp_path)
+        assert (found.pid, found.children) == (process.pid, 1)
+
+
+def test_an_agent_that_ends_is_gone(tmp_path: Path) -> None:
+    """A process that has ended is no longer listed, even before its parent has noticed."""
+    processes = Processes()
+    with started(["pi"], tmp_path) as process:
+        assert len(agents_in(tmp_path, processes)) == 1
+        process.kill()
+        until(lambda: not agents_in(tmp_path, processes))
+        assert process.returncode is None
+
+
+def test_a_shell_becomes_an_agent(tmp_path: Path) -> None:
+    """A process that runs the agent in its own place is found then."""
+    processes, now = Processes(), time.time()
+    command = "echo; read line; exec -a copilot sleep 1000"
+    with started(["bash", "-c", command], tmp_path, executable="/bin/bash") as process:
+        processes.refresh(now)
+        assert process.pid not in processes.agents
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        until(lambda: "copilot" in Proc().arguments(process.pid))
+        processes.refresh(now + 0.25)
+        assert processes.agents[process.pid].agent == "copilot"
+
+
+def test_only_own_processes_are_found(tmp_path: Path) -> None:
+    """The agents of another user are not listed."""
+    with started(["claude"], tmp_path):
+        assert agents_in(tmp_path, Processes(uid=os.geteuid() + 1)) == []
+
+
+def test_codex_has_its_sessions_open(tmp_path: Path) -> None:
+    """The open sessions of Codex are looked up at once, and then every 5 s; other files are left out."""
+    rollout = tmp_path / "rollout-2026-11-22T10-00-00-0190.jsonl"
+    later = tmp_path / "rollout-2026-11-22T10-00-01-0191.jsonl"
+    for path in (rollout, later, tmp_path / "log.txt"):
+        path.touch()
+    code = f"exec 3<{rollout} 4<{tmp_path}/log.txt; echo; read line; exec 5<{later}; echo"
+    processes, now = Processes(), time.time()
+    with started(["codex", "app-server", "--listen", "unix://"], tmp_path, code) as process:
+        processes.refresh(now)
+        daemon = processes.agents[process.pid]
+        assert (daemon.is_shared, daemon.open_paths) == (True, (str(rollout),))
+        assert daemon.opened_ms == int(now * 1000)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        processes.refresh(now + 4.9)
+        assert processes.agents[process.pid].open_paths == (str(rollout),)
+        processes.refresh(now + 5.1)
+        assert processes.agents[process.pid].open_paths == (str(rollout), str(later))
+
+
+def test_a_busy_agent_is_not_idle(tmp_path: Path) -> None:
+    """Whether an agent uses the CPU is known after 2 s of readings, and not before."""
+    processes, now = Processes(), time.time()
+    with (
+        started(["qwen"], tmp_path) as idle,
+        started(["opencode"], tmp_path, "echo; while :; do :; done") as busy,
+    ):
+        processes.refresh(now)
+        assert processes.agents[idle.pid].is_idle is None
+        used = processes._stats[busy.pid].ticks
+        until(lambda: (processes._proc.stat(busy.pid) or processes._stats[busy.pid]).ticks > used + 30)
+        processes.refresh(now + 3)
+        assert processes.agents[idle.pid].is_idle is True
+        assert processes.agents[busy.pid].is_idle is False

@@ -1,0 +1,169 @@
+"""Codex and Copilot lock their sessions, and a lock without its process is no lock."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agents.codex.reported import CodexLocks
+from agentwatch.agents.copilot.reported import CopilotLocks
+from agentwatch.agents.found import Key
+from agentwatch.agents.reported import Life, Said
+from agentwatch.sources.proc import Proc
+from tests.catalog.started_agents import started
+
+UID = os.geteuid()
+
+
+def live(agent: str, session_id: str, pid: int) -> dict[Key, Said]:
+    """Return what is said of one live session."""
+    return {(agent, session_id): Said(agent, session_id, Life.LIVE, pid)}
+
+
+class TestCodex:
+    """The locks of Codex."""
+
+    def test_a_loaded_session_is_live(self, tmp_path: Path) -> None:
+        """A session is live while a process holds the lock, whatever files are left behind."""
+        locks = CodexLocks([tmp_path], UID, Proc())
+        (tmp_path / "killed.lock").touch()
+        (tmp_path / ".coordination.lock").touch()
+        (tmp_path / "other.txt").touch()
+        assert locks.refresh(1.0)
+        assert locks.said == {}
+        assert locks.is_exact
+        with open(tmp_path / "01a2.lock", "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            assert not locks.refresh(1.5)
+            assert locks.refresh(2.1)
+            assert locks.said == live("codex", "01a2", os.getpid())
+            assert not locks.refresh(3.2)
+        assert locks.refresh(4.3)
+        assert locks.said == {}
+
+    def test_the_lock_is_never_taken(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Asking for the lock would keep Codex from taking it."""
+        (tmp_path / "a.lock").touch()
+        monkeypatch.setattr("fcntl.flock", None)
+        CodexLocks([tmp_path], UID, Proc()).refresh(1.0)
+
+    def test_an_older_version_says_nothing(self, tmp_path: Path) -> None:
+        """Without the folder, or where the system shows no locks, a session without a lock may be open."""
+        locks = CodexLocks([tmp_path / "none"], UID, Proc())
+        assert not locks.refresh(1.0)
+        assert not locks.is_exact
+        (tmp_path / "a.lock").touch()
+        locks = CodexLocks([tmp_path], UID, Proc(tmp_path / "proc"))
+        assert not locks.refresh(1.0)
+        assert not locks.is_exact
+
+
+class Copilot:
+    """A folder of sessions of Copilot, and the reader of its locks."""
+
+    def __init__(self, folder: Path, proc: Proc | None = None) -> None:
+        self.folder = folder
+        self.locks = CopilotLocks([folder], UID, proc or Proc())
+        self.now = 1.0
+
+    def lock(self, session_id: str, pid: int | str) -> Path:
+        """Write the lock of a session."""
+        path = self.folder / session_id / f"inuse.{pid}.lock"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(str(pid))
+        return path
+
+    def said(self, after: float = 0.5) -> dict[Key, Said]:
+        """Return what is said half a second later."""
+        self.now += after
+        self.locks.refresh(self.now)
+        return self.locks.said
+
+
+@pytest.fixture
+def copilot(tmp_path: Path) -> Copilot:
+    """Return a folder with a session that is not in use."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "events.jsonl").touch()
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "old")
+    return Copilot(tmp_path)
+
+
+class TestCopilot:
+    """The locks of Copilot."""
+
+    def test_a_session_in_use_is_live(self, copilot: Copilot) -> None:
+        """A session is live from its lock on, until the lock is removed."""
+        assert copilot.said() == {}
+        path = copilot.lock("new", os.getpid())
+        assert copilot.said() == live("copilot", "new", os.getpid())
+        os.utime(path.parent, (1, 1))
+        for _ in range(3):
+            assert not copilot.locks.refresh(copilot.now)
+        path.unlink()
+        assert copilot.said() == {}
+        assert not copilot.locks.refresh(copilot.now)
+
+    def test_a_lock_follows_its_folder(self, copilot: Copilot) -> None:
+        """The folder of a session exists before its lock."""
+        (copilot.folder / "new").mkdir()
+        assert copilot.said() == {}
+        copilot.lock("new", os.getpid())
+        assert copilot.said().keys() == {("copilot", "new")}
+
+    @pytest.mark.slow
+    def test_a_killed_process_leaves_its_lock(self, copilot: Copilot) -> None:
+        """The lock of a process that has ended does not count."""
+        with started(["copilot"], copilot.folder) as process:
+            copilot.lock("a", process.pid)
+            assert copilot.said() == live("copilot", "a", process.pid)
+            process.kill()
+            process.wait()
+            assert copilot.said() == {}
+
+    def test_a_process_id_that_is_used_again(self, copilot: Copilot) -> None:
+        """A process that began after the lock was written does not hold it."""
+        path = copilot.lock("a", os.getpid())
+        os.utime(path, (1, 1))
+        assert copilot.said() == {}
+
+    @pytest.mark.parametrize("pid", ["", "x", "-1", "0", "１", "1" * 40, str(1 << 33)])
+    def test_strange_names_are_no_locks(self, copilot: Copilot, pid: str) -> None:
+        """A lock is named by the id of a process."""
+        copilot.lock("a", pid)
+        assert copilot.said() == {}
+
+    def test_an_old_session_is_read_every_10_seconds(self, copilot: Copilot) -> None:
+        """An old session that is resumed is found in the next full reading."""
+        hour_ago = time.time() - 3600
+        os.utime(copilot.folder / "old", (hour_ago, hour_ago))
+        assert copilot.said() == {}
+        copilot.lock("old", os.getpid())
+        assert copilot.said() == {}
+        assert copilot.said(10.0) == live("copilot", "old", os.getpid())
+
+    def test_sessions_are_removed(self, copilot: Copilot) -> None:
+        """A session whose folder is removed is no longer in use, and neither is one whose root is."""
+        path = copilot.lock("a", os.getpid())
+        assert copilot.said()
+        path.unlink()
+        path.parent.rmdir()
+        assert copilot.said() == {}
+        moved = copilot.folder.with_name("moved")
+        copilot.lock("b", os.getpid())
+        assert copilot.said()
+        copilot.folder.rename(moved)
+        assert copilot.said() == {}
+
+    def test_without_proc_the_process_must_exist(self, tmp_path: Path) -> None:
+        """On a system without /proc, the start of the process is not compared."""
+        copilot = Copilot(tmp_path, Proc(tmp_path / "proc"))
+        copilot.lock("a", os.getpid())
+        copilot.lock("b", 1 << 22)
+        copilot.lock("c", 9_999_999_999)
+        assert copilot.said().keys() == {("copilot", "a")}

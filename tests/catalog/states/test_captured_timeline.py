@@ -1,0 +1,117 @@
+"""Claude Code's own record beside its lines, as they changed: each state is right at each change."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from agentwatch.agents.claude.reported import record_of
+from agentwatch.agents.reported import Life, Said, State
+from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
+from agentwatch.catalog.row import Ground, Standing
+from agentwatch.catalog.states import standing
+from tests.builders.captures import OWN
+from tests.catalog.states.cases import NOW_MS, found, process
+
+ID = "279aaafe-55af-410f-8602-dcb83b5e850d"
+DISK = OWN / "disk"
+TIMELINE = DISK / "claude-registry/status-against-transcript-timeline.txt"
+FILE = DISK / f"claude-transcript/own-2.1.330/{ID}.jsonl"
+W, A, Y, F = State.WORKING, State.ASKS, State.YOUR_TURN, State.TURN_FAILED
+
+
+class Moment(NamedTuple):
+    """The state after one change."""
+
+    mark: str
+    """What the user did last."""
+    known: Standing
+
+
+def played(*, has_record: bool) -> Iterator[Moment]:
+    """Play the capture, and yield the state after each change of the record or of the file."""
+    session = found("claude")._replace(id=ID)
+    digest = digest_of(session, format_of(session))
+    digest.is_whole = True
+    decoder = decoder_for(digest)
+    lines = iter(FILE.read_bytes().splitlines())
+    fields: dict[str, object] = {}
+    said: Said | None = None
+    mark = "start"
+    for text in TIMELINE.read_text().splitlines():
+        if text.startswith("----"):
+            mark = text.removeprefix("----").strip()
+            continue
+        seconds, kind, rest = text.split(maxsplit=2)
+        if kind == "REG" and ID in rest:
+            changed = ast.literal_eval(rest.partition(" ")[2])
+            fields = {**fields, **changed, "statusUpdatedAt": NOW_MS + int(float(seconds) * 1000)}
+            if "waitingFor" not in changed:
+                fields.pop("waitingFor", None)
+            record = record_of(fields, 1416)
+            assert record is not None
+            said = record.said
+        elif kind == "LINE" and rest.startswith(ID[:14]):
+            apply_lines(digest, decoder, [next(lines)])
+        else:
+            continue
+        report = said if has_record else None
+        known = standing(session, digest, report, process("claude"), Life.LIVE, digest.seen_ms or NOW_MS)
+        yield Moment(mark, known)
+    assert next(lines, None) is None
+
+
+def by_mark(*, has_record: bool) -> dict[str, list[State]]:
+    """Return the states that follow each other after each action of the user."""
+    return {
+        mark: [state for state, _ in groupby(moment.known.state for moment in moments)]
+        for mark, moments in groupby(played(has_record=has_record), key=lambda moment: moment.mark)
+    }
+
+
+def test_each_state_is_what_the_record_says() -> None:
+    """Between two actions of the user, the states follow each other as they were seen on the screen."""
+    assert by_mark(has_record=True) == {
+        "start": [Y, W, A],
+        "approve": [W, Y],
+        "ask": [W, A, W, Y],
+        "edit": [Y, W, A, W, A, W, Y],
+        "sub": [W, Y, W, Y],
+        "long+allow": [W, Y],
+        "slow model then esc": [W, Y],
+        "denied": [W, A, Y, F],
+        "bang shell": [W, F, Y],
+        "api error": [W, Y, F],
+        "compact": [W, F],
+        "slash dialog /model": [A, F],
+        "P2 new session": [F],
+    }
+
+
+def test_all_of_it_is_said() -> None:
+    """With its record, nothing about a session of Claude Code is inferred."""
+    assert {moment.known.ground for moment in played(has_record=True)} == {Ground.SAID}
+
+
+def test_a_row_says_what_is_asked_and_what_runs() -> None:
+    """The questions and calls are named as soon as their lines are written."""
+    shown = dict.fromkeys(moment.known[:4:3] for moment in played(has_record=True))
+    assert [now for state, now in shown if state is A] == [
+        *("permission", "Bash touch /tmp/zz-perm && rm -f /tmp/zz-perm"),
+        *("question", "AskUserQuestion Which database?", "Write a.txt", "Edit a.txt", "dialog"),
+    ]
+    assert {"Count files", "sleep 60", "a.txt"} < {now for state, now in shown if state is W}
+    assert {now for state, now in shown if state is F} == {"interrupted", "API Error: 400 scripted refusal"}
+    assert {now for state, now in shown if state is Y} >= {"", "Noted.", "Edited.", "Done waiting."}
+
+
+def test_the_lines_alone_are_wrong_in_known_cases() -> None:
+    """Without the record, a question seems to run at first, and Esc while the model thinks is not seen."""
+    said, shown = by_mark(has_record=True), by_mark(has_record=False)
+    last = {mark: (states[-1], shown[mark][-1]) for mark, states in said.items() if mark in shown}
+    assert {mark: states for mark, states in last.items() if states[0] is not states[1]} == {
+        "start": (A, W),
+        "slow model then esc": (Y, W),
+    }

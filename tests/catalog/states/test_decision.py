@@ -1,0 +1,294 @@
+"""The state of a session: what its agent says, then its process, then its lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agentwatch.agents.found import Metadata
+from agentwatch.agents.reported import Life, State
+from agentwatch.catalog.digest.digest import Digest
+from agentwatch.catalog.digest.parts import Turn
+from agentwatch.catalog.row import LIVE, Ground, Group
+from agentwatch.catalog.states import standing
+from agentwatch.session.events import Outcome, ToolKind
+from tests.catalog.states.cases import (
+    MINUTE_MS,
+    NOW_MS,
+    SECOND_MS,
+    call,
+    ended,
+    found,
+    judged,
+    process,
+    said,
+    working,
+)
+
+DONE = ended(working(), outcome=Outcome.SUCCEEDED, last_text="All done.\nShall I push?\n")
+BROKEN = ended(working(), outcome=Outcome.FAILED, reason="usage limit\nmore")
+CHILDLESS = process()
+
+
+@pytest.mark.parametrize("state", sorted(LIVE))
+def test_what_a_killed_agent_has_said_does_not_count(state: State) -> None:
+    """The record of a killed process still says that it is busy; the session has ended without a result."""
+    known = judged(working(call(target="make")), agent="claude", says=said(state), life=Life.DEAD)
+    assert known.state is State.UNFINISHED
+    assert known.now == "Tool make"
+    assert known.group is Group.ENDED
+
+
+def test_a_question_that_is_logged_is_certain() -> None:
+    """Copilot writes each question before its answer: the session asks, and may ring."""
+    digest = replace(working(call()), asked="shell npm ci", asked_ms=NOW_MS - 9)
+    known = judged(digest, agent="copilot", says=said(None, agent="copilot"), runs=CHILDLESS)
+    assert known[:5] == (State.ASKS, Ground.SAID, NOW_MS - 9, "shell npm ci", NOW_MS - 9)
+
+
+def test_a_call_that_is_a_question_is_certain() -> None:
+    """A form with questions waits for the user by its nature."""
+    digest = working(call(ToolKind.OTHER, "Which database?", asks=True))
+    known = judged(digest, agent="qwen", runs=CHILDLESS)
+    assert known[:2] == (State.ASKS, Ground.SAID)
+    assert (known.now, known.since_ms) == ("Tool Which database?", NOW_MS - 5 * SECOND_MS)
+
+
+def test_a_copilot_call_without_a_question_runs() -> None:
+    """Where each question is logged, a command without a child was not asked about."""
+    known = judged(working(call()), agent="copilot", says=said(None, agent="copilot"), runs=CHILDLESS)
+    assert known[:2] == (State.WORKING, Ground.SAID)
+
+
+def test_a_command_with_a_child_runs() -> None:
+    """A child of the agent that is younger than the call is its command."""
+    known = judged(working(call()), runs=process(child_ago_ms=4_900))
+    assert known[:2] == (State.WORKING, Ground.INFERRED)
+    assert (known.now, known.now_since_ms, known.is_calling) == ("pytest -q", NOW_MS - 5_000, True)
+    assert known.since_ms == NOW_MS - 10 * MINUTE_MS
+
+
+def test_a_command_without_a_child_seems_to_ask() -> None:
+    """After two seconds without a child the command does not run: it is inferred that the agent asks."""
+    known = judged(working(call(target="npm ci")), runs=CHILDLESS)
+    assert known[:2] == (State.ASKS, Ground.INFERRED)
+    assert known.now == "Tool npm ci (no child process)"
+    assert known.since_ms == NOW_MS - 5_000
+
+
+def test_a_server_of_the_agent_is_no_command() -> None:
+    """A child that is older than the call, such as an MCP server, does not run the command."""
+    known = judged(working(call()), runs=process(child_ago_ms=MINUTE_MS))
+    assert known.state is State.ASKS
+
+
+def test_an_answered_question_is_over_with_the_first_child() -> None:
+    """When the user has agreed, the command starts: the same call now runs."""
+    digest = working(call(ago_ms=MINUTE_MS), seen_ago_ms=MINUTE_MS)
+    assert judged(digest, runs=CHILDLESS).state is State.ASKS
+    assert judged(digest, runs=process(child_ago_ms=100)).state is State.WORKING
+
+
+@pytest.mark.parametrize(
+    ("agent", "mode"),
+    [
+        ("codex", "never"),
+        ("claude", "bypassPermissions"),
+        ("claude", "dontAsk"),
+        ("qwen", "yolo"),
+        ("pi", ""),
+        ("copilot", ""),
+    ],
+)
+def test_no_question_is_inferred_where_none_is_asked(agent: str, mode: str) -> None:
+    """In a mode without questions, and of an agent without permissions, a command never seems to ask."""
+    digest = replace(working(call()), permission_mode=mode)
+    assert judged(digest, agent=agent, runs=CHILDLESS).state is State.WORKING
+
+
+def test_a_one_liner_never_seems_to_ask() -> None:
+    """Nobody could answer a run with one prompt, such as `codex exec`."""
+    assert judged(replace(working(call()), is_one_liner=True), runs=CHILDLESS).state is State.WORKING
+    says = said(None)._replace(is_one_liner=True)
+    assert judged(working(call()), says=says, runs=CHILDLESS).state is State.WORKING
+
+
+def test_the_user_who_leaves_is_not_asked() -> None:
+    """A turn that has ended an hour ago is the user's turn, never a question."""
+    known = judged(DONE, agent="claude", runs=CHILDLESS, now_ms=NOW_MS + 60 * MINUTE_MS)
+    assert known[:3] == (State.YOUR_TURN, Ground.SAID, NOW_MS - MINUTE_MS)
+    assert known.now == "Shall I push?"
+
+
+def test_a_failed_turn_of_a_live_agent_is_not_finished() -> None:
+    """Codex ends a failed turn like a good one, with an error in it."""
+    assert judged(BROKEN)[:2] == (State.TURN_FAILED, Ground.SAID)
+    stopped = ended(working(), outcome=Outcome.CANCELLED)
+    assert judged(stopped).now == "interrupted"
+
+
+def test_a_session_in_a_daemon_may_not_be_on_any_screen() -> None:
+    """The daemon of Codex keeps a session open after its terminal is gone: the user's turn is inferred."""
+    runs = process()._replace(is_shared=True)
+    assert judged(DONE, runs=runs)[:2] == (State.YOUR_TURN, Ground.INFERRED)
+
+
+def test_a_session_that_no_terminal_shows_has_ended() -> None:
+    """The daemon of Codex keeps the session open for minutes; one in the middle of a turn still works."""
+    runs = process()._replace(is_shared=True, viewers=0)
+    assert judged(DONE, runs=runs)[:2] == (State.SUCCEEDED, Ground.INFERRED)
+    assert judged(BROKEN, runs=runs).state is State.FAILED
+    assert judged(working(), runs=runs).state is State.WORKING
+    assert judged(DONE, runs=runs._replace(viewers=1)).state is State.YOUR_TURN
+
+
+def test_gemini_ends_its_turns_in_silence() -> None:
+    """No line of Gemini says that a turn has ended, so that its end is inferred."""
+    assert judged(DONE, agent="gemini")[:2] == (State.YOUR_TURN, Ground.INFERRED)
+    assert judged(DONE, agent="gemini", life=Life.DEAD)[:2] == (State.SUCCEEDED, Ground.INFERRED)
+
+
+def test_gemini_may_run_a_call_that_is_not_written_yet() -> None:
+    """Gemini writes a call when its step has ended: while a child runs, the session works."""
+    digest = working(seen_ago_ms=30 * MINUTE_MS)
+    known = judged(digest, agent="gemini", runs=process(child_ago_ms=29 * MINUTE_MS))
+    assert known[:2] == (State.WORKING, Ground.INFERRED)
+    assert known.now == "model or tool"
+    quiet = judged(digest, agent="gemini", runs=CHILDLESS)
+    assert quiet[:3] == (State.QUIET, Ground.INFERRED, digest.seen_ms)
+
+
+def test_a_turn_without_a_call_is_with_the_model() -> None:
+    """Between two calls the model works, since the last line."""
+    known = judged(working(), runs=CHILDLESS)
+    assert (known.state, known.now, known.is_calling) == (State.WORKING, "thinking", False)
+    assert known.now_since_ms == NOW_MS - 5_000
+
+
+def test_a_long_silence_is_quiet() -> None:
+    """A minute without a line, a call or a child is quiet, but a working command is not."""
+    digest = replace(working(seen_ago_ms=6 * MINUTE_MS), usual_pause_ms=20 * SECOND_MS)
+    known = judged(digest, runs=CHILDLESS)
+    assert known[:3] == (State.QUIET, Ground.INFERRED, digest.seen_ms)
+    assert known.now == "nothing for 6 min (usually 20 s)"
+    calling = working(call(ago_ms=6 * MINUTE_MS), seen_ago_ms=6 * MINUTE_MS)
+    assert judged(calling, runs=process(child_ago_ms=6 * MINUTE_MS)).state is State.WORKING
+
+
+def test_a_quiet_session_is_never_dead_by_its_age() -> None:
+    """A live process keeps its session, even after a year without a line."""
+    known = judged(working(), runs=CHILDLESS, now_ms=NOW_MS + 365 * 24 * 60 * MINUTE_MS)
+    assert known.state is State.QUIET
+
+
+def test_a_fresh_file_does_not_make_a_session_run() -> None:
+    """A dead process ends the session, although its last line is a moment old."""
+    assert judged(working(seen_ago_ms=0), life=Life.DEAD).state is State.UNFINISHED
+
+
+def test_a_clock_that_is_behind_does_no_harm() -> None:
+    """Lines from the future are news: nothing is quiet, and no question is inferred."""
+    digest = working(call(ago_ms=-MINUTE_MS), seen_ago_ms=-MINUTE_MS)
+    assert judged(digest, runs=CHILDLESS).state is State.WORKING
+
+
+@pytest.mark.parametrize(
+    ("digest", "state", "now"),
+    [
+        (DONE, State.SUCCEEDED, ""),
+        (BROKEN, State.FAILED, "usage limit"),
+        (ended(working(), outcome=Outcome.CANCELLED), State.FAILED, "interrupted"),
+        (working(), State.UNFINISHED, "no answer"),
+        (working(call()), State.UNFINISHED, "Tool pytest -q"),
+        (Digest(is_whole=True), State.UNFINISHED, "no prompt"),
+    ],
+)
+def test_a_session_without_a_process_has_ended_as_its_lines_say(
+    digest: Digest, state: State, now: str
+) -> None:
+    """The last turn decides how a session has ended."""
+    known = judged(digest, life=Life.DEAD)
+    assert (known.state, known.now) == (state, now)
+    assert known.since_ms == (digest.turn_ms if digest.turn is Turn.ENDED else digest.seen_ms)
+
+
+@pytest.mark.parametrize("digest", [None, working(call()), DONE, BROKEN])
+def test_another_host_is_never_dead_and_never_live(digest: Digest | None) -> None:
+    """Nothing is claimed about a process that cannot be seen; the last lines are shown."""
+    known = judged(digest, says=said(State.ASKS), runs=CHILDLESS, life=Life.UNKNOWN)
+    assert known[:2] == (State.UNKNOWN, Ground.UNKNOWN)
+    assert known.group is Group.ENDED
+    shown = {id(None): "", id(DONE): "Shall I push?", id(BROKEN): ""}
+    assert known.now == shown.get(id(digest), "pytest -q")
+
+
+def test_a_session_without_lines_is_unknown() -> None:
+    """Of a session whose lines cannot be read, only the process is known."""
+    assert judged(None)[:2] == (State.UNKNOWN, Ground.UNKNOWN)
+    listed = found("amp")._replace(metadata=Metadata(changed_ms=5))
+    assert standing(listed, None, None, None, Life.DEAD, NOW_MS)[:3] == (State.UNKNOWN, Ground.UNKNOWN, 5)
+
+
+@pytest.mark.parametrize("agent", ["cursor", "amp"])
+def test_an_agent_whose_lines_show_no_end_is_unknown(agent: str) -> None:
+    """The lines of these agents do not say whether they work, nor how they ended."""
+    digest = replace(working(call()), last_text="Looking.")
+    assert judged(digest, agent=agent).now == "its process runs"
+    known = judged(digest, agent=agent, life=Life.DEAD)
+    assert (known.state, known.now) == (State.UNKNOWN, "Looking.")
+
+
+def test_a_session_without_a_prompt_waits_for_one() -> None:
+    """A session that is open and has no prompt yet is the user's turn, since it began."""
+    says = said(None, agent="copilot")._replace(began_ms=9)
+    assert judged(None, agent="copilot", says=says)[:3] == (State.YOUR_TURN, Ground.SAID, 9)
+    known = judged(Digest(is_whole=True), runs=CHILDLESS)
+    assert known[:3] == (State.YOUR_TURN, Ground.INFERRED, None)
+
+
+def test_a_tail_without_the_beginning_of_its_turn_is_in_a_turn() -> None:
+    """If the last megabytes belong to one turn, the agent works."""
+    digest = replace(working(call()), turn=Turn.NONE, turn_ms=None, is_whole=False)
+    assert judged(digest, runs=process(child_ago_ms=0)).state is State.WORKING
+
+
+def test_a_resumed_session_does_not_go_on_with_its_old_turn() -> None:
+    """A process that is younger than the last line has not begun the turn that a kill has left open."""
+    resumed = process()._replace(began_ms=NOW_MS - 2_000)
+    known = judged(working(call(ago_ms=MINUTE_MS), seen_ago_ms=MINUTE_MS), runs=resumed)
+    assert known[:3] == (State.YOUR_TURN, Ground.INFERRED, NOW_MS - 2_000)
+    assert judged(working(), runs=process()._replace(began_ms=None)).state is State.WORKING
+    sub = judged(working(seen_ago_ms=MINUTE_MS), runs=resumed, parent="main")
+    assert sub.state is State.UNFINISHED
+
+
+def test_what_a_killed_process_has_left_open_is_over() -> None:
+    """After a resumption and a new prompt, neither the old call runs nor is the old question open."""
+    resumed = process(child_ago_ms=100)._replace(began_ms=NOW_MS - MINUTE_MS)
+    digest = working(call(ago_ms=2 * MINUTE_MS))
+    assert judged(digest, runs=resumed).now == "thinking"
+    assert judged(digest, runs=process(child_ago_ms=100)).now == "pytest -q"
+    asked = replace(working(), asked="bash ls", asked_ms=NOW_MS - 2 * MINUTE_MS)
+    assert judged(asked, agent="copilot", runs=resumed).state is State.WORKING
+    assert judged(asked, agent="copilot", runs=process()).state is State.ASKS
+
+
+@pytest.mark.parametrize("life", list(Life))
+def test_a_subagent_that_has_answered_has_ended(life: Life) -> None:
+    """A subagent has one turn: nobody can prompt it again, although the process of its parent runs."""
+    assert judged(DONE, parent="main", life=life)[:2] == (State.SUCCEEDED, Ground.SAID)
+    assert judged(BROKEN, parent="main", life=life).state is State.FAILED
+
+
+@pytest.mark.parametrize("life", list(Life))
+def test_a_subagent_without_lines_is_unknown(life: Life) -> None:
+    """A subagent whose lines were not read yet claims nothing."""
+    assert judged(None, parent="main", life=life).state is State.UNKNOWN
+
+
+def test_a_subagent_asks_only_where_its_parent_does_not_say_so() -> None:
+    """Claude's registry says that the session waits; a subagent of Codex is a session that may ask itself."""
+    digest = working(call())
+    assert judged(digest, agent="claude", runs=CHILDLESS, parent="main").state is State.WORKING
+    assert judged(digest, agent="codex", runs=CHILDLESS, parent="main").state is State.ASKS

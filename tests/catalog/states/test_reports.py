@@ -1,0 +1,188 @@
+"""The state that an agent or a hook reports itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agentwatch.agents.reported import Life, Said, State
+from agentwatch.catalog.digest.digest import Digest
+from agentwatch.catalog.row import Ground, Group
+from agentwatch.session.events import Outcome, ToolKind
+from tests.catalog.states.cases import (
+    MINUTE_MS,
+    NOW_MS,
+    SECOND_MS,
+    call,
+    ended,
+    judged,
+    process,
+    said,
+    working,
+)
+
+DONE = ended(working(), outcome=Outcome.SUCCEEDED, last_text="All done.\nShall I push?\n")
+BROKEN = ended(working(), outcome=Outcome.FAILED, reason="usage limit\nmore")
+CHILDLESS = process()
+
+
+@pytest.mark.parametrize("state", [State.WORKING, State.ASKS, State.YOUR_TURN, State.SHELL])
+def test_what_a_live_agent_says_wins(state: State) -> None:
+    """A state that the agent reports itself counts, whatever its lines show."""
+    for digest in (None, working(), working(call()), DONE, Digest()):
+        assert judged(digest, agent="claude", says=said(state), runs=CHILDLESS)[:3] == (
+            state,
+            Ground.SAID,
+            NOW_MS - 3 * SECOND_MS,
+        )
+
+
+def test_an_idle_agent_whose_file_ends_on_a_prompt_waits_for_the_user() -> None:
+    """Esc while Claude thinks writes nothing: the turn seems open for ever, and the registry says idle."""
+    known = judged(working(), agent="claude", says=said(State.YOUR_TURN))
+    assert known.state is State.YOUR_TURN
+    assert known.ground is Ground.SAID
+
+
+def test_an_idle_agent_whose_last_turn_failed_is_no_success() -> None:
+    """The registry says idle after an error too; the lines say that it was one."""
+    known = judged(BROKEN, agent="claude", says=said(State.YOUR_TURN))
+    assert known[:2] == (State.TURN_FAILED, Ground.SAID)
+    assert known.now == "usage limit"
+
+
+def test_a_background_command_does_not_hide_that_it_is_the_users_turn() -> None:
+    """A shell that still runs is shown as such, in the group of the user's turn."""
+    known = judged(DONE, agent="claude", says=said(State.SHELL))
+    assert (known.state, known.group, known.now) == (State.SHELL, Group.YOUR_TURN, "Shall I push?")
+
+
+def test_a_question_names_the_call_before_its_line_is_written() -> None:
+    """The registry waits before the line of the call comes: first the kind of the question is shown."""
+    waits = said(State.ASKS, about="permission")
+    assert judged(working(), agent="claude", says=waits).now == "permission"
+    done = call(ToolKind.READ, "a.py", call_id="c0")
+    asks = judged(working(done, call(target="rm -rf build")), agent="claude", says=waits)
+    assert asks.now == "Tool rm -rf build"
+    assert asks.since_ms == asks.now_since_ms == waits.since_ms
+
+
+def test_of_several_calls_nobody_knows_which_one_asks() -> None:
+    """With parallel calls the row shows the oldest, and how many others it may be."""
+    digest = working(call(target="ls"), call(ToolKind.EDIT, "a.py", call_id="c2"))
+    assert (
+        judged(digest, agent="claude", says=said(State.ASKS, about="permission")).now == "Tool ls or 1 more"
+    )
+
+
+def test_the_call_of_a_subagent_is_shown_rather_than_the_subagent() -> None:
+    """A subagent's own call asks, not the call that started it."""
+    digest = working(call(ToolKind.DELEGATE, "count"), call(target="ls", call_id="c2", agent="c1"))
+    assert judged(digest, agent="claude", says=said(State.ASKS, about="permission")).now == "Tool ls"
+
+
+def test_a_question_in_the_lines_is_shown_in_its_words() -> None:
+    """A logged question has more words than the registry; its time counts if the agent says none."""
+    digest = replace(working(), asked="AskUserQuestion Which database?", asked_ms=NOW_MS - 9)
+    says = said(State.ASKS, about="question")._replace(since_ms=None)
+    known = judged(digest, agent="claude", says=says)
+    assert (known.now, known.since_ms) == ("AskUserQuestion Which database?", NOW_MS - 9)
+    assert judged(None, agent="claude", says=says)[2:4] == (None, "question")
+
+
+def test_a_busy_agent_that_writes_nothing_works_and_says_how_long() -> None:
+    """The agent says that it works; that it has written nothing for minutes is shown beside it."""
+    digest = replace(working(seen_ago_ms=6 * MINUTE_MS), usual_pause_ms=20 * SECOND_MS)
+    known = judged(digest, agent="claude", says=said(State.WORKING))
+    assert (known.state, known.now) == (State.WORKING, "nothing for 6 min (usually 20 s)")
+
+
+def test_our_own_recording_says_how_it_ended() -> None:
+    """The result that was saved with a recording counts more than its lines."""
+    says = said(State.FAILED, agent="agentwatch")
+    assert judged(BROKEN, agent="agentwatch", says=says, life=Life.DEAD)[:4] == (
+        State.FAILED,
+        Ground.SAID,
+        says.since_ms,
+        "usage limit",
+    )
+    says = says._replace(state=State.SUCCEEDED)
+    known = judged(working(), agent="agentwatch", says=says, life=Life.DEAD)
+    assert known[:2] == (State.SUCCEEDED, Ground.SAID)
+
+
+def test_a_hook_is_outdated_by_newer_lines() -> None:
+    """A hook says that a question begins, but not that it was answered."""
+    asks = said(State.ASKS, agent="codex", ago_ms=MINUTE_MS)
+    old = 2 * MINUTE_MS
+    unanswered = working(call(ago_ms=old), seen_ago_ms=old)
+    assert judged(unanswered, says=asks, runs=CHILDLESS)[:2] == (State.ASKS, Ground.SAID)
+    assert judged(unanswered, says=asks, runs=process(child_ago_ms=5_000))[0] is State.WORKING
+    assert judged(working(), says=asks, runs=CHILDLESS)[0] is State.WORKING
+    assert judged(None, says=asks)[0] is State.ASKS
+    assert judged(working(), says=asks._replace(since_ms=None))[0] is State.ASKS
+    silent = replace(working(), seen_ms=None, turn_ms=None)
+    assert judged(silent, says=asks)[0] is State.ASKS
+
+
+def test_a_hook_does_not_know_of_an_interruption() -> None:
+    """The turn has ended after the hook said that it began; and another has begun after its end."""
+    works = said(State.WORKING, agent="codex", ago_ms=2 * MINUTE_MS)
+    stopped = ended(working(), outcome=Outcome.CANCELLED)
+    assert judged(stopped, says=works).state is State.TURN_FAILED
+    idle = said(State.YOUR_TURN, agent="codex", ago_ms=2 * MINUTE_MS)
+    again = replace(working(), turn_ms=NOW_MS - MINUTE_MS)
+    assert judged(again, says=idle).state is State.WORKING
+    assert judged(working(), says=idle).state is State.YOUR_TURN
+
+
+def test_only_an_exact_agent_says_by_its_silence_that_it_works() -> None:
+    """Copilot would have logged a question; of Codex, or without a report, that it works is inferred."""
+    runs = process(child_ago_ms=0)
+    for agent, says, ground in (
+        ("copilot", said(None), Ground.SAID),
+        ("copilot", None, Ground.INFERRED),
+        ("codex", said(None), Ground.INFERRED),
+    ):
+        assert judged(working(), agent=agent, says=says, runs=runs)[:2] == (State.WORKING, ground)
+
+
+def test_the_viewers_of_a_process_of_one_session_do_not_count() -> None:
+    """Only a daemon keeps a session open that no terminal shows."""
+    assert judged(DONE, runs=process()._replace(viewers=0)).state is State.YOUR_TURN
+
+
+def test_a_session_with_calls_had_a_prompt() -> None:
+    """Some files begin without the prompt, such as those of a session that was continued from another."""
+    assert judged(Digest(is_whole=True, calls=1), life=Life.DEAD).now == "no answer"
+
+
+@pytest.mark.parametrize(("agent", "says"), [("claude", None), ("codex", said(None)), ("codex", None)])
+def test_a_question_is_inferred_where_none_is_reported(agent: str, says: Said | None) -> None:
+    """An old Claude Code has no record; a lock of Codex says that the session is open, not what it does."""
+    assert judged(working(call()), agent=agent, says=says, runs=CHILDLESS)[:2] == (
+        State.ASKS,
+        Ground.INFERRED,
+    )
+
+
+def test_the_reason_is_that_of_a_failed_recording() -> None:
+    """A recording that has ended well has no reason, nor has one whose lines were not read."""
+    for state, digest, now in (
+        (State.FAILED, BROKEN, "usage limit"),
+        (State.FAILED, None, ""),
+        (State.SUCCEEDED, BROKEN, ""),
+    ):
+        says = said(state, agent="agentwatch")
+        known = judged(digest, agent="agentwatch", says=says, life=Life.DEAD)
+        assert (known.state, known.now) == (state, now)
+
+
+def test_a_stream_without_times_works_since_its_start() -> None:
+    """A stream that is recorded has no time for its prompt; the start of the recording counts."""
+    digest = replace(working(), turn_ms=None)
+    says = said(None, agent="agentwatch")._replace(began_ms=NOW_MS - MINUTE_MS)
+    known = judged(digest, agent="agentwatch", says=says)
+    assert (known.state, known.since_ms) == (State.WORKING, NOW_MS - MINUTE_MS)
+    assert judged(working(), agent="agentwatch", says=says).since_ms == NOW_MS - 10 * MINUTE_MS

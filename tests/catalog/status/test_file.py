@@ -1,0 +1,134 @@
+"""The counts of an open list are read by other processes while they are fresh, and only then."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.catalog.status import FRESH_MS, Counts, read_status, status_path, write_status
+from tests.builders.machine.rows import NOW_MS
+from tests.conftest import case
+
+COUNTS = Counts(needs_you=2, working=3, ended_today=None)
+
+
+def changed(home: Path, **keys: object) -> None:
+    """Change keys of the file that was written."""
+    path = home / "status.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | keys))
+
+
+def test_what_was_written_is_read(home: Path) -> None:
+    """The counts are kept in a private file in the state folder, and unknown ones stay unknown."""
+    assert read_status(NOW_MS) is None
+    write_status(COUNTS, NOW_MS)
+    assert read_status(NOW_MS + 1000) == COUNTS
+    assert status_path() == home / "status.json"
+    assert [path.name for path in home.iterdir()] == ["status.json"]
+    assert stat.S_IMODE(status_path().stat().st_mode) == 0o600
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+def test_a_reader_never_sees_half_a_file(home: Path) -> None:
+    """The file is replaced as a whole: a descriptor opened before keeps what was written before."""
+    write_status(COUNTS, NOW_MS)
+    with open(status_path()) as before:
+        write_status(Counts(), NOW_MS)
+        assert json.load(before)["needs_you"] == 2
+    assert read_status(NOW_MS) == Counts()
+
+
+@pytest.mark.parametrize("late_ms", [-FRESH_MS, FRESH_MS, 10**15, -(10**15)])
+def test_old_counts_are_not_read(home: Path, late_ms: int) -> None:
+    """Counts that are 5 s old, or come from the future, are not used."""
+    write_status(COUNTS, NOW_MS)
+    assert read_status(NOW_MS + late_ms) is None
+    assert read_status(NOW_MS + FRESH_MS - 1) == COUNTS
+
+
+@pytest.mark.slow
+def test_counts_of_a_dead_process_are_not_read(home: Path) -> None:
+    """The counts of a list that was closed or killed are not used."""
+    write_status(COUNTS, NOW_MS)
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    changed(home, pid=ended.pid)
+    assert read_status(NOW_MS) is None
+
+
+def test_other_values_are_no_counts(home: Path) -> None:
+    """A file in which a key has a value of another kind is not used."""
+    cases: list[dict[str, Any]] = [
+        *({"version": version} for version in (2, "1", None)),
+        *({"pid": pid} for pid in (0, -1, 1 << 31, 1 << 80, "1", None, 1.5, True)),
+        *({"written_ms": at} for at in ("1", None, "", True, float(NOW_MS))),
+        *({"needs_you": count} for count in (-1, 1.5, "2", "", True, 1 << 60)),
+        {"needs_you": []},
+    ]
+    for keys in cases:
+        with case(keys):
+            write_status(COUNTS, NOW_MS)
+            changed(home, **keys)
+            assert read_status(NOW_MS) is None
+
+
+def test_other_files_are_no_counts(home: Path) -> None:
+    """A file that is cut or has other contents is not used."""
+    cases: list[bytes] = [b"", b"{", b"[]", b"null", b"[" * 4000, b"\xff", b"{}", b" " * 5000 + b"{}"]
+    home.mkdir()
+    for data in cases:
+        with case(f"{data!r:.40}"):
+            status_path().write_bytes(data)
+            assert read_status(NOW_MS) is None
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo", "folder", "device"])
+def test_only_a_regular_file_is_read(home: Path, tmp_path: Path, kind: str) -> None:
+    """A link, a FIFO, a folder or a device in the place of the file is not read, and delays nothing."""
+    write_status(COUNTS, NOW_MS)
+    path = status_path().rename(tmp_path / "elsewhere")
+    match kind:
+        case "link":
+            status_path().symlink_to(path)
+        case "fifo":
+            os.mkfifo(status_path())
+        case "folder":
+            status_path().mkdir()
+        case "device":
+            status_path().symlink_to("/dev/zero")
+    assert read_status(NOW_MS) is None
+
+
+def test_a_missing_key_is_no_count(home: Path) -> None:
+    """A file without one of the counts is not used."""
+    write_status(COUNTS, NOW_MS)
+    kept = json.loads(status_path().read_text())
+    del kept["quiet"]
+    status_path().write_text(json.dumps(kept))
+    assert read_status(NOW_MS) is None
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(home: Path) -> None:
+    """An open list goes on if its counts cannot be written, and leaves no file behind."""
+    home.write_bytes(b"")
+    write_status(COUNTS, NOW_MS)
+    assert read_status(NOW_MS) is None
+    home.unlink()
+    status_path().mkdir(parents=True)  # nothing can replace a folder
+    write_status(COUNTS, NOW_MS)
+    assert [path.name for path in home.iterdir()] == ["status.json"]
+
+
+def test_what_a_killed_process_has_left_is_replaced(home: Path) -> None:
+    """An unfinished file of a process that had the same id does not stop the next one."""
+    home.mkdir()
+    (home / f".status.json.{os.getpid()}").write_bytes(b"{")
+    write_status(COUNTS, NOW_MS)
+    assert read_status(NOW_MS) == COUNTS

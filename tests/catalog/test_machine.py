@@ -1,0 +1,281 @@
+"""The machine finds every session, follows what changes, and publishes rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agents.found import Key
+from agentwatch.agents.reported import State
+from agentwatch.catalog.catalog import RECENT_MS, Machine
+from agentwatch.catalog.row import Ground, Row
+from agentwatch.recording import hold, now_ms
+from agentwatch.sources.proc import Proc
+from tests.builders import lines as stream
+from tests.builders.lines import final, init, line, result, user
+from tests.builders.machine.fake import FakeMachine, fake_machine
+from tests.builders.on_disk import cursor_transcript as cursor
+from tests.catalog.started_agents import started
+
+STEPS = 200
+
+
+class Watched:
+    """A machine whose clock the test moves."""
+
+    def __init__(self, fake: FakeMachine) -> None:
+        self.fake = fake
+        self.seconds = 0.0
+        self.began_ms = now_ms()
+        self.machine = Machine(fake.environ, fake.home, clock=self._clock)
+
+    def _clock(self) -> float:
+        self.seconds += 0.0001  # every step ends
+        return self.seconds
+
+    def rows(self, seconds: float = 0.0) -> dict[Key, Row]:
+        """Move the clock, do what is due, and return the rows."""
+        self.seconds += seconds
+        for _ in range(STEPS):
+            if not self.machine.step(self.began_ms + round(self.seconds * 1000)):
+                return dict(self.machine.rows)
+        raise AssertionError(f"work is left after {STEPS} steps")
+
+    def until(self, holds: Callable[[dict[Key, Row]], bool]) -> dict[Key, Row]:
+        """Move the clock second by second until something holds, for at most two minutes of it."""
+        for _ in range(120):
+            if holds(rows := self.rows(1.0)):
+                return rows
+        raise AssertionError("it never holds")
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    """Return a machine with the captures and 40 made sessions, the newest of which ends now."""
+    return Watched(fake_machine(tmp_path, 40, newest_ms=now_ms()))
+
+
+def test_every_session_has_a_row(watched: Watched) -> None:
+    """The sessions of all agents are found, each with its key."""
+    assert set(watched.fake.sessions) <= set(watched.rows())
+
+
+def test_a_row_has_what_its_lines_show(watched: Watched) -> None:
+    """Title, repository, calls and state come from the lines and from the working directory."""
+    watched.rows()
+    row = watched.rows(3)[next(iter(watched.fake.made))]
+    assert row.title == "Run the tests, part 0"
+    assert (row.repo, row.branch) == ("repo-00", "main")
+    assert (row.calls, row.failed) == (1, 0)
+    assert (row.standing.state, row.standing.ground) == (State.SUCCEEDED, Ground.SAID)
+    assert row.prompts == "Run the tests, part 0"
+    assert row.pid is None
+
+
+def test_a_new_session_appears_and_a_removed_one_vanishes(watched: Watched) -> None:
+    """Neither needs another start."""
+    watched.rows()
+    key, path = next((key, path) for key, path in watched.fake.made.items() if key[0] == "claude")
+    new = path.with_name("aaaaaaaa-0000-4000-8000-000000000000.jsonl")
+    shutil.copy(path, new)
+    path.unlink()
+    rows = watched.until(lambda rows: (key[0], new.stem) in rows and key not in rows)
+    assert rows[key[0], new.stem].path == new
+
+
+def test_what_is_appended_changes_the_row(watched: Watched) -> None:
+    """A session that has changed within the hour is looked at every few seconds."""
+    watched.rows()
+    key, path = next((key, path) for key, path in watched.fake.made.items() if key[0] == "claude")
+    line = {"type": "custom-title", "customTitle": "The lows", "sessionId": key[1]}
+    with path.open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    assert watched.until(lambda rows: rows[key].title == "The lows")[key].calls == 1
+
+
+def test_the_lines_of_hidden_sessions_are_read_when_they_are_wanted(tmp_path: Path) -> None:
+    """A session older than a week is a row with what its file name shows, until all are wanted."""
+    watched = Watched(fake_machine(tmp_path, 3, newest_ms=now_ms() - 2 * RECENT_MS, with_captures=False))
+    assert {row.title for row in watched.rows().values()} == {""}
+    watched.machine.wants_all = True
+    assert {row.title for row in watched.rows(1).values()} == {f"Run the tests, part {n}" for n in range(3)}
+
+
+def register(watched: Watched, pid: int, session_id: str, **fields: object) -> Path:
+    """Write a record of Claude Code about a process, and return its file."""
+    stat = Proc().stat(pid)
+    record = {"pid": pid, "procStart": str(stat.began if stat else 0), "sessionId": session_id, **fields}
+    path = watched.fake.home / ".claude" / "sessions" / f"{pid}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record))
+    return path
+
+
+@pytest.mark.slow
+def test_a_session_without_a_file_is_a_row_while_its_process_runs(watched: Watched, tmp_path: Path) -> None:
+    """Claude Code writes the first line with the first prompt; before that, only its record exists."""
+    with started(["claude"], tmp_path) as process:
+        record = register(watched, process.pid, "5c0f", cwd=str(tmp_path), status="idle")
+        row = watched.until(lambda rows: ("claude", "5c0f") in rows)["claude", "5c0f"]
+        assert (row.standing.state, row.can_open, row.pid) == (State.YOUR_TURN, False, process.pid)
+    record.unlink()
+    watched.until(lambda rows: ("claude", "5c0f") not in rows)
+
+
+@pytest.mark.slow
+def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) -> None:
+    """What the agent says counts at once, and its end too."""
+    key = next(iter(watched.fake.made))
+    with started(["claude"], tmp_path) as process:
+        register(watched, process.pid, key[1], status="waiting", waitingFor="permission prompt")
+        rows = watched.until(lambda rows: rows[key].standing.state is State.ASKS)
+        assert rows[key].standing.ground is Ground.SAID
+    watched.until(lambda rows: rows[key].standing.state is State.SUCCEEDED)
+
+
+@pytest.mark.slow
+def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_path: Path) -> None:
+    """What a session in view says and writes is in its row half a second later, that of others within 2 s."""
+    key, other = [key for key in watched.fake.made if key[0] == "claude"][:2]
+    with started(["claude"], tmp_path) as process, started(["claude"], tmp_path) as second:
+        register(watched, process.pid, key[1], status="busy")
+        register(watched, second.pid, other[1], status="busy")
+        states = {State.WORKING, State.QUIET}
+        watched.until(lambda rows: {rows[key].standing.state, rows[other].standing.state} <= states)
+        for in_view, halves in ((frozenset({key}), 1), (frozenset({other}), 4), (None, 1)):
+            watched.machine.in_view = in_view
+            watched.rows(2.1)
+            title = f"Seen {in_view}"
+            line = {"type": "custom-title", "customTitle": title, "sessionId": key[1]}
+            with watched.fake.made[key].open("a") as file:
+                file.write(json.dumps(line) + "\n")
+            passed = 1
+            while watched.rows(0.51)[key].title != title:
+                passed += 1
+            assert passed == halves, in_view
+        for in_view, halves in ((frozenset({key}), 1), (frozenset({other}), 4), (frozenset[Key](), 4)):
+            watched.machine.in_view = in_view
+            register(watched, process.pid, key[1], status="busy")
+            watched.rows(2.1)
+            register(watched, process.pid, key[1], status="waiting", waitingFor="permission prompt")
+            passed = 1
+            while watched.rows(0.51)[key].standing.state is not State.ASKS:
+                passed += 1
+            assert passed == halves, in_view
+
+
+def test_subagents_are_counted_in_the_row_of_their_session(watched: Watched) -> None:
+    """Each of them is a row too, with its parent."""
+    rows = watched.rows()
+    parents = [row.parent for row in rows.values() if row.parent is not None]
+    assert parents
+    assert all(rows[parent].subagents == parents.count(parent) for parent in set(parents) if parent in rows)
+
+
+@pytest.mark.slow
+def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched, tmp_path: Path) -> None:
+    """A subagent in the middle of its turn works while the process runs; then it is unfinished."""
+    made = next(iter(watched.fake.made))
+    path = watched.rows()[made].path.with_suffix("") / "subagents" / "agent-a0000000000000001.jsonl"
+    path.parent.mkdir(parents=True)
+    with started(["claude"], tmp_path) as process:
+        register(watched, process.pid, made[1], status="busy")
+        at = datetime.fromtimestamp(now_ms() / 1000 + 1, UTC).isoformat()
+        message = {"role": "user", "content": "Count the files"}
+        line = {"type": "user", "isSidechain": True, "timestamp": at, "message": message, "uuid": "u"}
+        path.write_text(json.dumps(line) + "\n")
+        rows = watched.until(lambda rows: any(row.parent == made and row.title for row in rows.values()))
+        (key,) = [row.key for row in rows.values() if row.parent == made]
+        rows = watched.until(lambda rows: rows[key].standing.state is State.WORKING)
+        assert (rows[made].subagents, rows[made].working_subagents) == (1, 1)
+    rows = watched.until(lambda rows: rows[key].standing.state is State.UNFINISHED)
+    assert rows[made].working_subagents == 0
+
+
+def test_a_recording_of_our_own_stands_for_the_agents_own_file(tmp_path: Path) -> None:
+    """The session is one row, unless it was continued without us."""
+    watched = Watched(fake_machine(tmp_path, 1, newest_ms=now_ms(), with_captures=False))
+    key, path = next(iter(watched.fake.made.items()))
+    assert set(watched.rows()) == {key}
+    folder = tmp_path / "home" / ".agentwatch" / "sessions"
+    folder.mkdir(parents=True)
+    line: dict[str, object] = {
+        "type": "system",
+        "subtype": "init",
+        "session_id": key[1],
+        "model": "opus",
+        "cwd": "/w",
+    }
+    line |= {"tools": [], "claude_code_version": "2.1.330", "uuid": "1", "mcp_servers": []}
+    own = folder / "20261121-230000-123abcdef.ndjson"
+    own.write_text(json.dumps(line) + "\n")
+    rows = watched.until(lambda rows: ("agentwatch", own.stem) in rows and key not in rows)
+    assert rows["agentwatch", own.stem].agent == "claude"
+    os.utime(own, (1, 1))
+    os.utime(path, (now_ms() / 1000 + 1, now_ms() / 1000 + 1))
+    own.unlink()
+    assert set(watched.until(lambda rows: key in rows)) == {key}
+
+
+def test_a_recording_of_our_own_is_a_row(tmp_path: Path) -> None:
+    """Its agent, state and result are those of its lines."""
+    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
+    folder = tmp_path / "home" / ".agentwatch" / "sessions"
+    folder.mkdir(parents=True)
+    own = folder / "20261121-230000-123abcdef.ndjson"
+    own.write_bytes(init() + user("Find the lows") + final("Done.") + result())
+    row = watched.rows()["agentwatch", own.stem]
+    assert (row.agent, row.is_own, row.title) == ("cursor", True, "Find the lows")
+    assert row.standing.state is State.SUCCEEDED
+
+
+def test_a_transcript_of_cursor_is_a_row(tmp_path: Path) -> None:
+    """It has prompts and calls, and no results: how many calls failed is unknown."""
+    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
+    path = tmp_path / "home/.cursor/projects/w/agent-transcripts/s1/s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(map(line, (cursor.user("Tidy up"), cursor.called()))))
+    row = watched.rows()["cursor", "s1"]
+    assert (row.title, row.calls, row.failed, row.lines_added) == ("Tidy up", 1, None, None)
+    assert row.standing.state is State.UNKNOWN
+    with path.open("ab") as file:
+        file.write(line(cursor.ended()))
+    watched.until(lambda rows: rows["cursor", "s1"].standing.state is State.SUCCEEDED)
+
+
+def test_a_recorded_agent_may_have_another_clock(tmp_path: Path) -> None:
+    """A recording that is being written has the arrival of its last line: its agent is not quiet."""
+    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
+    folder = tmp_path / "home" / ".agentwatch" / "sessions"
+    folder.mkdir(parents=True)
+    own = folder / "20261121-230000-123abcdef.ndjson"
+    own.write_bytes(init() + user("Find the lows") + stream.started("shell", command="make", at_ms=10**12))
+    with own.open("ab") as file:
+        hold(file.fileno())
+        rows = watched.until(lambda rows: rows["agentwatch", own.stem].standing.state is State.WORKING)
+    row = rows["agentwatch", own.stem]
+    assert row.standing.since_ms is None or abs(row.standing.since_ms - now_ms()) < 300_000
+    assert row.seen_ms is not None
+    assert abs(row.seen_ms - now_ms()) < 300_000
+
+
+def test_nothing_is_published_while_nothing_changes(watched: Watched) -> None:
+    """The mapping stays the same object, so that the list need not compare the rows."""
+    watched.rows()
+    watched.rows(90)
+    before = watched.machine.rows
+    watched.rows(90)
+    assert watched.machine.rows is before
+
+
+def test_an_empty_machine_has_no_rows(tmp_path: Path) -> None:
+    """Folders that are missing are no error."""
+    machine = Machine({"AGENTWATCH_HOME": str(tmp_path / "none")}, tmp_path / "nobody")
+    assert machine.settle(now_ms())
+    assert machine.rows == {}

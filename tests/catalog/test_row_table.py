@@ -1,0 +1,104 @@
+"""The table of rows judges sessions, and replaces the rows that differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agents.found import Found, Metadata
+from agentwatch.agents.reported import Life
+from agentwatch.catalog import repository
+from agentwatch.catalog.catalog import RowTable
+from agentwatch.catalog.row import changed_rows
+from agentwatch.catalog.tracked import Tracked
+from tests.conftest import case
+
+NOW_MS = 1_795_352_400_000
+
+
+def test_the_branch_of_a_folder_is_read_once_for_all_its_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sessions that are judged together have one branch, and the next time the one of then."""
+    head = tmp_path / ".git" / "HEAD"
+    head.parent.mkdir()
+    opened: list[Path] = []
+
+    def first_bytes(path: str, most_bytes: int) -> bytes:
+        opened.append(Path(path))
+        return Path(path).read_bytes()[:most_bytes]
+
+    monkeypatch.setattr(repository, "first_bytes", first_bytes)
+    metadata = Metadata(cwd=str(tmp_path))
+    founds = [Found("claude", f"{number}", tmp_path, 0, 0, metadata=metadata) for number in range(20)]
+    table = RowTable({found.key: Tracked(found) for found in founds}, {})
+    for times, branch in enumerate(("main", "fix"), 1):
+        head.write_text(f"ref: refs/heads/{branch}\n")
+        table.judge({found.key for found in founds}, set(), NOW_MS)
+        assert {row.branch for row in table.rows.values()} == {branch}
+        assert opened == [head] * times
+
+
+def test_a_row_that_stays_equal_stays_the_same_object(tmp_path: Path) -> None:
+    """Only the rows that differ are replaced, so that the list takes only those."""
+    sessions = {
+        each.key: Tracked(each) for each in (Found("claude", f"{n}", tmp_path, 0, 0) for n in range(3))
+    }
+    table = RowTable(sessions, {})
+    table.judge(sessions.keys(), set(), NOW_MS)
+    before = table.rows
+    changed = sessions["claude", "1"]
+    changed.found = changed.found._replace(size=5)
+    table.judge(sessions.keys(), set(), NOW_MS)
+    assert [key for key in sessions if table.rows[key] is not before[key]] == [("claude", "1")]
+
+
+def test_only_the_sessions_of_a_folder_whose_branch_changed_have_moved(tmp_path: Path) -> None:
+    """A session has moved while its row shows another branch than its folder has."""
+    sessions = {}
+    for name in ("a", "b"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        (tmp_path / name / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        each = Tracked(Found("claude", name, tmp_path, 0, 0, metadata=Metadata(cwd=str(tmp_path / name))))
+        each.life = Life.LIVE
+        sessions[each.found.key] = each
+    table, (first, second) = RowTable(sessions, {}), sessions
+    table.judge(sessions.keys(), set(), NOW_MS)
+    assert table.moved(sessions.keys()) == set()
+    head = tmp_path / "a" / ".git" / "HEAD"
+    head.write_text("ref: refs/heads/fix\n")
+    assert table.moved(sessions.keys()) == {first}
+    table.judge({first}, set(), NOW_MS)
+    assert table.moved(sessions.keys()) == set()
+    head.write_text("ref: refs/heads/main\n")
+    assert table.moved(sessions.keys()) == {first}
+    del sessions[second]
+    table.judge({first, second}, set(), NOW_MS)
+    assert table.moved(sessions.keys()) == set()
+    assert table.rows[first].branch == "main"
+
+
+def test_changed_rows_are_those_that_are_new_or_another_object(tmp_path: Path) -> None:
+    """Whether rows were replaced in their places, appended, removed or put in another order."""
+    sessions = {
+        each.key: Tracked(each) for each in (Found("claude", f"{n}", tmp_path, 0, 0) for n in range(5))
+    }
+    table = RowTable(sessions, {})
+    table.judge(sessions.keys(), set(), NOW_MS)
+    rows = list(table.rows.values())
+    new = replace(rows[2], title="new")
+    for name, before, after, changed in (
+        ("equal", rows, rows, []),
+        ("replaced", rows, [*rows[:2], new, *rows[3:]], [new]),
+        ("appended", rows[:3], rows, rows[3:]),
+        ("first", [], rows, rows),
+        ("removed", rows, rows[1:], []),
+        ("removed and appended", rows[:4], rows[1:], rows[4:]),
+        ("another order", rows, rows[::-1], []),
+        ("another order, replaced", rows, [new, *rows[:2], *rows[3:]], [new]),
+    ):
+        with case(name):
+            found = changed_rows({row.key: row for row in before}, {row.key: row for row in after})
+            assert [id(row) for row in found] == [id(row) for row in changed]

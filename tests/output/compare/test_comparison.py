@@ -1,0 +1,197 @@
+"""Two runs of one generated session with known changes: exactly these are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agentwatch.analysis.verdict_history import State
+from agentwatch.output.compare import Aspect, Comparison, Lines, Match, Part, Row, compare
+from agentwatch.session.events import Outcome
+from tests.builders.comparing.runs import Did, Run, compared, edit, read, run_tests, shell, side_at
+from tests.builders.lines import DONE, completed, init, started
+from tests.builders.stories.any_story import STORIES
+from tests.builders.stories.lines import rendered
+from tests.builders.stories.story import Story
+
+A = Run()
+
+
+def found(comparison: Comparison) -> list[Row]:
+    """Return the rows that are not equal."""
+    return [comparison.rows[index] for index in comparison.differences()]
+
+
+def test_a_run_equals_itself(tmp_path: Path) -> None:
+    """Two recordings of the same run have no differences at all."""
+    comparison = compared(tmp_path, A, A)
+    assert found(comparison) == []
+    assert comparison.first_divergence is None
+    assert comparison.a.totals == comparison.b.totals
+    assert comparison.text.is_equal
+
+
+def test_a_run_in_another_checkout_with_other_temporary_files_is_the_same(tmp_path: Path) -> None:
+    """Paths relative to the working directory and levelled temporary paths are equal."""
+    other = replace(A, cwd="/Users/bob/mill-2").changed(4, shell("git diff --stat > /tmp/tmpzz91"))
+    comparison = compared(tmp_path, A, other)
+    assert found(comparison) == []
+    assert [row.path for row in comparison.files] == ["src/mill.py"]
+
+
+def test_a_removed_call_is_only_in_the_first_run(tmp_path: Path) -> None:
+    """The other calls stay side by side."""
+    comparison = compared(tmp_path, A, A.without(1))
+    assert found(comparison) == [Row(Match.ONLY_A, 2, None)]
+    assert comparison.first_divergence == 1
+    assert (comparison.a.totals.calls, comparison.b.totals.calls) == (6, 5)
+
+
+def test_an_added_call_is_only_in_the_second_run(tmp_path: Path) -> None:
+    """An added call is between the calls that surround it in its run."""
+    comparison = compared(tmp_path, A, A.with_call(3, read("README.md")))
+    assert found(comparison) == [Row(Match.ONLY_B, None, 4)]
+    assert comparison.rows[3] == Row(Match.ONLY_B, None, 4)
+
+
+def test_a_call_of_the_same_tool_with_another_target_replaces_the_other(tmp_path: Path) -> None:
+    """Both are shown in one row."""
+    comparison = compared(tmp_path, A, A.changed(1, read("src/race.py")))
+    assert found(comparison) == [Row(Match.REPLACED, 2, 2)]
+
+
+def test_a_call_at_another_place_was_moved(tmp_path: Path) -> None:
+    """It is in one row, where the first of the two runs has it."""
+    other = replace(A, calls=(*A.calls[1:5], A.calls[0], A.calls[5]))
+    comparison = compared(tmp_path, A, other)
+    assert found(comparison) == [Row(Match.MOVED, 1, 5)]
+    assert comparison.rows[0].match is Match.MOVED
+
+
+def test_another_outcome_is_found_with_exit_code_and_verdict(tmp_path: Path) -> None:
+    """The row says in what the calls differ, and it is where the runs part."""
+    comparison = compared(tmp_path, A, A.changed(5, run_tests(failed=3)))
+    aspects = (Aspect.EXIT_CODE, Aspect.VERDICT)
+    (row,) = found(comparison)
+    assert (row.match, row.a, row.b) == (Match.EQUAL, 6, 6)
+    assert set(aspects) <= set(row.aspects) <= {*aspects, Aspect.OUTCOME}
+    assert comparison.first_divergence == 5
+    assert (comparison.a.totals.tests, comparison.b.totals.tests) == (State.GREEN, State.RED)
+
+
+def test_a_call_that_failed_has_another_outcome(tmp_path: Path) -> None:
+    """A rejected call differs from one that succeeded."""
+    rejected = replace(A.calls[0], answer={"rejected": {"reason": "no"}})
+    (row,) = found(compared(tmp_path, A, A.changed(0, rejected)))
+    assert row.aspects == (Aspect.OUTCOME,)
+
+
+@pytest.mark.parametrize(
+    ("took_ms", "aspects"), [(1900, ()), (1999, ()), (2100, (Aspect.DURATION,)), (40, ())]
+)
+def test_a_call_is_slower_if_it_takes_twice_the_time_and_a_second(
+    tmp_path: Path, took_ms: int, aspects: tuple[Aspect, ...]
+) -> None:
+    """Less than that is noise. A slower call is a difference, but the runs do not part there."""
+    one = A.changed(0, replace(A.calls[0], took_ms=1000))
+    comparison = compared(tmp_path, one, A.changed(0, replace(A.calls[0], took_ms=took_ms)))
+    assert [row.aspects for row in found(comparison)] == ([aspects] if aspects else [])
+    assert comparison.first_divergence is None
+
+
+def test_a_short_call_is_not_slower_whatever_its_factor(tmp_path: Path) -> None:
+    """5 ms against 900 ms is 180 times as long, and less than a second."""
+    fast, slow = (A.changed(0, replace(A.calls[0], took_ms=ms)) for ms in (5, 900))
+    assert found(compared(tmp_path, fast, slow)) == []
+
+
+def test_other_changed_lines_are_found(tmp_path: Path) -> None:
+    """They are in the row of the edit, in the files and in the totals."""
+    comparison = compared(tmp_path, A, A.changed(3, edit("src/mill.py", added=9)))
+    assert [row.aspects for row in found(comparison)] == [(Aspect.LINES,)]
+    (file,) = comparison.files
+    assert (file.path, file.a, file.b) == ("src/mill.py", Lines(4, 2), Lines(9, 2))
+    assert (comparison.a.totals.lines_added, comparison.b.totals.lines_added) == (4, 9)
+
+
+def test_tokens_are_compared_and_unknown_ones_stay_unknown(tmp_path: Path) -> None:
+    """A run whose agent gives no tokens and no cost has none, not 0."""
+    comparison = compared(tmp_path, A, replace(A, usage=None))
+    assert comparison.a.totals.output == 200
+    assert comparison.b.totals.output is None
+    assert comparison.a.totals.cost_usd is None
+    assert found(comparison) == []
+
+
+def test_the_final_texts_are_compared_by_word(tmp_path: Path) -> None:
+    """The words of only one text are beside those of the other."""
+    comparison = compared(tmp_path, A, replace(A, text="Mended: the race turns again."))
+    pieces = [(piece.part, piece.text) for piece in comparison.text.pieces if piece.part is not Part.BOTH]
+    assert pieces == [(Part.ONLY_A, "wheel "), (Part.ONLY_B, "race ")]
+
+
+def test_the_last_verdict_of_each_command_is_compared(tmp_path: Path) -> None:
+    """An earlier red run of the same command does not count."""
+    comparison = compared(tmp_path, A, A.changed(5, run_tests(failed=3)))
+    (row,) = comparison.commands
+    assert row.a is not None
+    assert row.b is not None
+    assert (row.command, row.a.state, row.b.state) == ("pytest -q", State.GREEN, State.RED)
+
+
+def test_a_call_that_only_one_recording_knows_the_outcome_of_is_no_difference(tmp_path: Path) -> None:
+    """What a recording does not say differs from nothing."""
+    unknown = replace(A.calls[0], answer={})
+    comparison = compared(tmp_path, A, A.changed(0, unknown))
+    assert comparison.b.session.calls[0].outcome is Outcome.RETURNED
+    assert found(comparison) == []
+
+
+def test_a_long_call_is_slower_only_if_it_takes_twice_the_time(tmp_path: Path) -> None:
+    """19 s against 10 s are nine seconds more, and not twice as long."""
+    one, other = (A.changed(0, replace(A.calls[0], took_ms=ms)) for ms in (10_000, 19_000))
+    assert found(compared(tmp_path, one, other)) == []
+
+
+def test_impossible_counts_are_unknown(tmp_path: Path) -> None:
+    """A hostile recording cannot make the sums too large for JSON, or negative."""
+    hostile = {"inputTokens": 10**15, "outputTokens": -3, "cacheReadTokens": 7, "cacheWriteTokens": 0}
+    totals = compared(tmp_path, A, replace(A, usage=hostile)).b.totals
+    assert (totals.input, totals.cached, totals.output) == (None, 7, None)
+
+
+def test_a_recording_without_times_has_no_duration(tmp_path: Path) -> None:
+    """An unknown duration is not 0."""
+    path = tmp_path / "untimed.ndjson"
+    path.write_bytes(init() + started("read", path="a") + completed("read", result=DONE, path="a"))
+    assert side_at(path).totals.duration_ms is None
+
+
+@pytest.mark.system
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(story=STORIES)
+def test_any_session_equals_itself(tmp_path: Path, story: Story) -> None:
+    """Comparing a session with itself yields no differences, whatever it contains."""
+    path = tmp_path / "any.ndjson"
+    path.write_bytes(rendered(story, is_partial=False)[0])
+    comparison = compare(side_at(path), side_at(path))
+    assert all(row.is_equal and row.a == row.b for row in comparison.rows)
+    assert comparison.text.is_equal
+    assert comparison.first_divergence is None
+
+
+@given(st.lists(st.tuples(st.sampled_from("rse"), st.integers(0, 3)), max_size=12), st.data())
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_each_call_is_in_one_row(tmp_path: Path, made: list[tuple[str, int]], data: st.DataObject) -> None:
+    """Whatever was removed, added and moved: no call is lost, and none is shown twice."""
+    makers: dict[str, Callable[[str], Did]] = {"r": read, "s": shell, "e": edit}
+    calls: list[Did] = [makers[kind](f"{'abcd'[number]}.py") for kind, number in made]
+    other = data.draw(st.permutations(calls))[: data.draw(st.integers(0, len(calls)))]
+    comparison = compared(tmp_path, replace(A, calls=tuple(calls)), replace(A, calls=tuple(other)))
+    assert sorted(row.a for row in comparison.rows if row.a is not None) == [*range(1, len(calls) + 1)]
+    assert sorted(row.b for row in comparison.rows if row.b is not None) == [*range(1, len(other) + 1)]

@@ -1,0 +1,264 @@
+"""The page of a session: whole for every recording, inert, and with a policy that allows only itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.analysis.moments import Asked, CallEnd, Share
+from agentwatch.output.export.exported import Wanted
+from agentwatch.output.export.exporters import Choices
+from agentwatch.output.export.html.content import texts
+from agentwatch.output.export.html.page import EXPORTER
+from agentwatch.text.safe import safe_text
+from tests.builders.captures import Captures
+from tests.builders.exports.opened import RAW, WHOLE, every_recording, opened, written
+from tests.builders.lines import DONE, completed, final, init, result, segment, started, thought, user
+from tests.builders.payloads import PAYLOADS
+from tests.conftest import RECORDINGS, Saver, case
+from tests.output.export.html.parsed import Page, check_inert, check_nodes
+
+DEMO = RECORDINGS / "demo.ndjson"
+MARKUP = (
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "]]><img src=x onerror=alert(1)>",
+    "\"><svg onload=alert(1) x='",
+    "</style></noscript></title><iframe src=//evil.example>",
+    "&lt;b&gt; &#60;script&#62;",
+    "\u2028\u2029 ${alert(1)} `x`",
+    "[a](javascript:alert(1)) ![b](https://evil.example/p.png) <https://ok.example/?a=\"'<>>",
+    "[c](data:text/html,x) [d](vbscript:x) [e](file:///etc/passwd) [f](https://evil.example/\"onclick='x')",
+    "half \ud83d a pair \udc00",
+)
+"""Texts that try to leave the element, the script or the attribute that they are written into."""
+
+
+def page_of(path: Path, wanted: Wanted = WHOLE) -> Page:
+    """Return the page of a recording."""
+    return Page(written(EXPORTER, path, wanted))
+
+
+def run_with(text: str) -> tuple[bytes, ...]:
+    """Return a run with a text in every field that the page shows."""
+    return (
+        init(cwd=f"/home/{text}", model=text),
+        user(text),
+        thought(text),
+        segment(f"{text}\n\n- {text}\n\n| {text} |\n|---|\n\n```{text}\n{text}\n```"),
+        started("shell", "a", command=text),
+        completed("shell", "a", {"success": {"stdout": text, "stderr": text, "exitCode": 0}}, command=text),
+        started("edit", "b", path=text),
+        completed("edit", "b", {"success": {"diffString": f"-{text}\n+{text}", "path": text}}, path=text),
+        started("mcp", "c", name=text, args={text: [text]}),
+        completed("mcp", "c", {"error": {"error": text}}, name=text, args={text: text}),
+        started(f"odd{text}", "d", any=text),
+        final(text),
+        result(text),
+    )
+
+
+@pytest.mark.slow
+def test_every_recording_is_a_page(captures: Captures) -> None:
+    """Each call and each text of each agent is a row, in order; contents are nodes, and the page is inert."""
+    for path in every_recording(captures):
+        with case(path), opened(path, RAW) as session:
+            transcript = session.session.transcript
+            expected = [(str(entry.kind), entry.call and entry.call.number) for entry in transcript]
+            page = Page(b"".join(EXPORTER.write(session, Choices())))
+            rows = page.rows()
+            assert [(row["k"], row.get("n")) for row in rows] == expected
+            check_inert(page)
+            chunks = page.chunks()
+            for row in rows:
+                if "c" in row:
+                    check_nodes(chunks[row["c"]][row["s"]])
+
+
+def test_the_same_session_gives_the_same_bytes() -> None:
+    """A page depends on nothing but its recording."""
+    assert written(EXPORTER, DEMO) == written(EXPORTER, DEMO)
+
+
+def test_the_policy_is_first_and_allows_only_the_page_itself() -> None:
+    """The policy names the hashes of the script and of the stylesheet, which are the bytes in the page."""
+    page = page_of(DEMO)
+    head = [element for element in page.elements if element.tag not in {"html", "head"}]
+    assert head[0].attributes["http-equiv"] == "Content-Security-Policy"
+    policy = dict(part.split(" ", 1) for part in (head[0].attributes["content"] or "").split("; "))
+
+    def hash_of(text: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": hash_of(page.script),
+        "style-src": hash_of(page.style),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
+@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.system)])
+def test_no_text_leaves_its_place(recording: Saver, step: int) -> None:
+    """A hostile text in any field adds no element, no attribute and no script, and no control character."""
+    harmless = Page(written(EXPORTER, recording(*run_with("harmless")), RAW))
+    for text in (*MARKUP, *[*PAYLOADS.values()][::step]):
+        with case(ascii(text)):
+            data = written(EXPORTER, recording(*run_with(text)), RAW)
+            page = Page(data)
+            check_inert(page)
+            assert [element for element, _ in page.raw] == [element for element, _ in harmless.raw]
+            assert page.script == harmless.script
+            shown = data.decode()
+            assert shown == safe_text(shown)
+            for row in page.rows():
+                check_nodes(page.content(row))
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """Save the demo as a session of more than 2 MB, by blanks in its first line."""
+    path = tmp_path / "large.ndjson"
+    path.write_bytes(DEMO.read_bytes().replace(b"\n", b" " * 2_000_000 + b"\n", 1))
+    return path
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_the_contents_are_the_same_whether_they_are_compressed_or_not(large: Path, *, is_large: bool) -> None:
+    """The page of a large session has its contents compressed; the script reads the same lines."""
+    page = page_of(large if is_large else DEMO)
+    types = {element.attributes.get("type") for element, _ in page.raw if element.attributes.get("id")}
+    assert types == {"text/plain" if is_large else "application/x-ndjson"}
+    joined = "".join(texts(node for row in page.rows() for node in page.content(row)))
+    assert "assert 0.4 == 0.6" in joined
+    assert "from datetime import datetime, timedelta" in joined
+
+
+def visible(page: Page) -> str:
+    """Return the text of a page on one line."""
+    return re.sub(r"\s+", " ", page.text)
+
+
+def test_without_scripts_a_small_session_is_whole() -> None:
+    """The header, the table of calls and the whole transcript are in the markup, with links to each call."""
+    page = page_of(DEMO)
+    shown = visible(page)
+    assert "✓ succeeded 1:10" in shown
+    assert "14 calls✗ 1 failed⊘ 1 rejected" in shown
+    assert "assert 0.4 == 0.6" in shown
+    targets = {element.attributes.get("href") for element in page.elements if element.tag == "a"}
+    places = {element.attributes.get("id") for element in page.elements if element.tag == "details"}
+    assert {f"#{number}" for number in range(1, 15)} <= targets
+    assert {str(number) for number in range(1, 15)} <= places
+
+
+def test_without_scripts_a_large_session_has_its_table_and_its_answer(large: Path) -> None:
+    """The contents of calls are left out of the markup of a large session, its final answer is not."""
+    shown = visible(page_of(large))
+    assert "assert 0.4 == 0.6" not in shown
+    assert "#13✓ succeededshellpytest -q17 passed7.0 s" in shown
+    assert "Final answer" in shown
+    assert "not only those before" in shown or "low water" in shown
+
+
+def test_a_page_says_what_was_masked() -> None:
+    """A redacted page names the report, a raw one says that nothing is redacted."""
+    with opened(DEMO) as session:
+        assert session.report is not None
+        words = session.report.words()
+    assert f"redacted: {words}" in visible(page_of(DEMO))
+    assert "not redacted" in visible(page_of(DEMO, RAW))
+
+
+def test_a_part_says_that_it_is_one() -> None:
+    """The header names the times of a part and the words of a filter; calls keep their numbers."""
+    wanted = Wanted(Asked(CallEnd(5), CallEnd(9)), "shell")
+    page = page_of(DEMO, wanted)
+    assert [row["n"] for row in page.rows()] == [6]
+    assert "a part: from 09:14:" in visible(page)
+    assert "only calls that match “shell”" in visible(page)
+    assert "1 call✗ 1 failed" in visible(page)
+
+
+def test_a_call_that_runs_is_running(recording: Saver) -> None:
+    """A part that ends before the end of a call shows the call and the session as running."""
+    call = started("shell", "a", command="sleep 9")
+    path = recording(init(), user(), call, segment("x" * 2000), completed("shell", "a", DONE), result())
+    page = page_of(path, Wanted(Asked(None, Share(50_000)), is_raw=True))
+    (row,) = [row for row in page.rows() if row["k"] == "call"]
+    assert row["o"] == "running"
+    assert "◐ running" in visible(page)
+    assert "a part: from the start until" in visible(page)
+
+
+def test_the_times_are_relative_to_the_start() -> None:
+    """A row has the milliseconds since the first line at which it began and ended."""
+    page = page_of(DEMO)
+    (meta,) = page.data("meta")
+    calls = [row for row in page.rows() if row["k"] == "call"]
+    assert isinstance(meta["first"], int)
+    assert all(0 <= call["b"] <= call["e"] < 71_000 for call in calls)
+
+
+def test_progress_is_reported(recording: Saver) -> None:
+    """The bytes of the recording that are exported grow up to its size."""
+    calls = (started("shell", f"c{number}", command="c") for number in range(50))
+    lines = (init(), user(), *calls, result())
+    seen: list[tuple[int, int]] = []
+    with opened(recording(*lines), RAW) as session:
+        for _ in EXPORTER.write(session, Choices(progress=lambda done, total: seen.append((done, total)))):
+            pass
+        size = session.timeline.size
+    assert len(seen) >= 50
+    assert seen == sorted(seen)
+    assert {total for _, total in seen} == {size}
+
+
+def test_a_page_is_written_in_pieces(recording: Saver) -> None:
+    """The largest piece of a large session is a chunk: the page is never whole in memory."""
+    noise = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(4000)]
+
+    def calls() -> Iterable[bytes]:
+        for number in range(40):
+            text = "\n".join(noise[number * 50 :][:2000])
+            yield started("shell", f"c{number}", command=f"run {number}")
+            done = {"success": {"stdout": text, "exitCode": 0}}
+            yield completed("shell", f"c{number}", done, command=f"run {number}")
+
+    with opened(recording(init(), user(), *calls(), result()), RAW) as session:
+        sizes = [len(piece) for piece in EXPORTER.write(session, Choices())]
+    assert sum(sizes) > 2_000_000
+    assert max(sizes) < 1_500_000
+
+
+def test_a_long_output_is_cut_in_its_middle(recording: Saver) -> None:
+    """The head and the tail of a long output are in the page, with the number of characters between them."""
+    output = "first\n" + "x" * 99 + "\n"
+    output = output + ("y" * 99 + "\n") * 9_999 + "last"
+    done: dict[str, Any] = {"success": {"stdout": output, "exitCode": 0}}
+    path = recording(init(), user(), started("shell", "a", command="c"), completed("shell", "a", done))
+    page = page_of(path, RAW)
+    (call,) = [row for row in page.rows() if row["k"] == "call"]
+    shown = list(texts(page.content(call)))
+    (words,) = [text for text in shown if text.endswith("characters left out …")]
+    left_out = int(words.split()[1].replace(",", ""))
+    head = next(text for text in shown if text.startswith("first"))
+    tail = next(text for text in shown if text.endswith("last"))
+    assert len(head) + left_out + len(tail) == len(output)
+    assert len(head) + len(tail) <= 1 << 18
+
+
+def test_the_name_of_a_file_may_have_any_bytes(tmp_path: Path) -> None:
+    """A recording whose name is no text is exported."""
+    path = tmp_path / b"odd\xff<b>.ndjson".decode("utf-8", "surrogateescape")
+    path.write_bytes(json.dumps({"type": "system"}).encode() + b"\n" + DEMO.read_bytes())
+    check_inert(page_of(path, RAW))

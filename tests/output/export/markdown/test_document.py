@@ -1,0 +1,192 @@
+"""The Markdown of a session: what it contains, in which order, and within which size."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentwatch.analysis.moments import Asked, CallEnd
+from agentwatch.base.faults import Fault
+from agentwatch.output.export.exported import Wanted
+from agentwatch.output.export.exporters import Choices
+from agentwatch.output.export.markdown import EXPORTER
+from agentwatch.session import Kind
+from tests.builders.captures import Captures
+from tests.builders.claude_lines import written as lines_written
+from tests.builders.exports.opened import RAW, every_recording, opened, written
+from tests.builders.lines import completed, final, init, result, started, user
+from tests.builders.on_disk import cursor_transcript as cursor
+from tests.conftest import RECORDINGS, Saver, case
+from tests.output.export.markdown.parsed import assert_balanced, folds, html_of, tokens
+
+DEMO = RECORDINGS / "demo.ndjson"
+LEAST = 1000
+"""More bytes than the head of that recording takes."""
+NUMBER = re.compile(r"<b>#&#8203;(\d+)</b>")
+LEFT_OUT = re.compile(r"limited to ([\d,]+) bytes: (\d+) calls? and (\d+) texts? are left out\.\*\n\n$")
+
+
+def document(path: Path, wanted: Wanted = RAW, most: int | None = None) -> str:
+    """Return the document of a recording."""
+    return written(EXPORTER, path, wanted, Choices(max_bytes=most)).decode()
+
+
+def numbers(text: str) -> list[int]:
+    """Return the numbers of the calls whose bodies are in a document."""
+    return [int(found[1]) for summary in assert_balanced(text) if (found := NUMBER.search(summary))]
+
+
+@pytest.mark.slow
+def test_every_recording_is_a_document(captures: Captures) -> None:
+    """Each call of each agent has one fold, in order, and no text of the agent is HTML of the page."""
+    for path in every_recording(captures):
+        with case(path), opened(path, RAW) as session:
+            transcript = session.session.transcript
+            expected = [entry.call.number for entry in transcript if entry.call is not None]
+            thoughts = sum(entry.kind is Kind.REASONING for entry in transcript)
+            text = b"".join(EXPORTER.write(session, Choices())).decode()
+            assert numbers(text) == expected
+            assert len(folds(text)) == 2 * (len(expected) + thoughts)
+            assert set(html_of(text)) - set(folds(text)) <= {"<code>", "</code>"}
+
+
+def test_an_equal_call_is_no_result(recording: Saver) -> None:
+    """Cursor's own file has no results: the next message ends a call, and may have the same arguments."""
+    twice = cursor.called(cursor.call("Write", path="a", contents="only once"))
+    text = document(recording(lines_written(cursor.user("Go"), twice, twice)))
+    assert text.count("only once") == 2
+
+
+def test_a_document_begins_with_the_outcome_and_the_facts() -> None:
+    """The heading says how the session ended; a table has the agent, the model, the time and the calls."""
+    text = document(DEMO, Wanted())
+    assert text.startswith("## succeeded in 1:10 · 14 calls, 1 failed, 1 rejected\n\n| | |\n|---|---|\n")
+    assert "| agent | cursor · Sonnet 5 200K High |\n" in text
+    assert "| duration | 1:10 |\n" in text
+    assert "| secrets | masked 27 personal values (27 home folder) |\n" in text
+    headings = [token.content for token in tokens(text) if token.type == "inline" and token.level == 1]
+    order = ["Prompt", "Final answer", "Calls that did not succeed"]
+    assert [words for words in headings if words in order] == order
+
+
+def test_an_export_that_is_not_redacted_says_so() -> None:
+    """With `--raw`, the table says that nothing was redacted."""
+    assert "| secrets | not redacted |\n" in document(DEMO)
+
+
+def test_a_call_has_its_outcome_and_its_bodies() -> None:
+    """A failed call is open, with what the command printed; an edit has its diff."""
+    text = document(DEMO)
+    calls = re.split("(?=<details)", text)
+    failed = next(call for call in calls if "<b>#&#8203;6</b>" in call)
+    assert failed.startswith(
+        "<details open>\n<summary>✗ <b>#&#8203;6</b> Ran terminal command pytest -q (failed: exit 1)"
+        " · failed · 8.6 s</summary>\n"
+    )
+    assert "\nresult: stdout\n\n```text\n...F....." in failed
+    edited = next(call for call in calls if "<b>#&#8203;8</b>" in call)
+    assert edited.startswith("<details>\n")
+    assert "\nresult: diff\n\n```diff\n--- a/" in edited
+
+
+def test_the_final_answer_is_not_repeated() -> None:
+    """The prompt and the final answer stand first, and only there."""
+    text = document(DEMO)
+    assert text.count("and I can't see why. Find the cause") == 1
+    assert text.count("## Mended: 17 tests pass") == 1
+
+
+def test_an_error_of_the_run_is_shown() -> None:
+    """The result of a run that failed is part of its end, as it is no text of the agent."""
+    reason = "The request was refused: the monthly allowance of this account is used up."
+    text = document(RECORDINGS / "failed-run.ndjson")
+    assert text.startswith(f"## failed: {reason} · 1 call\n")
+    assert f"\n**failed** in 7.5 s\n\n{reason}\n" in text
+
+
+def test_a_part_says_which_part_it_is() -> None:
+    """Calls that were open in a part keep their numbers, and the table names its limits and its words."""
+    text = document(DEMO, Wanted(Asked(CallEnd(5), CallEnd(8)), is_raw=True))
+    assert numbers(text) == [3, 6, 7, 8]  # 3 ended after 5
+    assert re.search(r"\| part \| from 2026-11-0\d [\d:]+, until 2026-11-0\d [\d:]+, 4 calls \|\n", text)
+    text = document(DEMO, Wanted(words="pytest", is_raw=True))
+    assert numbers(text) == [6, 13]
+    assert "| part | only pytest, 2 calls |\n" in text
+    assert "### Prompt" not in text
+
+
+@pytest.mark.slow
+@given(st.integers(1, 60_000))
+@settings(deadline=None, max_examples=60)
+def test_a_size_is_never_exceeded(most: int) -> None:
+    """A document of at most N bytes ends after a call, and says how many calls and texts are left out."""
+    data = b""
+    with suppress(Fault):
+        data = written(EXPORTER, DEMO, RAW, Choices(max_bytes=most))
+    if most >= LEAST:
+        assert data
+    if not data:
+        return
+    assert len(data) <= most
+    text = data.decode()
+    kept = numbers(text)
+    found = LEFT_OUT.search(text)
+    assert kept == list(range(1, len(kept) + 1))
+    if len(kept) < 14:
+        assert found
+        assert found[1] == f"{most:,}"
+        assert int(found[2]) == 14 - len(kept)
+
+
+def test_the_size_that_the_head_needs_is_named() -> None:
+    """With the number of bytes that the error names, the document can be written."""
+    with pytest.raises(Fault, match="--max-bytes") as raised:
+        document(DEMO, most=100)
+    most = int(re.findall(r"\d+", str(raised.value))[0])
+    assert len(document(DEMO, most=most).encode()) <= most
+    with pytest.raises(Fault):
+        document(DEMO, most=most - 1)
+
+
+def test_a_long_prompt_leaves_room_for_calls(recording: Saver) -> None:
+    """With a limit, a long prompt and a long answer are cut, so that calls follow them."""
+    long = "\n".join(f"line {number} of it" for number in range(2000))
+    path = recording(
+        *(init(), user(long), started("shell", command="make"), completed("shell", result={"success": {}})),
+        *(final(long), result(long)),
+    )
+    text = document(path, most=8000)
+    assert numbers(text) == [1]
+    assert text.count("lines left out") == 2
+    assert not LEFT_OUT.search(text)
+
+
+def test_halves_of_surrogate_pairs_are_written(recording: Saver) -> None:
+    """A text that no encoding can write is shown with a sign in its place, in every field."""
+    bad = "x\ud800y"
+    lines = (
+        init(cwd=f"/{bad}", model=bad),
+        user(bad),
+        started("shell", command=bad),
+        completed("shell", result={"failure": {"exitCode": 1, "stdout": bad, "stderr": bad}}, command=bad),
+        final(bad),
+        result(bad),
+    )
+    text = document(
+        recording(*(line.replace("\ud800".encode(errors="surrogatepass"), b"\\ud800") for line in lines))
+    )
+    assert text.count("x\ufffdy") == 8
+    assert text.count("\ufffd") == 8
+
+
+def test_progress_is_reported() -> None:
+    """The writer reports how much of the recording it has exported."""
+    seen: list[tuple[int, int]] = []
+    written(EXPORTER, DEMO, RAW, Choices(progress=lambda done, total: seen.append((done, total))))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert {total for _, total in seen} == {DEMO.stat().st_size}

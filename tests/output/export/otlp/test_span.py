@@ -1,0 +1,61 @@
+"""Spans are made so that every backend can take them, and sent in groups of a bounded size."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.output.export.otlp.spans import Span, attributes, batches, name_of
+from tests.conftest import case
+
+
+def span(text: str = "") -> Span:
+    """Return a span with a text as its only attribute."""
+    return Span(
+        trace_id=1, span_id=1, parent_id=None, name="x", start_ns=1, end_ns=1, attributes={"text": text}
+    )
+
+
+VALUES: list[tuple[str | float | None, object]] = [
+    ("a\0\ud800", {"x": "a␀\ufffd"}),
+    ("", {"x": ""}),
+    (0, {"x": 0}),
+    (False, {"x": False}),
+    (1.5, {"x": 1.5}),
+    ((1 << 63) - 1, {"x": (1 << 63) - 1}),
+    (1 << 63, {}),
+    (-(1 << 70), {}),
+    (None, {}),
+]
+
+
+def test_an_attribute_is_one_that_every_backend_can_store() -> None:
+    """Texts are Unicode without NUL, numbers have 64 bits, and what is unknown is left out."""
+    for value, known in VALUES:
+        with case(value):
+            assert attributes({"x": value}) == known
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([], []),
+        ([10] * 512, [512]),
+        ([10] * 1025, [512, 512, 1]),
+        ([300_000] * 7, [3, 3, 1]),
+        ([2_000_000, 10, 2_000_000], [1, 1, 1]),
+    ],
+)
+def test_a_batch_has_512_spans_or_a_megabyte(sizes: list[int], expected: list[int]) -> None:
+    """Whichever comes first ends a batch; a span that is larger than a megabyte is sent alone."""
+    assert [len(batch) for batch in batches(span("a" * size) for size in sizes)] == expected
+
+
+def test_the_size_of_a_span_is_in_bytes() -> None:
+    """A text counts as many bytes as its UTF-8."""
+    assert span("\U0001f600" * 1000).size() - span().size() == 4000
+
+
+def test_a_name_is_one_short_line() -> None:
+    """The name of a tool is foreign: it cannot be longer than 200 columns, nor have two lines."""
+    assert name_of("execute_tool", "a\nb", "") == "execute_tool a␊b"
+    assert len(name_of("execute_tool", "a" * 1000)) == 200

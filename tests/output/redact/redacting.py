@@ -1,0 +1,37 @@
+"""Redacts recordings in memory, and reads them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from agentwatch.output.redact.recording import Complete, Redacted, redacted
+from agentwatch.output.redact.writing import Report
+from agentwatch.recording import ArrivalTimes, LineReader, nameless_file, open_saved
+
+
+def reader_of(data: bytes) -> LineReader:
+    """Return a reader of a recording."""
+    fd = nameless_file()
+    os.write(fd, data)
+    return LineReader(fd, Complete(len(data)), ArrivalTimes())
+
+
+def bytes_of(copy: Redacted) -> bytes:
+    """Return the bytes of a redacted recording."""
+    return os.pread(copy.reader.fd, copy.reader.growth.size(), 0)
+
+
+def redacted_bytes(data: bytes) -> tuple[bytes, Report]:
+    """Return a recording without its secrets, and what was masked."""
+    reader = reader_of(data)
+    copy = redacted(reader)
+    written = bytes_of(copy)
+    os.close(reader.fd)
+    os.close(copy.reader.fd)
+    return written, copy.report
+
+
+def redacted_file(path: Path) -> bytes:
+    """Return a saved recording without its secrets."""
+    return bytes_of(redacted(open_saved(path)))

@@ -1,0 +1,125 @@
+"""A value is a secret after a label of one, unless it is a word, a placeholder or code."""
+
+from __future__ import annotations
+
+from agentwatch.output.redact.secrets import find
+from tests.conftest import case
+
+PASSWORD, TOKEN = "hunter" + "2x9", "a8Kd7fQ6a9s8Zf7as9L8"
+
+
+def found_in(text: str) -> list[str]:
+    """Return the secrets of a text."""
+    return [text[each.start : each.end] for each in find(text)]
+
+
+PASSWORDS: list[str] = [
+    *("DB_PASSWORD={}", "export PASSWORD='{}'", "password: {}", '"password": "{}"', "dbPassword = '{}';"),
+    *("password: str = '{}'", 'var password string = "{}"', "PASSWORD := {}", "<password>{}</password>"),
+    *(
+        '<add key="Password" value="{}" />',
+        'setPassword("{}")',
+        "define('DB_PASS', '{}');",
+        "--password {}",
+    ),
+    *("  - name: DB_PASSWORD\n    value: {}", "Server=db;Password={};Encrypt=yes", "**Password:** {}"),
+    *('{{\\"password\\": \\"{}\\"}}', "password\x1b[0m: \x1b[33m{}\x1b[0m", "sslpassword={}", "pwd={}"),
+    *(
+        "url?user=a&password={}&x=1",
+        "login ada\nmachine h login ada password {}",
+        'String password = "{}";',
+    ),
+]
+
+
+def test_a_password_is_found() -> None:
+    """The value of a password is found in the syntax of shells, languages and formats, without its quotes."""
+    for text in PASSWORDS:
+        with case(text):
+            assert found_in(text.format(PASSWORD)) == [PASSWORD]
+
+
+TOKENS: list[str] = [
+    *("API_TOKEN={}", '"accessToken": "{}"', "client_secret: {}", "--api-key {}", "x-api-key: {}"),
+    *("?token={}&page=2", 'config.token "{}"', 'put("apiKey", "{}")', 'os.environ["TOKEN"] = "{}"'),
+    *(
+        'token || "{}"',
+        "secretKey => '{}'",
+        "<apiKey>{}</apiKey>",
+        "| token | `{}` |",
+        "Token:\n\n    {}\n",
+    ),
+    *("<key>apiKey</key>\n<string>{}</string>", "cloudflare: {}", 'Deepgram("{}")', "my token is {}"),
+]
+
+
+def test_a_token_is_found() -> None:
+    """A generated value is found after the label of a token, or after the name of a vendor."""
+    for text in TOKENS:
+        with case(text):
+            assert found_in(text.format(TOKEN)) == [TOKEN]
+
+
+WORDS: list[str] = [
+    *(
+        "required",
+        "changeme",
+        "<your-password>",
+        "${PASSWORD}",
+        "$PASSWORD",
+        "{{ password }}",
+        "********",
+    ),
+    *("process.env.PASSWORD", 'os.environ["PASSWORD"]', "getpass.getpass()", "self.password", "xxxxxxxx"),
+    *(
+        "string",
+        "None",
+        "user.password2",
+        "./secrets/db1.txt",
+        "ENC[placeholder]",
+        "[secret:password 3f9a]",
+    ),
+    *("%PASSWORD%", "%(password)s", "#{password}", "YOUR_PASSWORD_1", "example-password-1", "sha256"),
+]
+
+
+def test_a_word_a_placeholder_and_code_stay() -> None:
+    """What stands for a password, or names one, is no password."""
+    for value in WORDS:
+        with case(value):
+            for text in (
+                f"password={value}",
+                f"password: {value}\n",
+                f'password = "{value}"',
+                f"--password {value}",
+            ):
+                if '"' not in value or '"' not in text.replace(value, ""):
+                    assert found_in(text) == []
+
+
+OTHER_LABELS: list[str] = [
+    *(
+        "cache_key: {}",
+        "token_type = '{}'",
+        "primaryKey={}",
+        "key_id: {}",
+        "publicKeyToken={}",
+        "password_hash: {}",
+    ),
+    *(
+        "sha512-{}",
+        "monkey = '{}'",
+        "tokenizer: {}",
+        "author: {}",
+        "token_count={}",
+        "passed: {}",
+        "git log {}",
+    ),
+]
+
+
+def test_a_generated_value_after_another_label_stays() -> None:
+    """Hashes and ids after labels that only look like those of secrets are no secrets."""
+    for text in OTHER_LABELS:
+        with case(text):
+            assert found_in(text.format(TOKEN)) == []

@@ -1,0 +1,78 @@
+"""A percent escape belongs to the value that it is in, and ends one only if its character would."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from urllib.parse import quote
+
+from agentwatch.output.redact.secrets import find
+from tests.builders.redaction.templates import planted
+from tests.conftest import case
+from tests.output.redact.redacting import redacted_bytes
+
+VALUES: list[str] = [
+    "https://a.blob.core.windows.net/c?sv=1&sig=«<an:9>%2F<an:12>%2B<an:20>%3D»&se=2026",
+    "https://a.blob.core.windows.net/c?sig=«%2F<an:42>%3D»&se=2026",
+    "https%3A%2F%2Fh%2Fc%3Fsv%3D1%26sig%3D«<an:9>%252F<an:33>%253D»%26se%3D2026",
+    "Authorization: Bearer «<an:9>%2F<an:28>%3D%3D»",
+    "Authorization%3A%20Bearer%20«<an:36>»%22%2C%22a%22",
+    "connect.sid=s%3A«<url:32>.<an:9>%2F<an:20>%2B<an:12>»",
+    "https://h/x?access_token=«<an:9>%2F<an:12>%3D»&x=1",
+    "https://h/x?access_token=«<an:9>%26<an:12>%20<an:3>»&x=1",
+    "postgres://bob:«<an:4>%2F<an:6>»@db:5432/x",
+    "amqp://bob:«<an:4>%40<an:2>%3A<an:2>%23<an:2>%20y»@db:5432/x",
+    "redis://:«<an:2>%26<an:2>%22<an:3>»@h:6379",
+    "https://h/?password=«<an:6>%262x9%3Dq»&u=1",
+    "https://h/?next=%2Flogin%3Fpassword%3D«<an:6>2x9»%26u%3D1",
+    "%7B%22password%22%3A%22«<an:6>2x9»%22%7D",
+    "https://ci:«glpat%2D<url:20>»@gitlab.com/x",
+    "https%3A%2F%2F«ghp_<an:36>»%40github.com%2F",
+    "client_secret=«<an:9>%2B<an:12>%3D»&grant_type=x",
+    "SharedAccessKey=«<an:9>%2F<an:30>%3D»;EntityPath=x",
+    "curl -u bob:«p%2F<an:4>9w%3Ard» https://h",
+    "https://hooks.slack.com%2Fservices%2F«T<up:8>%2FB<up:8>%2F<an:24>»",
+    "api_key%3D«<an:20>»",
+]
+
+
+def test_an_escape_is_a_part_of_the_value() -> None:
+    """A value with escapes is found whole, whether the address around it is escaped or not."""
+    for template in VALUES:
+        for seed in range(5):
+            made = planted(template, Random(seed))
+            with case(made.text):
+                found = [(each.start, each.end) for each in find(made.text)]
+                assert (made.start, made.end) in found
+
+
+def test_an_escaped_template_is_not_a_secret() -> None:
+    """What stands for a password does so with escapes, too."""
+    for value in ("{{ password }}", "${PASSWORD}", "<your-password>"):
+        with case(value):
+            assert find(f"https://h/?password={quote(value, safe='')}&u=1") == []
+
+
+def test_a_value_is_masked_with_escapes_and_without() -> None:
+    """A value that was found with escapes is masked without them, and the other way round."""
+    secret = "a8Kd7/Q6a9s+Zf7as"
+    rows = [f"password={quote(secret, safe='')}", f"the usual {secret} one", f"q={quote(secret, safe='')}&b"]
+    for order in (rows, rows[::-1]):
+        data = b"".join(json.dumps({"note": row}).encode() + b"\n" for row in order)
+        written, report = redacted_bytes(data)
+        assert report.secrets == {"password": 3}
+        masks = {line.partition(b"[")[2].partition(b"]")[0] for line in written.splitlines()}
+        assert len(masks) == 1
+
+
+def test_an_escaped_home_folder_is_masked() -> None:
+    """A home folder, a user name and an address are masked in an address with escapes."""
+    rows = [
+        {"cwd": "/home/adal/src"},
+        {"a": "uri=%2Fhome%2Fadal%2Fsrc file%3A%2F%2F%2Fhome%2Fbobby%2Fx"},
+        {"a": "?to=adal%40lovelace.org&p=%252Fhome%252Fadal C%3A%5CUsers%5Cbobby%5Cx"},
+    ]
+    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    assert b"adal" not in written
+    assert b"bobby" not in written
+    assert b"~%2Fsrc" in written

@@ -1,0 +1,144 @@
+"""Lines that are long, oversize or no JSON are redacted, and so is what belongs to the user."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+
+from agentwatch.recording import lines as recording_lines
+from tests.builders.redaction.templates import key_block
+from tests.conftest import case
+from tests.output.redact.delta_lines import FORMS
+from tests.output.redact.planted import TOKEN
+from tests.output.redact.redacting import redacted_bytes
+
+WORDS = "some words of the output \\n\\u00e9 \\\\ 日本語 "
+
+
+def test_a_key_that_stderr_shows_is_masked_line_by_line() -> None:
+    """A private key in lines of plain text is masked in each of them, also between lines of JSON."""
+    block = key_block(Random(1), "\n")
+    noise = b'{"type":"thinking","subtype":"delta","text":"Hm.","session_id":"s"}\n'
+    data = noise.join(line + b"\n" for line in f"$ cat key\n{block}\n$ ls".encode().splitlines())
+    written, report = redacted_bytes(data)
+    assert written.count(b"\n") == data.count(b"\n")
+    assert b"$ cat key\n" in written
+    assert written.endswith(b"$ ls\n")
+    assert not any(line in written for line in block.encode().splitlines()[1:-1])
+    assert written.count(noise) == data.count(noise)
+    assert report.secrets == {"private key": 1}
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 17, pytest.param(1 << 20, marks=pytest.mark.system)])
+@pytest.mark.parametrize("is_json", [True, False])
+def test_a_secret_in_a_long_line_is_masked(size: int, *, is_json: bool) -> None:
+    """A token anywhere in a long line is masked, and the rest of the line stays as it is."""
+    random = Random(size)
+    tokens: list[str] = []
+    parts: list[str] = []
+    while sum(map(len, parts)) < size:
+        tokens.append("ghp_" + "".join(random.choices("abcdefghkmnpqrstuvwxyz23456789ABC", k=36)))
+        parts.append(WORDS * random.randrange(40) + f' \\"{tokens[-1]}\\"')
+    text = "".join(parts)
+    data = (f'{{"a":"{text}","b":1.50}}' if is_json else text).encode() + b"\n"
+    written, report = redacted_bytes(data)
+    assert not [token for token in tokens if token.encode() in written]
+    assert report.secrets.total() == len(tokens)
+    pieces = [part.partition(b"]")[2] if b"[secret:" in data else part for part in written.split(b"[secret:")]
+    unmasked = b"[secret:".join(pieces)
+    assert unmasked.count(WORDS.encode()) == data.count(WORDS.encode())
+    if is_json:
+        json.loads(written)
+        assert written.endswith(b',"b":1.50}\n')
+
+
+def test_an_oversize_line_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that is too long to be parsed is searched and copied in pieces."""
+    monkeypatch.setattr(recording_lines, "MOST_LINE_BYTES", 1 << 19)
+    line = json.dumps({"a": "x y " * 200_000 + TOKEN + "\nä" * 100_000, "b": f"/home/ada/{TOKEN}"}).encode()
+    written, report = redacted_bytes(b'{"cwd":"/home/ada"}\n' + line + b"\n{}\n")
+    first, second, third = written.splitlines()
+    assert (first, third) == (b'{"cwd":"~"}', b"{}")
+    assert TOKEN.encode() not in second
+    assert json.loads(second)["a"].count("ä") == 100_000
+    assert json.loads(second)["b"].startswith("~/[secret:")
+    assert report.secrets.total() == 2
+
+
+def test_a_value_that_begins_a_message_is_found() -> None:
+    """The last letters of the message before, which has the same shape, do not hide where a token begins."""
+    form = FORMS["claude"]
+    between = b'{"type":"assistant","message":{"content":[]}}\n'
+    lines = [form.line("All", 0, 0), form.line(" done", 0, 1), between]
+    lines += [form.line(TOKEN[:9], 0, 3), form.line(TOKEN[9:], 0, 4), between, form.line("ok", 0, 6)]
+    written, _ = redacted_bytes(b"".join(lines))
+    rows = [line for line in written.splitlines() if b"stream_event" in line]
+    assert "".join(map(form.text, rows[:2])) == "All done"
+    assert "".join(map(form.text, rows[2:4])).startswith("[secret:")
+    assert TOKEN not in "".join(map(form.text, rows))
+
+
+HOMES: list[tuple[str, str, str]] = [
+    ("/home/ada/src", "in /home/ada/src/x.py, of ada.", "in ~/src/x.py, of user-"),
+    ("/Users/ada.l/src", "~ /Users/ada.l -Users-ada.l-src", "~ ~ ~-src"),
+    ("C:\\Users\\ada\\src", "C:\\Users\\ada\\x c:/Users/ada/x", "~\\x ~/x"),
+    ("/home/jürgen/x", "/home/jürgen/x/y", "~/x/y"),
+    ("/home/user/x", "/home/user/x/y and user", "~/x/y and user"),
+    ("/srv/app", "/home/bob/x /home/bob/y", "~/x ~/y"),
+]
+
+
+def test_the_home_folder_is_masked_however_it_is_written() -> None:
+    """The home folder becomes `~` in paths of any system, in JSON in JSON, and in the name of a folder."""
+    for cwd, text, expected in HOMES:
+        for is_ascii in [True, False]:
+            with case(f"{cwd} {is_ascii}"):
+                inner = json.dumps({"path": text}, ensure_ascii=is_ascii)
+                rows = [{"note": text}, {"type": "system", "cwd": cwd}, {"arguments": inner}]
+                data = b"".join(json.dumps(row, ensure_ascii=is_ascii).encode() + b"\n" for row in rows)
+                first, _, last = map(json.loads, redacted_bytes(data)[0].splitlines())
+                assert first["note"].startswith(expected)
+                assert json.loads(last["arguments"])["path"].startswith(expected)
+
+
+def test_a_home_folder_in_deltas_is_masked() -> None:
+    """Deltas that split a path show no user name."""
+    form = FORMS["cursor"]
+    lines = [
+        form.line(text, 0, at)
+        for at, text in enumerate(["see /ho", "me/ad", "a/src", "/x of a", "da@lovel", "ace.org"])
+    ]
+    written, report = redacted_bytes(b'{"cwd":"/home/ada/src"}\n' + b"".join(lines))
+    text = "".join(map(form.text, written.splitlines()[1:]))
+    assert text.startswith("see ~/src/x of [e-mail ")
+    assert report.personal == {"home folder": 2, "e-mail": 1}
+
+
+def test_a_common_word_is_masked_beside_its_label_alone() -> None:
+    """A password that is a word stays in other texts, and the structure of lines does too."""
+    rows = [
+        {"type": "assistant", "text": "psql postgres://app:assistant@db/x"},
+        {"type": "assistant", "text": "ok"},
+    ]
+    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    first, second = map(json.loads, written.splitlines())
+    assert first["type"] == second["type"] == "assistant"
+    assert "app:[secret:" in first["text"]
+
+
+def test_many_values_are_found_again() -> None:
+    """Hundreds of values are found again in text without labels, each by a few of its bytes."""
+    random = Random(2)
+    values = [
+        "".join(random.choices("abcdefghkmnpqrstuvwxyz23456789ABC", k=8 + at % 20)) + "7" for at in range(300)
+    ]
+    labelled = b"".join(json.dumps({"env": f"DB_PASSWORD={value}"}).encode() + b"\n" for value in values)
+    again = b"".join(
+        json.dumps({"note": "x" * at + f" {value} y"}).encode() + b"\n" for at, value in enumerate(values)
+    )
+    written, _ = redacted_bytes(again + labelled)
+    found = redacted_bytes(labelled)[1].secrets.total()
+    assert found > 290
+    assert sum(value.encode() in written for value in values) == len(values) - found

@@ -1,0 +1,223 @@
+"""The summary is one JSON object with all known facts, and null for unknown ones."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentwatch.analysis.status import status
+from agentwatch.output.log import ActionLog
+from agentwatch.output.summary import summary
+from agentwatch.session import Session
+from agentwatch.session.actions import action
+from tests.builders.lines import (
+    CURSOR_SHAPED,
+    PROPERTY,
+    completed,
+    final,
+    init,
+    result,
+    segment,
+    session,
+    started,
+    user,
+)
+from tests.conftest import RECORDINGS, Saver
+from tests.harness.program import watch
+
+KEYS = [
+    *("format", "session_id", "model", "cwd", "permission_mode", "api_key_source", "outcome", "prompt"),
+    *("text", "result", "text_matches_result", "duration_ms", "duration_api_ms", "request_id", "usage"),
+    *("runs", "turns", "tokens", "calls", "calls_by_outcome", "lines", "orphans", "integrity"),
+]
+CALL_KEYS = [
+    *("number", "call_id", "agent", "tool", "kind", "target", "action", "outcome", "error", "exit_code"),
+    *("lines_added", "lines_removed", "started_ms", "ended_ms", "duration_ms"),
+]
+
+
+@pytest.mark.slow
+def test_the_summary_is_complete(recording: Saver) -> None:
+    """The summary of a documented run is one object on one line, with exactly these keys and values."""
+    read_ok = completed("read", "toolu_1", {"success": {"totalLines": 54}}, 1770823449980, path="README.md")
+    write_ok = completed("write", "w\n1", {"success": {"linesCreated": 19}}, path="summary.txt")
+    path = recording(
+        init("/Users/user/project", model="Claude 4 Sonnet"),
+        user("Read README.md and summarise it"),
+        segment("I'll read it."),
+        started("read", "toolu_1", 1770823449274, path="README.md"),
+        read_ok,
+        started("write", "w\n1", path="summary.txt"),
+        write_ok,
+        final("Done."),
+        result("I'll read it.Done.", duration_ms=5234, duration_api_ms=5234),
+    )
+    done = watch(path, "--output-format", "summary")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.count(b"\n") == 1
+    assert done.stdout.endswith(b"\n")
+    printed = json.loads(done.stdout)
+    assert list(printed) == [*KEYS, "tests"]
+    assert [list(call) for call in printed["calls"]] == [CALL_KEYS] * 2
+    unknown = dict.fromkeys(("error", "exit_code", "lines_added", "lines_removed"))
+    assert printed == {
+        "format": "cursor",
+        "session_id": "s-1",
+        "model": "Claude 4 Sonnet",
+        "cwd": "/Users/user/project",
+        "permission_mode": "default",
+        "api_key_source": "login",
+        "outcome": "succeeded",
+        "prompt": "Read README.md and summarise it",
+        "text": "I'll read it.Done.",
+        "result": "I'll read it.Done.",
+        "text_matches_result": True,
+        "duration_ms": 5234,
+        "duration_api_ms": 5234,
+        "request_id": "r-1",
+        "usage": None,
+        "runs": 1,
+        "turns": 1,
+        "tokens": dict.fromkeys(("input", "cached", "output", "cost_usd", "context_used", "context_size")),
+        "calls": [
+            {
+                "number": 1,
+                "call_id": "toolu_1",
+                "agent": None,
+                "tool": "read",
+                "kind": "read",
+                "target": "README.md",
+                "action": "Read file README.md (54 lines)",
+                "outcome": "succeeded",
+                **unknown,
+                "started_ms": 1770823449274,
+                "ended_ms": 1770823449980,
+                "duration_ms": 706,
+            },
+            {
+                "number": 2,
+                "call_id": "w\n1",
+                "agent": None,
+                "tool": "write",
+                "kind": "edit",
+                "target": "summary.txt",
+                "action": "Created new file summary.txt (19 lines)",
+                "outcome": "succeeded",
+                **unknown,
+                "started_ms": None,
+                "ended_ms": None,
+                "duration_ms": None,
+            },
+        ],
+        "calls_by_outcome": {"succeeded": 2},
+        "lines": {"total": 9, "events": 9, "malformed": 0, "unknown": 0, "repaired": 0, "oversize": 0},
+        "orphans": {"completed_without_started": 0, "never_completed": 0},
+        "integrity": {
+            "holds": True,
+            "line": "text = result · 2 of 2 calls paired · 0 malformed · 0 unknown",
+            "difference_at": None,
+        },
+        "tests": None,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "code", "outcome"),
+    [
+        ("plain", 0, "succeeded"),
+        pytest.param("failed-run", 1, "failed", marks=pytest.mark.system),
+        pytest.param("unfinished", 1, "unfinished", marks=pytest.mark.system),
+    ],
+)
+def test_a_summary_is_printed_whatever_the_outcome(name: str, code: int, outcome: str) -> None:
+    """A run that failed, or has no result, has a summary too, and its own exit code."""
+    done = watch(RECORDINGS / f"{name}.ndjson", "--output-format", "summary")
+    assert (done.returncode, json.loads(done.stdout)["outcome"]) == (code, outcome)
+
+
+@pytest.mark.slow
+def test_the_summary_of_an_empty_stream() -> None:
+    """The summary of an empty stream is unfinished, without runs, and null for everything unknown."""
+    done = watch("--output-format", "summary", stdin=b"")
+    printed = json.loads(done.stdout)
+    assert (done.returncode, printed["runs"], printed["calls"]) == (1, 0, [])
+    assert printed["outcome"] == "unfinished"
+    assert [printed[key] for key in ("format", "model", "result", "text_matches_result", "usage")] == [
+        None
+    ] * 5
+
+
+HUGE = b'{"type":"result","session_id":"s-1","is_error":false,"duration_ms":%s,"usage":%s}\n'
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        HUGE % (b"100000000000000000000", b"null"),
+        HUGE % (b"1e300", b"null"),
+        HUGE % (b"1", b'{"a":123456789012345678901234567890,"b":NaN}'),
+        HUGE % (b"9" * 400, b'{"b":NaN}'),
+        HUGE % (b"1", b'{"a":' * 300 + b"1" + b"}" * 300),
+        completed("shell", result={"success": {"exitCode": 10**30}}, at_ms=1e300),
+    ],
+    ids=["20 digits", "1e300", "usage of 30 digits", "400 digits", "deep usage", "a call"],
+)
+def test_huge_numbers_and_deep_nesting_are_printed(ending: bytes) -> None:
+    """A line with huge numbers or deep nesting is printed in every format."""
+    read = session(init(), started("shell", at_ms=1), ending)
+    assert list(json.loads(b"".join(summary(read)))) == KEYS
+    assert list(ActionLog(read).new_lines(is_over=True))
+    assert [action(call) for call in read.calls]
+
+
+@pytest.mark.slow
+@settings(PROPERTY, max_examples=60)
+@given(st.lists(CURSOR_SHAPED, max_size=3))
+def test_every_output_is_total(lines: list[dict[str, Any]]) -> None:
+    """Arbitrary values in Cursor's fields produce a summary, a log, actions and a status of whole lines."""
+    data = [json.dumps(fields).encode() + b"\n" for fields in lines]
+    for read in (session(init(), *data), session(init(), started("read"), *data, is_over=False)):
+        assert_printable(read)
+
+
+def _without_blanks(text: str) -> str:
+    """Return a text without blanks such as U+00A0, which `isprintable` refuses and no terminal acts on."""
+    return "".join(char for char in text if unicodedata.category(char) != "Zs")
+
+
+def assert_printable(read: Session) -> None:
+    """Check that every output of a session can be made, and that each of its lines is a single line."""
+    assert b"\n" not in b"".join(summary(read))
+    assert list(json.loads(b"".join(summary(read)))) == KEYS
+    texts = [*ActionLog(read).new_lines(is_over=True), *map(action, read.calls), status(read, 5_000)]
+    assert all(_without_blanks(text).isprintable() for text in texts)
+
+
+def test_turns_and_outcomes_are_counted() -> None:
+    """Turns are the prompts of the last run; the calls of all runs are counted by their outcome."""
+    calls = (completed("shell", "b", {"rejected": {}}), completed("shell", "c", {"failure": {"exitCode": 1}}))
+    first = (init(), user("one"), completed("read", "a", {"success": {}}), result("x"))
+    read = session(*first, init(), user("two"), user("three"), *calls, started("read", "d"))
+    printed = json.loads(b"".join(summary(read)))
+    assert (printed["runs"], printed["turns"]) == (2, 2)
+    assert printed["calls_by_outcome"] == {"succeeded": 1, "failed": 1, "rejected": 1, "unfinished": 1}
+
+
+def test_tokens_have_the_names_of_all_agents() -> None:
+    """Cursor's usage is printed unchanged, and its counts by their common names; the rest is null."""
+    usage = {"inputTokens": 9723, "outputTokens": 169, "cacheReadTokens": 44288, "cacheWriteTokens": 0}
+    printed = json.loads(b"".join(summary(session(init(), result("x", usage=usage)))))
+    assert printed["usage"] == usage
+    known = {"input": 54011, "cached": 44288, "output": 169}
+    assert printed["tokens"] == known | dict.fromkeys(("cost_usd", "context_used", "context_size"))
+
+
+def test_a_result_alone_has_a_format() -> None:
+    """The format is that of the line that was recognised, also without a line that starts a run."""
+    assert json.loads(b"".join(summary(session(result("x")))))["format"] == "cursor"

@@ -1,0 +1,132 @@
+"""The action log: the text format with times, the same from a live run and from the recording."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentwatch.feed import Feed
+from agentwatch.output.log import ActionLog, follow_log
+from agentwatch.recording import open_saved
+from agentwatch.session import apply_line
+from tests.builders.captures import OURS
+from tests.builders.lines import completed, init, result, started
+from tests.conftest import RECORDINGS, Saver, case
+from tests.harness.program import AGENTWATCH, environment, watch
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "demo",
+        *(
+            pytest.param(name, marks=pytest.mark.system)
+            for name in ("hostile", "malformed", "rejected", "two-runs", "unfinished")
+        ),
+    ],
+)
+def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) -> None:
+    """A recording equals the pipe byte for byte, and `agentwatch log` prints the log of the live run."""
+    path = RECORDINGS / f"{name}.ndjson"
+    recording, log = tmp_path / "r.ndjson", tmp_path / "r.log"
+    watch("-p", "--record", recording, stdin=path.read_bytes())
+    assert recording.read_bytes() == path.read_bytes()
+    done = watch("log", recording)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == log.read_bytes() != b""
+
+
+def test_the_log_does_not_depend_on_how_much_is_read_at_once() -> None:
+    """A log that is written line by line, as in a live run, is that of the whole recording."""
+    for path in [*sorted(RECORDINGS.glob("*.ndjson")), *OURS.find("**/*.ndjson", "**/*.jsonl")]:
+        with case(path):
+            feed = Feed(open_saved(path))
+            log, lines = ActionLog(feed.session), list[str]()
+            for events, place, count, pieces in feed.decoded():
+                apply_line(feed.session, events, place, count, pieces)
+                lines += log.new_lines(is_over=False)
+            feed.advance()
+            lines += log.new_lines(is_over=True)
+            assert lines == [*follow_log(Feed(open_saved(path)))]
+
+
+@pytest.mark.system
+def test_addresses_are_the_numbers_of_the_calls(recording: Saver) -> None:
+    """With `--addresses`, each line of a call has its number; the other lines and the log are unchanged."""
+    path = recording(init(), started("read", "a"), completed("write", "b", {}), completed("read", "a", {}))
+    plain, numbered = (watch("log", *more, path).stdout.decode() for more in ((), ("--addresses",)))
+    assert re.findall(r" #(\d+) ", numbered) == ["2", "1"]
+    assert re.sub(r" #\d+ ", " ", numbered) == plain
+    assert watch("log", "-", stdin=path.read_bytes()).stdout.decode() == plain
+
+
+def test_the_log_is_the_text_with_times(recording: Saver) -> None:
+    """A log line is the agent time and the action; two `#` lines name the session and sum up the run."""
+    path = recording(
+        init("/Users/user/project", model="Claude 4 Sonnet"),
+        started("read", "a", 1, path="README.md"),
+        completed("read", "a", {"success": {"totalLines": 54}}, 1795183387999),
+        completed("write", "b", {"success": {"linesCreated": 19}}, path="summary.txt"),
+        completed("shell", "c", {"failure": {"exitCode": 1}}, "1795183389000", command="pytest"),
+        started("shell", "d", 1795183389000, command="sleep 600"),
+        result(duration_ms=5234),
+    )
+    assert watch("log", path).stdout.decode().splitlines() == [
+        "# session s-1 · Claude 4 Sonnet · /Users/user/project",
+        "2026-11-20T14:03:07Z Read file README.md (54 lines)",
+        "- Created new file summary.txt (19 lines)",
+        "2026-11-20T14:03:09Z Ran terminal command pytest (failed: exit 1)",
+        "- Ran terminal command sleep 600 (unfinished)",
+        "# succeeded in 5.2 s · 4 calls, 1 failed, 1 unfinished",
+    ]
+
+
+@pytest.mark.system
+def test_without_agent_time_the_log_has_seen_time(recording: Saver) -> None:
+    """A call without an agent time is logged with its arrival time."""
+    first = init() + started("read", path="a")
+    path = recording(first, completed("read", result={"success": {}}), result())
+    path.with_suffix(".times").write_text(f"0 1795183387000\n{len(first)} 1795183390500\n")
+    assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
+
+
+@pytest.mark.system
+def test_the_log_of_two_runs_contains_both() -> None:
+    """Each run has its two `#` lines, around its own calls."""
+    lines = watch("log", RECORDINGS / "two-runs.ndjson").stdout.decode().splitlines()
+    assert [re.sub(r"^\S+Z ", "", text) for text in lines] == [
+        "# session 67bc5f3e-332b-4fcf-b469-00a80c0d7f40 · Auto · /home/ada/src/beacon",
+        "Read file beacon.py (2 lines)",
+        "# succeeded in 4.2 s · 1 call",
+        "# session 67bc5f3e-332b-4fcf-b469-00a80c0d7f40 · Auto · /home/ada/src/beacon",
+        "Edited file beacon.py (+1 -1)",
+        "# succeeded in 4.1 s · 1 call",
+    ]
+
+
+def test_a_log_is_written_as_it_goes(tmp_path: Path) -> None:
+    """While the pipe is still open, the log contains the calls that have ended."""
+    log = tmp_path / "l"
+    argv = [*AGENTWATCH, "-p", "--log", str(log)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        argv, stdin=pipe, stdout=pipe, env=environment(), start_new_session=True
+    ) as program:
+        assert program.stdin
+        assert program.stdout
+        program.stdin.write(init() + completed("read", "a", {"success": {}}, path="a"))
+        program.stdin.flush()
+        assert program.stdout.readline() == b"Read file a\n"
+        while b"Read file a\n" not in log.read_bytes():
+            assert program.poll() is None
+        assert log.read_bytes().startswith(b"# session s-1")
+        assert b"# succeeded" not in log.read_bytes()
+        program.stdin.write(result())
+        program.stdin.close()
+        assert program.wait(20) == 0
+    assert log.read_bytes().endswith(b"# succeeded in 5.2 s \xc2\xb7 1 call\n")

@@ -1,0 +1,127 @@
+"""A row of the list is one JSON object with the same keys for every session."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from agentwatch.agents.reported import State
+from agentwatch.analysis.verdict_history import State as FinalState
+from agentwatch.catalog.digest import LastTests
+from agentwatch.catalog.row import Ground
+from agentwatch.output.session_rows import row_json, state_names
+from tests.builders.machine.rows import NOW_MS, row
+from tests.conftest import case
+
+KEYS = (
+    *(
+        "id",
+        "agent",
+        "state",
+        "ground",
+        "since_ms",
+        "now",
+        "title",
+        "cwd",
+        "repo",
+        "branch",
+        "model",
+        "calls",
+    ),
+    *("failed", "context_used", "context_size", "path", "pid", "host", "began_ms", "seen_ms", "tests"),
+)
+
+
+def printed(**fields: Any) -> dict[str, Any]:
+    """Return the object of a row with these fields."""
+    line = row_json(row(**fields), "here")
+    assert b"\n" not in line
+    found = json.loads(line)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_what_is_unknown_is_null() -> None:
+    """Every session has every key, in one order; unknown values are null, never 0 or empty."""
+    found = printed(state=State.UNKNOWN, ground=Ground.UNKNOWN, path=Path(), agent="", seen_ms=None)
+    assert tuple(found) == KEYS
+    known = {"id", "state", "ground", "host"}
+    assert {key for key, value in found.items() if value is not None} == known
+    assert (found["state"], found["ground"], found["host"]) == ("unknown", "unknown", "here")
+
+
+def test_what_is_known_is_printed() -> None:
+    """Each key has the value of the row."""
+    fields: dict[str, Any] = {
+        "since_ms": NOW_MS,
+        "now": "pytest -q",
+        "title": "Fix it",
+        "cwd": "/src/api",
+        "repo": "api",
+        "branch": "main",
+        "model": "m-1",
+        "calls": 31,
+        "failed": 0,
+        "context_used": 5,
+        "context_size": 9,
+        "pid": 4711,
+        "began_ms": NOW_MS - 1,
+        "seen_ms": NOW_MS,
+        "host": "there",
+        "agent": "codex",
+    }
+    found = printed(state=State.YOUR_TURN, ground=Ground.INFERRED, **fields)
+    assert found["state"] == "your turn"
+    assert found["ground"] == "inferred"
+    assert {key: found[key] for key in fields} == fields
+    assert found["path"] == "/home/u/.claude/projects/-src/0.jsonl"
+
+
+TEXTS: list[tuple[str, str | None]] = [
+    ("\ud800x", "?x"),
+    ("two\nlines\x00\x1b", "two\nlines\x00\x1b"),
+    ("\u202e", "\u202e"),
+    ("", None),
+]
+
+
+def test_texts_are_those_of_the_agent() -> None:
+    """A text is not changed, except for halves of surrogate pairs, which JSON does not have."""
+    for text, kept in TEXTS:
+        with case(ascii(text)):
+            assert printed(title=text, now=text, cwd=text)["title"] == kept
+
+
+def test_a_path_that_is_not_utf8_is_printed() -> None:
+    """A path with other bytes has `?` for each of them."""
+    assert printed(path=Path(os.fsdecode(b"/a/\xff.jsonl")))["path"] == "/a/?.jsonl"
+
+
+def test_a_number_that_json_cannot_hold_is_null() -> None:
+    """A count or a time that is no integer of 64 bits is unknown."""
+    for number in [1 << 63, -(1 << 80), 1.5, float("nan"), True, [1]]:
+        with case(number):
+            found = printed(calls=number, seen_ms=number)
+            assert (found["calls"], found["seen_ms"]) == (None, None)
+
+
+def test_the_names_of_the_states() -> None:
+    """The states have the names of the interface."""
+    assert state_names() == [
+        *("working", "asks", "quiet", "your turn", "shell", "turn failed", "succeeded", "failed"),
+        *("unfinished", "unknown"),
+    ]
+
+
+def test_the_tests_have_the_words_of_the_summary() -> None:
+    """Their state is a word that the summary has too, beside the counts."""
+    for tests, state in (
+        (LastTests(False, 17, 0), FinalState.GREEN),
+        (LastTests(True, 15, 2), FinalState.RED),
+        (LastTests(False, 17, 0, is_stale=True), FinalState.CHANGED),
+        (LastTests(True, 15, 2, is_stale=True), FinalState.RED),
+    ):
+        counts = {"passed": tests.passed, "failed": tests.failed}
+        assert printed(tests=tests)["tests"] == {"state": state.value, **counts}

@@ -1,0 +1,136 @@
+"""Addresses of engines: what is no address is reported, and a password in one is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.remote.address import EngineAddress, is_engine, parse_engine
+from tests.conftest import case
+
+
+def test_addresses() -> None:
+    """An address has a host, and may have a user, a port and words for a session."""
+    for words, address, session in (
+        ("nats://team", EngineAddress("team"), ""),
+        ("nats://team/", EngineAddress("team"), ""),
+        ("nats://Team.Example.COM:4223/p.1", EngineAddress("team.example.com", 4223), "p.1"),
+        ("nats://ann@team/a/b", EngineAddress("team", 4222, "ann"), "a/b"),
+        ("nats://[::1]", EngineAddress("::1"), ""),
+        ("nats://ann@[fe80::1]:1", EngineAddress("fe80::1", 1, "ann"), ""),
+        ("nats://127.0.0.1:65535", EngineAddress("127.0.0.1", 65535), ""),
+    ):
+        with case(words):
+            assert parse_engine(words) == (address, session)
+            assert parse_engine(str(address)) == (address, "")
+
+
+NOT_ADDRESSES = [
+    *(
+        "",
+        "team",
+        "nats:",
+        "nats:/team",
+        "nats://",
+        "nats:///x",
+        "tls://team",
+        "NATS://team",
+        " nats://team",
+    ),
+    *(
+        "nats://team:",
+        "nats://team:x",
+        "nats://team:0",
+        "nats://team:65536",
+        "nats://team:-1",
+        "nats://team:1:2",
+    ),
+    *(
+        "nats://team:\u0664\u0662",
+        "nats://team:+1",
+        "nats://team: 1",
+        "nats://team:1_0",
+        "nats://team:" + "1" * 300,
+    ),
+    *("nats://-team", "nats://team-", "nats://.team", "nats://te am", "nats://te\nam", "nats://te\x1bam"),
+    *(
+        "nats://te\x00am",
+        "nats://te\ud800am",
+        "nats://t\u0119am",
+        "nats://team%20",
+        "nats://team?x",
+        "nats://a,b",
+    ),
+    *("nats://" + "a" * 254, "nats://" + "a" * 10**6, "nats://team\\x", "nats://$(id)", "nats://`id`"),
+    *(
+        "nats://@team",
+        "nats://a b@team",
+        "nats://a@b@team",
+        "nats://>@team",
+        "nats://" + "a" * 64 + "@team",
+    ),
+    *(
+        "nats://::1",
+        "nats://[::1",
+        "nats://::1]",
+        "nats://[]",
+        "nats://[::1]x",
+        "nats://[::1]1",
+        "nats://[:::]",
+    ),
+    *("nats://[1.2.3.4]", "nats://[::1%eth0]", "nats://[::1]:x", "nats://[[::1]]", "nats://[team]"),
+]
+
+
+def test_what_is_no_address() -> None:
+    """A malformed address is a fault, whose message does not repeat it."""
+    for words in NOT_ADDRESSES:
+        with case(f"{words[:60]!r}"):
+            with pytest.raises(Fault, match=r"the address of an engine is|password") as caught:
+                parse_engine(words)
+            assert caught.value.exit_code == USAGE
+            assert str(caught.value).isprintable()
+
+
+def test_a_password_in_an_address_is_refused() -> None:
+    """The message says why and what to do, and does not have the password."""
+    for words in (
+        "nats://ann:s3cret@team",
+        "nats://:s3cret@team",
+        "nats://ann:s3cret@team:1/x",
+        "nats://a:s3cret:b@t",
+    ):
+        with case(words):
+            with pytest.raises(Fault, match="must not contain a password") as caught:
+                parse_engine(words)
+            assert "s3cret" not in str(caught.value)
+
+
+def test_what_is_this_machine() -> None:
+    """Only `localhost` and loopback addresses in their usual form are this machine; other forms are not."""
+    for host, expected in [
+        *((host, True) for host in ("localhost", "127.0.0.1", "127.1.2.3", "::1")),
+        *(
+            (host, False)
+            for host in ("localhost.example.com", "127.0.0.1.example.com", "127.1", "0", "0.0.0.0")
+        ),
+        *(
+            (host, False)
+            for host in ("::", "::ffff:127.0.0.1", "2130706433", "0x7f000001", "team", "10.0.0.1")
+        ),
+    ]:
+        with case(host):
+            assert EngineAddress(host).is_loopback is expected
+
+
+@given(st.text(st.characters(codec=None, exclude_categories=()), max_size=100))
+def test_any_words_are_an_address_or_a_fault(words: str) -> None:
+    """Nothing else is raised, and what is an address can be written and read again."""
+    try:
+        address, _ = parse_engine(f"nats://{words}")
+    except Fault:
+        return
+    assert parse_engine(str(address))[0] == address
+    assert is_engine(str(address))

@@ -1,0 +1,140 @@
+"""Cards: they fit into their limit whatever is in them, and are read as data whoever has written them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.remote.card import Card, decode, encode
+from agentwatch.remote.chunk import CARD_BYTES
+from tests.conftest import case
+
+TEXTS = [each.name for each in fields(Card) if each.type == "str"]
+NUMBERS = [each.name for each in fields(Card) if each.name not in TEXTS]
+LETTERS = 'abc 019é漢😀"\\{}[]\x00\x1b\x7f\ud800\udfff\u202e\n'
+"""One of each kind. All of Unicode takes a second to load on a busy machine."""
+ANY_TEXT = st.builds(str.__mul__, st.text(LETTERS, max_size=8), st.sampled_from([1, 10, 100]))
+"""Long texts are short ones many times: generating 400 characters for each of the keys took seconds."""
+CARDS = st.builds(
+    lambda texts, numbers: Card(**texts, **numbers),
+    st.dictionaries(st.sampled_from(TEXTS), ANY_TEXT),
+    st.dictionaries(st.sampled_from(NUMBERS), st.integers(-1, 1 << 54)),
+)
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT
+ANY_VALUE = (
+    PLAIN | st.lists(PLAIN, max_size=3) | st.dictionaries(st.text(LETTERS, max_size=5), PLAIN, max_size=3)
+)
+
+
+def test_the_largest_card_of_a_letter_fits() -> None:
+    """With every text full of one letter and every number the largest, a card has at most 2 KiB."""
+    for letter in ("a", "é", "漢", "😀", '"', "\\", "\x00", "\x7f", "\ud800", "\n"):
+        with case(repr(letter)):
+            full: dict[str, Any] = dict.fromkeys(TEXTS, letter * 1000) | dict.fromkeys(NUMBERS, (1 << 53) - 1)
+            data = encode(Card(**full))
+            assert len(data) <= CARD_BYTES
+            card = decode(data)
+            assert card is not None
+            assert [getattr(card, name) for name in NUMBERS] == [(1 << 53) - 1] * len(NUMBERS)
+            if letter == "a":
+                assert card.prompt != ""
+
+
+@given(CARDS)
+def test_any_card_fits(card: Card) -> None:
+    """A card of any texts and numbers has at most 2 KiB, and is read as a card."""
+    data = encode(card)
+    assert len(data) <= CARD_BYTES
+    assert decode(data) is not None
+
+
+def test_a_card_is_read_as_it_was_written() -> None:
+    """A card of usual length comes back whole."""
+    card = Card(host="build1", agent="claude", prompt="fix it", state="working", bytes=10, shipped=5, exit=0)
+    assert decode(encode(card)) == card
+    assert decode(encode(Card())) == Card()
+
+
+def test_the_state_outlasts_the_texts() -> None:
+    """What is cut first is what describes; the state and the digest stay while they can."""
+    long: dict[str, Any] = dict.fromkeys(TEXTS, "\x01" * 200) | {"state": "working", "sha256": "0" * 64}
+    card = decode(encode(Card(**long)))
+    assert card is not None
+    assert (card.state, card.sha256) == ("working", "0" * 64)
+
+
+NOT_CARDS = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'"x"',
+    b"1",
+    b"NaN",
+    b"{}",
+    b'{"v":2}',
+    b'{"v":"1"}',
+    b'{"v":1,"calls":NaN}',
+    b'{"v":1,"host":"\\ud800"}',
+    b'{"v":1,"host":"\xff"}',
+    b'{"v":1}' + b" " * 4096,
+    b"[" * 4000,
+    b'{"a":' * 700,
+    b'{"v":1' + b"1" * 4000 + b"}",
+]
+
+
+def test_what_is_no_card() -> None:
+    """Other content than an object of this version is no card, and no error."""
+    for data in NOT_CARDS:
+        with case(f"{data[:60]!r}"):
+            assert decode(data) is None
+
+
+@given(st.dictionaries(st.sampled_from([*TEXTS, *NUMBERS, "v", "more"]), ANY_VALUE))
+def test_values_of_any_type_are_no_error(values: dict[str, Any]) -> None:
+    """A value of another type than its key's is the empty one; numbers are in range, texts bounded."""
+    data = json.dumps(values | {"v": 1}).encode()[:4096]
+    card = decode(data)
+    try:
+        orjson.loads(data)
+    except ValueError:
+        assert card is None
+        return
+    assert card is not None
+    for name in TEXTS:
+        assert isinstance(getattr(card, name), str)
+        assert len(getattr(card, name)) <= 200
+    for name in NUMBERS:
+        number = getattr(card, name)
+        assert number is None or (type(number) is int and 0 <= number < 1 << 53)
+
+
+VALUES: list[object] = ["1", 1.0, True, -1, 1 << 53, 10**30, [], {}, None]
+
+
+def test_numbers_that_are_none() -> None:
+    """A number of another type or out of range is unknown, and 0 where there must be one."""
+    for value in VALUES:
+        with case(repr(value)):
+            card = decode(json.dumps({"v": 1, "calls": value, "bytes": value}).encode())
+            assert card is not None
+            assert (card.calls, card.bytes) == (None, 0)
+
+
+def test_of_equal_keys_the_last_counts() -> None:
+    """An object with a key twice is a card."""
+    card = decode(b'{"v":1,"host":"a","host":"b"}')
+    assert card is not None
+    assert card.host == "b"
+
+
+def test_unknown_keys_are_ignored() -> None:
+    """A card of a later version of the program that adds keys is read."""
+    card = decode(orjson.dumps({"v": 1, "host": "a", "more": {"deep": [1]}}))
+    assert card == Card(host="a")

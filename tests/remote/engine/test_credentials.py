@@ -1,0 +1,97 @@
+"""Credentials: from the environment or a private file, and never shown."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentwatch.base.credentials import Credentials, credentials, without_credentials
+from agentwatch.base.faults import USAGE, Fault
+from tests.conftest import case
+
+
+def private(path: Path, text: str | bytes) -> Path:
+    """Return a file that only its owner may read."""
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.chmod(0o600)
+    return path
+
+
+def test_the_environment() -> None:
+    """User, password, token and certificates are taken from their variables."""
+    environ = {
+        "AGENTWATCH_NATS_USER": "ann",
+        "AGENTWATCH_NATS_PASSWORD": "p:w",
+        "AGENTWATCH_NATS_TOKEN": "t",
+        "AGENTWATCH_NATS_CA": "/ca.pem",
+    }
+    assert credentials(environ) == Credentials(user="ann", password="p:w", token="t", ca=Path("/ca.pem"))
+    assert credentials({}) == Credentials()
+
+
+def test_the_agent_gets_none_of_them() -> None:
+    """The environment of the agent has all variables except those with credentials."""
+    environ = {
+        "PATH": "/bin",
+        "AGENTWATCH_HOME": "/h",
+        "AGENTWATCH_NATS_PASSWORD": "x",
+        "AGENTWATCH_NATS_NEW": "y",
+    }
+    assert without_credentials(environ) == {"PATH": "/bin", "AGENTWATCH_HOME": "/h"}
+
+
+def test_a_file_goes_before_the_environment(tmp_path: Path) -> None:
+    """With a file, the variables of the environment are not mixed in; a file that is named goes first."""
+    first = private(tmp_path / "first", "User : ann\r\nPASSWORD:  p: w \nother: x\nno colon\n")
+    second = private(tmp_path / "second", "token: t")
+    environ = {"AGENTWATCH_NATS_TOKEN": "x", "AGENTWATCH_NATS_CREDENTIALS": str(second)}
+    assert credentials(environ, first) == Credentials(user="ann", password="p: w")
+    assert credentials(environ) == Credentials(token="t")
+
+
+def test_a_creds_file_is_named(tmp_path: Path) -> None:
+    """A file with a JWT is left to the client."""
+    path = private(tmp_path / "x.creds", "-----BEGIN NATS USER JWT-----\ney\n------END NATS USER JWT------\n")
+    assert credentials({}, path) == Credentials(creds=path)
+
+
+def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    """The message says what to run, and has nothing of the content."""
+    for mode in (0o640, 0o604, 0o666, 0o610):
+        with case(f"{mode:o}"):
+            path = private(tmp_path / "open", "password: s3cret")
+            path.chmod(mode)
+            with pytest.raises(Fault, match="chmod 600") as caught:
+                credentials({}, path)
+            assert "s3cret" not in str(caught.value)
+
+
+CONTENTS: list[str | bytes] = ["", "hello", "s3cret", "userx: a", b"\xff\xfe\x00", "x" * 200_000]
+
+
+def test_a_file_with_something_else_is_a_fault(tmp_path: Path) -> None:
+    """A file without credentials is reported, without its content."""
+    for content in CONTENTS:
+        with case(f"{content[:60]!r}"):
+            with pytest.raises(Fault, match=r"neither a \.creds file") as caught:
+                credentials({}, private(tmp_path / "x", content))
+            assert "s3cret" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    """A missing file, a folder and a pipe without a writer are faults, and none is waited for."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe, 0o600)
+    for path in (tmp_path / "missing", tmp_path, pipe):
+        with pytest.raises(Fault) as caught:
+            credentials({}, path)
+        assert caught.value.exit_code == USAGE
+
+
+def test_secrets_are_not_shown() -> None:
+    """The `repr` has the user, and neither password nor token."""
+    shown = repr(Credentials(user="ann", password="s3cret", token="s3cret"))
+    assert "ann" in shown
+    assert "s3cret" not in shown

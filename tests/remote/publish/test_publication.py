@@ -1,0 +1,131 @@
+"""What the header and the end of `run` say about what the engine does not have."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from agentwatch.base.config import EngineSettings
+from agentwatch.recording import SessionFiles, create_file, hold, release
+from agentwatch.remote.engine import SessionName
+from agentwatch.remote.publish import publication as publications
+from agentwatch.remote.publish.publication import Given, Publication, target_of
+from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, read_shipped, unsent
+from tests.harness.engine.shippers import end_shippers, shippers_below
+from tests.harness.processes import until
+
+NOBODY = "nats://127.0.0.1:1"
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ended_shippers")]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> SessionFiles:
+    """Return a recording that has ended."""
+    files = SessionFiles(tmp_path / "one.ndjson")
+    fd = create_file(files.recording)
+    os.write(fd, b"x" * 1999 + b"\n")
+    os.close(fd)
+    return files
+
+
+@pytest.fixture
+def publication(files: SessionFiles) -> Publication:
+    """Return the publication of the recording to an engine that is away."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"nats://127.0.0.1:{taken.getsockname()[1]}"
+    target = target_of("team", {"team": EngineSettings(address)}, os.environ, Given())
+    publication = Publication(target, 20)
+    publication.start(files.recording)
+    until(lambda: (shipped := read_shipped(files.shipped)) is not None and shipped.problem)
+    return publication
+
+
+def test_what_is_tried_later_is_not_published_yet(publication: Publication) -> None:
+    """While the engine is away, its process goes on."""
+    said = publication.unsent()
+    assert said.startswith("not published yet: 2.0 kB (nats://127.0.0.1:")
+    assert said.endswith(f"; run: agentwatch ship {publication._recording}")
+
+
+def test_what_is_given_up_is_not_published(
+    publication: Publication, files: SessionFiles, tmp_path: Path
+) -> None:
+    """When the process has given up, `wait` returns at once, and the line says why and what continues."""
+    end_shippers(shippers_below(tmp_path))
+    sidecar = Sidecar(files.shipped)
+    assert sidecar.before is not None
+    problem = "the engine refuses the login"
+    sidecar.write(sidecar.before._replace(state=ShipState.STOPPED, problem=problem))
+    sidecar.close()
+    assert not publication.wait()
+    command = f"agentwatch ship {files.recording}"
+    assert publication.unsent() == f"not published: 2.0 kB ({problem}); run: {command}"
+
+
+def test_a_deleted_recording_is_not_offered(publication: Publication, files: SessionFiles) -> None:
+    """No command sends a recording that was deleted; its process ends within seconds."""
+    files.recording.unlink()
+    assert not publication.wait()
+    assert publication.unsent() == "not published: the recording was deleted"
+
+
+def test_a_recording_is_noted_before_its_process_starts(
+    files: SessionFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that cannot be started leaves a recording that can be shipped, and none of an earlier one."""
+    earlier = Shipped("nats://other", SessionName("other", "0" * 32), 900, 900, ShipState.DONE)
+    sidecar = Sidecar(files.shipped)
+    sidecar.write(earlier)
+    sidecar.close()
+
+    def fail(*_: object) -> int:
+        raise OSError(errno.EAGAIN, "too many processes")
+
+    monkeypatch.setattr(publications, "start_shipping", fail)
+    publication = Publication(target_of(NOBODY, {}, os.environ, Given("ci")), 0)
+    with pytest.raises(OSError, match="too many"):
+        publication.start(files.recording)
+    shipped = read_shipped(files.shipped)
+    assert shipped is not None
+    assert (shipped.to, shipped.session.publisher, shipped.shipped) == (NOBODY, "ci", 0)
+    assert unsent() == [files.recording]
+    assert publication.command() == f"agentwatch ship {files.recording}"
+    files.shipped.unlink()
+    command = f"agentwatch ship {files.recording} --to {NOBODY} --publish-as ci"
+    assert publication.command() == command
+
+
+def test_the_header_says_why_nothing_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the problem without the address; after SIGKILL it says so, until another process continues."""
+    monkeypatch.setattr(publications, "_READ_SECONDS", 0)
+    files = SessionFiles(Path(os.environ["AGENTWATCH_HOME"]) / "sessions" / "one.ndjson")
+    files.recording.parent.mkdir(parents=True, exist_ok=True)
+    fd = create_file(files.recording)
+    hold(fd)
+    os.write(fd, b"one\n")
+    published = Publication(target_of(NOBODY, {}, os.environ, Given("ci")), 0)
+    published.start(files.recording)
+    until(
+        lambda: shippers_below(files.recording.parent)
+    )  # its arguments can be read a moment after its start
+    (shipper,) = shippers_below(files.recording.parent)
+    try:
+        until(lambda: published.forms() == ("⇡ 127.0.0.1 · connection refused", "⇡ connection refused", "⇡!"))
+    finally:
+        os.kill(shipper, signal.SIGKILL)
+    until(lambda: published.forms()[0] == "⇡ 127.0.0.1 · not publishing")
+    assert published.has_trouble
+    before = read_shipped(files.shipped)
+    assert before is not None
+    sidecar = Sidecar(files.shipped)
+    sidecar.write(before._replace(shipped=4, state=ShipState.SHIPPING, problem=""))
+    assert published.forms() == ("⇡ 127.0.0.1", "⇡")
+    sidecar.close()
+    release(fd)
+    os.close(fd)

@@ -1,0 +1,221 @@
+"""The shipper against an engine in memory that misbehaves."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from functools import partial
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agentwatch.remote.chunk import CHUNK_BYTES, HEADER_BYTES, SEEN_PER_CHUNK, Ended
+from agentwatch.remote.publish.sidecar import Shipped, ShipState
+from tests.remote.publish.memory import Bad, Engine, applied
+from tests.remote.publish.world import SESSION, TO, World
+
+PIECES = st.lists(
+    st.one_of(
+        st.binary(min_size=1, max_size=40),
+        st.binary(min_size=1, max_size=20).map(lambda data: data + b"\n"),
+        st.integers(1000, 90_000).map(lambda size: b"x" * size + b"\n"),
+    ),
+    max_size=12,
+)
+FAULTS = st.lists(st.one_of(st.none(), st.sampled_from([*Bad])), max_size=25)
+names = itertools.count()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(pieces=PIECES, faults=FAULTS)
+@pytest.mark.slow
+def test_any_faults_leave_a_prefix_and_then_the_whole(
+    tmp_path: Path, pieces: list[bytes], faults: list[Bad | None]
+) -> None:
+    """Whatever the engine loses, refuses or forgets, a watcher has a prefix, and finally every byte."""
+    engine = Engine([*faults])
+    world = World(tmp_path, engine, f"s{next(names)}")
+    world.writes = [*(partial(world.write, piece) for piece in pieces), world.end]
+    whole = b"".join(pieces)
+    engine.on_stored = lambda: check_prefix(whole.startswith(engine.read()))
+    last = world.ship()
+    world.close()
+    assert engine.read() == whole
+    assert engine.end == Ended(len(whole), None, hashlib.sha256(whole).hexdigest())
+    assert (last.state, last.shipped, last.bytes) == (ShipState.DONE, len(whole), len(whole))
+    noted = dict.fromkeys(pair for chunk in engine.chunks for pair in chunk.seen)
+    times = [tuple(map(int, line.split())) for line in world.files.times.read_text().splitlines()]
+    assert [*noted] == times
+
+
+def check_prefix(is_prefix: bool) -> None:
+    """Fail unless a watcher has a prefix of the recording."""
+    assert is_prefix
+
+
+def test_a_shipper_goes_on_where_the_engine_ends(world: World, engine: Engine) -> None:
+    """A shipper that begins again asks the engine, and sends nothing twice."""
+    world.write(b"one\n")
+    world.is_asked_to_end = lambda: world.now > 1003
+    world.ship()
+    world.write(b"two\n")
+    world.end()
+    world.is_asked_to_end = lambda: False
+    world.ship(Shipped(TO, SESSION, shipped=999))
+    assert [chunk.payload for chunk in engine.chunks] == [b"one\n", b"two\n"]
+
+
+def test_without_pieces_it_goes_on_from_the_sidecar(world: World, engine: Engine) -> None:
+    """If the engine keeps nothing of the session any more, what was noted counts."""
+    world.write(b"one\ntwo\n")
+    world.end()
+    world.ship(Shipped(TO, SESSION, shipped=4))
+    assert [(chunk.offset, chunk.payload) for chunk in engine.chunks] == [(4, b"two\n")]
+
+
+def test_an_engine_that_was_set_back_to_nothing_gets_all_again(world: World, engine: Engine) -> None:
+    """Bytes that were stored a moment ago are not missing because of their age: they are sent again."""
+    world.write(b"one\n")
+    world.is_asked_to_end = lambda: world.now > 1003
+    before = world.ship()
+    assert before.at_ms
+    engine.pieces.clear()
+    world.end()
+    world.is_asked_to_end = lambda: False
+    world.ship(before)
+    assert engine.read() == b"one\n"
+
+
+def test_only_whole_lines_are_sent_while_it_grows(world: World, engine: Engine) -> None:
+    """What follows the last line end waits, until the line or the recording has ended."""
+    world.write(b"one\ntw")
+    seen: list[bytes] = []
+    world.writes = [*[lambda: None] * 20, lambda: seen.append(engine.read()), world.end]
+    world.ship()
+    assert seen == [b"one\n"]
+    assert engine.read() == b"one\ntw"
+
+
+def test_a_line_above_one_mebibyte_is_sent_before_its_end(world: World, engine: Engine) -> None:
+    """A line of an image is not held back until its end."""
+    world.write(b"x" * (1 << 20))
+    seen: list[int] = []
+    world.writes = [
+        *[lambda: None] * 5,
+        lambda: seen.append(len(engine.read())),
+        lambda: world.write(b"y"),
+        *[lambda: None] * 10,
+        lambda: seen.append(len(engine.read())),
+        world.end,
+    ]
+    world.ship()
+    assert seen == [0, (1 << 20) + 1]
+
+
+def test_a_chunk_has_64_kib_and_more_if_the_engine_is_far(
+    world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a round trip takes over 50 ms, a chunk has up to 256 KiB."""
+    monkeypatch.setattr("tests.remote.publish.memory.Sink.round_trip", 0.051)
+    world.write(b"x" * 99 + b"\n")
+    os.write(world.fd, (b"y" * 99 + b"\n") * 9000)
+    world.end()
+    world.ship()
+    assert max(len(chunk.payload) for chunk in engine.chunks) == 4 * CHUNK_BYTES
+    monkeypatch.setattr("tests.remote.publish.memory.Sink.round_trip", 0.049)
+    engine.pieces.clear()
+    world.ship()
+    assert max(len(chunk.payload) for chunk in engine.chunks) == CHUNK_BYTES
+
+
+def test_a_chunk_has_as_many_times_as_its_headers_hold(world: World, engine: Engine) -> None:
+    """With more than 512 arrival times, a chunk is shorter; its headers stay below 16 KiB."""
+    for number in range(3000):
+        world.write(b"%d\n" % (number % 10))
+    world.end()
+    world.ship()
+    assert engine.read() == world.content
+    assert max(len(chunk.seen) for chunk in engine.chunks) == SEEN_PER_CHUNK
+    sizes = [sum(len(f"{offset} {ms};") for offset, ms in chunk.seen) for chunk in engine.chunks]
+    assert max(sizes) < HEADER_BYTES
+
+
+def test_a_gap_travels_with_the_bytes_after_it(world: World, engine: Engine) -> None:
+    """`gap` lines are sent with the chunk in which they lie, also one at the end of the recording."""
+    world.write(b"one\n")
+    os.write(world.times_fd, b"gap 4 100\n")
+    world.write(b"two\n")
+    os.write(world.times_fd, b"gap 8 5\n")
+    world.end()
+    world.ship()
+    assert [gap for chunk in engine.chunks for gap in chunk.gaps] == [(4, 100), (8, 5)]
+
+
+def test_pauses_grow_to_five_seconds(world: World, engine: Engine) -> None:
+    """While the engine is away, it is tried after 50 ms, then ever later, at most every 5 s."""
+    world.write(b"one\n")
+    engine.is_away = True
+    world.is_asked_to_end = lambda: world.now > 1600
+    world.ship()
+    assert 600 / 5 - 1 <= engine.opened <= 600 / 2.5 + 10
+    engine.opened, world.now, world.is_asked_to_end = 0, 1000, lambda: world.now > 1000.2
+    world.ship()
+    assert engine.opened >= 2
+
+
+def test_two_publishers_of_one_file_are_harmless(world: World, engine: Engine) -> None:
+    """What another publisher stores in between is the same: the watcher has each byte once."""
+    world.write(b"one\n")
+
+    def interfere() -> None:
+        engine.on_stored = lambda: None
+        engine.pieces.append((engine.newest_sequence + 100, engine.chunks[-1]))
+        world.write(b"two\n")
+
+    engine.on_stored = interfere
+    world.writes = [*[lambda: None] * 30, world.end]
+    assert world.ship().state is ShipState.DONE
+    assert applied(engine.chunks) == b"one\ntwo\n"
+
+
+def test_the_exit_code_is_awaited(world: World, engine: Engine) -> None:
+    """`run` writes the exit code after the recording has ended; the end waits for it, but not long."""
+    described = {"command": ["x"], "pid": 4_000_000, "started_ms": 1, "exit_code": None}
+    world.files.process.write_bytes(orjson.dumps(described))
+    world.write(b"one\n")
+    world.end()
+    world.ship()
+    assert engine.end is not None
+    assert engine.end.exit_code is None
+    engine.pieces.clear()
+    world.writes = [
+        *[lambda: None] * 8,
+        lambda: world.files.process.write_bytes(orjson.dumps(described | {"exit_code": 3})),
+    ]
+    world.ship()
+    assert engine.end is not None
+    assert engine.end.exit_code == 3
+    assert orjson.loads(engine.cards[-1])["exit"] == 3
+
+
+def test_the_pause_is_short_again_after_progress(world: World, engine: Engine) -> None:
+    """After an absence of a minute, one of a moment is over soon."""
+    world.write(b"one\n")
+    engine.is_away = True
+    stored: list[float] = []
+
+    def lose() -> None:
+        engine.on_stored = lambda: stored.append(world.now)
+        engine.lose_next()
+        stored.append(world.now)
+        world.write(b"two\n")
+
+    world.writes = [*[lambda: None] * 20, engine.come_back, *[lambda: None] * 10, lose, *[lambda: None] * 20]
+    world.is_asked_to_end = lambda: not world.writes
+    world.ship()
+    assert stored[0] - 1000 > 30
+    assert stored[-1] - stored[0] < 1

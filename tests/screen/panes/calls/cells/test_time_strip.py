@@ -1,0 +1,140 @@
+"""The time strip shows when each call ran, relative to the calls in view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentwatch.screen.panes.calls.cells import TimeStrip
+from agentwatch.session import Call, Place
+from agentwatch.session.events import Outcome
+from tests.conftest import case
+
+WIDTH = 10
+
+
+def call(
+    begin_ms: int | None,
+    end_ms: int | None,
+    *,
+    seen: tuple[int | None, int | None] = (None, None),
+    outcome: Outcome = Outcome.SUCCEEDED,
+) -> Call:
+    """Return a call with times by the agent's clock and, in `seen`, by ours, in milliseconds."""
+    ended = None if outcome is Outcome.RUNNING else Place(9, 9, seen[1])
+    found = Call(1, 1, "c", "shell", "Ran", started=Place(0, 9, seen[0]), ended=ended, outcome=outcome)
+    found.started_ms, found.ended_ms = begin_ms, end_ms
+    return found
+
+
+def strip_of(calls: Sequence[Call]) -> TimeStrip:
+    """Return a strip that knows the calls."""
+    strip = TimeStrip()
+    for each in calls:
+        strip.add(each)
+    return strip
+
+
+def bars(calls: Sequence[Call], now_ms: int | None = None) -> list[str]:
+    """Return the bar of each call; all of them are in view."""
+    strip = strip_of(calls)
+    scales = strip.scales(calls, now_ms)
+    return [strip.bar([each], WIDTH, scales, now_ms).rstrip() for each in calls]
+
+
+def test_bars_show_when_the_calls_ran() -> None:
+    """A bar covers the share of the time in view during which its call ran."""
+    calls = [call(0, 5000), call(5000, 10_000), call(0, 10_000), call(2500, 7500)]
+    assert bars(calls) == ["█████", "     █████", "██████████", "  ▐████▌"]
+
+
+def test_bars_are_drawn_in_eighths() -> None:
+    """A bar ends in eighths of a column and begins in eighths, halves or whole ones; the shortest shows."""
+    for begin, end, bar in (
+        (0, 1000, "█"),
+        (0, 125, "▏"),
+        (0, 500, "▌"),
+        (0, 1375, "█▍"),
+        (500, 1000, "▐"),
+        (875, 1000, "▕"),
+        (125, 2000, "██"),
+        (250, 2000, "██"),
+        (375, 2000, "▐█"),
+        (9999, 10_000, "         ▕"),
+        (3000, 3000, "   ▏"),
+    ):
+        with case(f"{begin}, {end}, {bar}"):
+            assert bars([call(begin, end), call(0, 10_000)])[0] == bar
+
+
+def test_a_row_of_several_calls_shows_each() -> None:
+    """The bar of a fold leaves the times between its calls blank."""
+    calls = [call(0, 2000), call(4000, 6000), call(8000, 10_000)]
+    strip = strip_of(calls)
+    assert strip.bar(calls, WIDTH, strip.scales(calls, None), None) == "██  ██  ██"
+
+
+def test_a_running_call_grows_to_now() -> None:
+    """A running call's bar extends to the current time, counted on our clock from its start."""
+    running = call(0, None, seen=(70_000, None), outcome=Outcome.RUNNING)
+    assert [bars([running], 70_000 + ms)[0] for ms in (0, 1000, 5000, 10_000)] == [
+        "▏",
+        "█",
+        "█████",
+        "██████████",
+    ]
+
+
+def test_the_scale_grows_in_steps() -> None:
+    """The strip of a running call has time ahead; its scale grows by half when that is used up."""
+    running = call(0, None, seen=(0, None), outcome=Outcome.RUNNING)
+    strip = strip_of([running])
+    times = (0, 9999, 10_001, 14_000, 15_001)
+    lengths = [strip.scales([running], now_ms)[1][1] for now_ms in times]
+    assert lengths == [10_000, 10_000, 15_000, 15_000, 22_500]
+
+
+def test_the_strip_covers_the_calls_in_view() -> None:
+    """The strip begins with the first call in view and ends with the last one, whatever else there is."""
+    calls = [call(0, 90_000), call(100_000, 105_000), call(105_000, 110_000)]
+    strip = strip_of(calls)
+    scales = strip.scales(calls[1:], None)
+    assert scales == {1: (100_000, 10_000)}
+    assert [strip.bar([each], WIDTH, scales, None) for each in calls[1:]] == ["█████     ", "     █████"]
+    assert strip.scales([calls[1]], None) == {1: (100_000, 5000)}
+
+
+def test_each_run_has_its_own_scale() -> None:
+    """The calls of two runs in view are drawn on two scales."""
+    first, second = call(0, 1000), call(10**9, 10**9 + 500)
+    second.run = 2
+    assert strip_of([first, second]).scales([first, second], None) == {1: (0, 1000), 2: (10**9, 500)}
+
+
+def test_times_are_converted_between_the_clocks() -> None:
+    """A time known only by our clock is converted to the agent's clock, in either order of the calls."""
+    ours = call(None, None, seen=(1_000_000, 1_005_000))
+    theirs = call(5000, 10_000, seen=(1_005_000, 1_010_000))
+    assert bars([ours, theirs]) == ["█████", "     █████"]
+    assert bars([theirs, ours]) == ["     █████", "█████"]
+    assert bars([ours]) == ["██████████"]
+    agents = call(5000, 10_000)
+    assert bars([agents, ours, call(0, 10_000)]) == ["     █████", "", "██████████"]
+    late = call(0, 10_000, seen=(70_000, 80_000))
+    assert bars([agents, late]) == ["     █████", "██████████"]
+
+
+def test_unknown_times_are_not_drawn() -> None:
+    """A call without any time has no bar; a call without an end shows only its start."""
+    assert bars([call(None, None)]) == [""]
+    unfinished = call(5000, None, outcome=Outcome.UNFINISHED)
+    assert bars([unfinished, call(0, 10_000)])[0] == "     ▏"
+
+
+def test_times_out_of_order_are_drawn() -> None:
+    """Whatever times a clock gave, a bar is as wide as the strip."""
+    for begin, end in ((10**15, 0), (-(10**15), 10**15), (0, -5), (5, 5)):
+        with case(f"{begin}, {end}"):
+            broken = call(begin, end)
+            strip = strip_of([broken])
+            for now_ms in (None, 0):
+                assert len(strip.bar([broken], WIDTH, strip.scales([broken], now_ms), now_ms)) == WIDTH

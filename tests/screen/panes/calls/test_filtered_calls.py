@@ -1,0 +1,122 @@
+"""The calls are filtered by words and sorted by duration, and any call can still be selected."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.screen.panes.calls.filter_bar import FilterBar
+from tests.builders.screen.app import viewport
+from tests.builders.screen.call_table import filtered, reads, rows_of, shown
+from tests.builders.screen.lines import append, ended, init, shell, started
+from tests.conftest import Saver
+
+pytestmark = pytest.mark.slow
+
+
+async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
+    """Each letter updates the filter, and the border shows how many calls it hides."""
+    path = recording(init() + shell(1) + shell(2, 1) + reads("echo.py", "b.py", "c.py") + shell(3, 1))
+    async with shown(path) as (_, table, pilot):
+        assert len(await filtered(table, pilot, "f", "e", "c", "h")) == 4
+        assert str(table.border_title) == '2 Calls · 2 hidden by "ech"'
+        rows = await filtered(table, pilot, "o", "space", *"failed")
+        assert [row.split()[2:4] for row in rows] == [["echo", "2"], ["echo", "3"]]
+        assert str(table.border_title) == '2 Calls · 4 hidden by "echo failed"'
+        assert len(await filtered(table, pilot, "x")) == 0
+        assert table.cursor == -1
+        await filtered(table, pilot, "backspace", "enter")
+        assert pilot.app.focused is table
+        assert not pilot.app.query_one(FilterBar).display
+        assert len(rows_of(table)) == 2
+
+
+@pytest.mark.system
+async def test_escape_drops_the_filter(recording: Saver) -> None:
+    """Esc in the filter bar shows all calls again, and restores the selection."""
+    async with shown(recording(init() + b"".join(shell(n) for n in range(40)))) as (_, table, pilot):
+        await pilot.press(*"kkkkk")
+        before = table.chosen
+        assert len(await filtered(table, pilot, "f", "3", "9")) == 1
+        assert table.chosen is not before
+        assert len(await filtered(table, pilot, "escape")) == 40
+        assert table.chosen is before
+        await filtered(table, pilot, "f", "3", "9")
+        assert len(await filtered(table, pilot, "enter", "f", "escape")) == 40
+        assert pilot.app.focused is table
+        assert str(table.border_title) == "2 Calls"
+        await pilot.press("f", "3", "escape")
+        assert len(rows_of(table)) == 40
+
+
+async def test_new_calls_meet_the_filter(recording: Saver) -> None:
+    """New calls and later failures are shown, and followed, if they match the filter."""
+    path = recording(init() + shell(1, 1) + shell(2))
+    async with shown(path, follow=True) as (feed, table, pilot):
+        await filtered(table, pilot, "f", *"failed", "enter")
+        for new, count in ((shell(3), 1), (shell(4, None), 1), (shell(5, 1), 2)):
+            append(path, new)
+            feed.advance()
+            table.sync(None)
+            assert len(rows_of(table)) == count
+        assert table.chosen is not None
+        assert table.chosen.target == "echo 5"
+        append(path, ended("call-4", "shell", {"command": "echo 4"}, {"success": {"exitCode": 1}}))
+        feed.advance()
+        table.sync(None)
+        assert [row.split()[3] for row in rows_of(table)] == ["1", "4", "5"]
+
+
+@pytest.mark.system
+async def test_markup_in_the_filter_is_text(recording: Saver) -> None:
+    """Markup in the filter is shown as text."""
+    async with shown(recording(init() + shell(1))) as (_, table, pilot):
+        await filtered(table, pilot, "f", *"[b]", "enter")
+        assert '1 hidden by "[b]"' in table.title
+        assert '1 hidden by "[b]"' in "\n".join(
+            strip.text for strip in pilot.app.screen._compositor.render_strips()
+        )
+
+
+async def test_s_shows_the_slowest_first(recording: Saver) -> None:
+    """`s` sorts by duration and selects the slowest call; `s` again sorts by time."""
+    args: dict[str, object] = {"command": "slow"}
+    begun = 1_793_610_000_000
+    slow = started("s", "shell", args, begun) + ended("s", "shell", args, {"success": {}}, begun + 90_000)
+    path = recording(init() + shell(1) + slow + b"".join(shell(n) for n in range(2, 40)))
+    async with shown(path, follow=True) as (feed, table, pilot):
+        rows = await filtered(table, pilot, "s")
+        assert "slow" in rows[0]
+        assert table.cursor == 0
+        assert viewport(table)[0].endswith(rows[0])
+        assert str(table.border_title) == "2 Calls · slowest first"
+        append(path, shell(50))
+        feed.advance()
+        table.sync(None)
+        assert table.cursor == 0
+        assert table.below == 0
+        await pilot.press("G")
+        last = table.chosen
+        append(path, shell(51))
+        feed.advance()
+        table.sync(None)
+        assert table.chosen is last
+        await pilot.press("g")
+        rows = await filtered(table, pilot, "s")
+        assert "slow" in rows[1]
+        assert table.cursor == 1
+        assert any("slow" in row for row in viewport(table))
+
+
+@pytest.mark.system
+async def test_any_call_can_be_selected(recording: Saver) -> None:
+    """`choose_call` selects any call: it opens the call's fold, and drops a filter that hides the call."""
+    path = recording(init() + reads("a.py", "b.py", "c.py") + shell(1) + shell(2))
+    async with shown(path) as (feed, table, pilot):
+        call = feed.session.calls[1]
+        table.choose_call(call)
+        assert table.chosen is call
+        assert rows_of(table)[table.cursor].split()[2] == "b.py"
+        await filtered(table, pilot, "f", *"echo", "enter")
+        table.choose_call(call)
+        assert table.chosen is call
+        assert table.title == "2 Calls"

@@ -1,0 +1,139 @@
+"""What other agents report about a call: its output so far, several files, binary results, its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.session.blocks import BinaryBlock, Block, FieldsBlock, FilesBlock
+from agentwatch.session.events import (
+    Event,
+    Outcome,
+    Prompt,
+    RunStarted,
+    ToolEnded,
+    ToolKind,
+    ToolProgress,
+    Traits,
+)
+from tests.builders import claude_lines as claude
+from tests.builders.made_agent import MadeSession
+from tests.builders.screen.app import lines_of, opened
+from tests.builders.screen.call_detail import shown
+from tests.builders.subagents import TWO_SUBAGENTS, begins, ends
+
+pytestmark = pytest.mark.slow
+
+START: list[Event] = [RunStarted("made-format", "s"), Prompt("Do it.")]
+EDIT, WORDS = ToolKind.EDIT, "Edited file"
+
+
+async def test_the_output_so_far_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The detail of a running call shows its output so far, and new output as it arrives."""
+    made = MadeSession(
+        [
+            *START,
+            begins("c", "Bash", "make"),
+            ToolProgress("c", None, "one\n"),
+            ToolProgress("c", None, "two\n"),
+        ]
+    )
+    made.use(monkeypatch)
+    path = made.save(tmp_path / "x.ndjson")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:4]))
+    async with opened(path, follow=True) as stage:
+        shown_lines = lines_of(stage.pane("detail"))
+        assert shown_lines[shown_lines.index("── output so far") + 1] == "one"
+        assert "two" not in shown_lines
+        await stage.append(lines[4])
+        shown_lines = lines_of(stage.pane("detail"))
+        at = shown_lines.index("── output so far")
+        assert shown_lines[at + 1 : at + 3] == ["one", "two"]
+
+
+@pytest.mark.parametrize("has_exit_codes", [True, False])
+async def test_a_missing_exit_code_is_explained(
+    has_exit_codes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the agent never reports exit codes, the detail of a command says so once the command has ended."""
+    with_code = ToolEnded("e", None, "Bash", ToolKind.EXECUTE, Outcome.FAILED, WORDS, exit_code=3)
+    calls: list[Event] = [begins("c", "Bash", "make"), ends("c", "Bash"), with_code, begins("d", "Bash", "x")]
+    made = MadeSession([*START, *calls])
+    made.use(monkeypatch, Traits(has_exit_codes=has_exit_codes))
+    path = made.save(tmp_path / "x.ndjson")
+    words = "exit code: not reported by this agent"
+    async with shown(path) as (_, detail, _):
+        assert (words in lines_of(detail)) is not has_exit_codes
+    for call in (1, 2):
+        async with shown(path, call) as (_, detail, _):
+            assert words not in lines_of(detail)
+
+
+@pytest.mark.parametrize("is_listed", [False, True])
+async def test_all_files_of_a_call_are_listed(
+    is_listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that acts on several files shows all of them, once."""
+    ended = ToolEnded("c", None, "patch", EDIT, Outcome.SUCCEEDED, WORDS, True, "a.py", "a.py")
+    ended = ended._replace(more_paths=("b.py", "c.py"))
+    blocks: dict[str, Sequence[Block]] = {"c": [FilesBlock(("a.py", "b.py", "c.py"))] if is_listed else []}
+    made = MadeSession([*START, ended], blocks)
+    made.use(monkeypatch, Traits(announces_calls=False))
+    async with shown(made.save(tmp_path / "x.ndjson")) as (_, detail, _):
+        shown_lines = lines_of(detail)
+        assert [line for line in shown_lines if line.endswith(".py")] == ["a.py", "b.py", "c.py"]
+        assert ("── 3 files" in shown_lines) is not is_listed
+
+
+async def test_a_binary_result_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An image is shown by its type and size."""
+    made = MadeSession([*START, begins("c", "Read", "a.png"), ends("c", "Read")])
+    made.blocks = {"c": [BinaryBlock("image/png", 12_300), FieldsBlock("result", {"kind": "image"})]}
+    made.use(monkeypatch)
+    async with shown(made.save(tmp_path / "x.ndjson")) as (_, detail, _):
+        assert any(line.startswith("image/png, 12") for line in lines_of(detail))
+
+
+async def test_the_call_of_a_subagent_names_its_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The detail says which call started the subagent, or that its line is missing."""
+    made = MadeSession([*TWO_SUBAGENTS, begins("x", "Bash", "make", "gone")])
+    made.use(monkeypatch)
+    path = made.save(tmp_path / "x.ndjson")
+    for call, words in (
+        (2, "made by the subagent of call #1"),
+        (5, "made by the subagent of a call that the recording does not contain"),
+    ):
+        async with shown(path, call) as (_, detail, _):
+            assert words in lines_of(detail)
+    async with shown(path, 0) as (_, detail, _):
+        assert not any(line.startswith("made by") for line in lines_of(detail))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "drawn"),
+    [
+        ("Edit", {"file_path": "a.py", "old_string": "one", "new_string": "two"}, ["1   - one", "  1 + two"]),
+        ("Write", {"file_path": "a.py", "content": "one\ntwo\n"}, ["1 one", "2 two"]),
+        ("TodoWrite", {"todos": [{"content": "Find it", "status": "completed"}]}, ["✓ Find it", ""]),
+    ],
+)
+async def test_a_change_is_drawn_from_the_arguments(
+    name: str, arguments: dict[str, Any], drawn: list[str], tmp_path: Path
+) -> None:
+    """If the result is only a sentence, the detail shows the change or the plan, and folds the sentence."""
+    path = tmp_path / "x.ndjson"
+    path.write_bytes(
+        claude.written(claude.init(), claude.call(name, **arguments), claude.answer("It is done."))
+    )
+    async with shown(path) as (_, detail, _):
+        lines = [line.rstrip() for line in lines_of(detail)]
+        at = lines.index(drawn[0])
+        assert lines[at : at + 2] == drawn
+        assert "It is done." not in lines
+        assert any(line.startswith("▸ ") and line.endswith("more fields") for line in lines)

@@ -1,0 +1,154 @@
+"""A search at an earlier moment finds what comes later, and moves the moment on to it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from textual.widgets import Static
+
+from agentwatch.screen.screens.session.moment_keys import MomentKeys
+from agentwatch.screen.screens.session.screen import WatchScreen
+from tests.builders.screen.app import Stage, lines_of, opened
+from tests.builders.screen.lines import answer, ended, init, prompt, shell, started, thinking
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
+
+_LINES = [
+    init(),
+    prompt("go on"),
+    answer("The first beast, "),
+    answer("and a beast, a walrus, in the second."),
+    shell(1, stdout="one"),
+    started("late", "shell", {"command": "find badger"}),
+    answer("In between."),
+    ended("late", "shell", {"command": "find badger"}, {"success": {"stdout": "an otter", "exitCode": 0}}),
+    shell(2, 3),
+    thinking("A thought of a lynx."),
+    answer("The last text has a beast: a heron."),
+]
+
+
+def after_line(number: int) -> int:
+    """Return the moment after this line of the recording, counted from 1."""
+    return sum(map(len, b"".join(_LINES).splitlines(keepends=True)[:number]))
+
+
+def note(stage: Stage) -> str:
+    """Return the note of the find bar."""
+    return str(stage.app.screen.query_one("#find .note", Static).render())
+
+
+async def go_to(stage: Stage, offset: int) -> None:
+    """Show a moment."""
+    stage.app.screen.query_one(MomentKeys).go_to(offset)
+    await stage.settled()
+
+
+def moment(stage: Stage) -> int | None:
+    """Return the moment that is shown; None if it is the live one."""
+    screen = stage.app.screen_stack[0]
+    assert isinstance(screen, WatchScreen)
+    playhead = screen._moment.playhead
+    return None if playhead.is_live else playhead.offset
+
+
+def shows_panes(stage: Stage, rows: list[str]) -> bool:
+    """Return whether the rows of the panes are these."""
+    return stage.rows()[2:-1] == rows
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "matches",
+    [
+        {"otter": 9, "heron": None},
+        pytest.param({"walrus": 4, "badger": 7, "exit 3": 11, "lynx": 13}, marks=pytest.mark.system),
+    ],
+    ids=["some", "others"],
+)
+async def test_the_moment_moves_on_to_a_later_match(recording: Saver, matches: dict[str, int | None]) -> None:
+    """A match is shown at the first moment at which it is complete, and esc returns to the earlier one."""
+    for query, line in matches.items():
+        with case(f"{query}, {line}"):
+            async with opened(recording(*_LINES)) as stage:
+                await go_to(stage, after_line(3))
+                before = stage.rows()[2:-1]
+                await stage.press("slash", *query)
+                await stage.until(lambda: "moved on to " in note(stage), "the match")
+                assert moment(stage) == (None if line is None else after_line(line))
+                await stage.press("escape")
+                assert moment(stage) == after_line(3)
+                await stage.until(partial(shows_panes, stage, before), "the panes of before")
+
+
+async def test_a_match_that_is_shown_does_not_move_the_moment(recording: Saver) -> None:
+    """A match in the half-written text that is shown leaves the moment as it is."""
+    async with opened(recording(*_LINES)) as stage:
+        await go_to(stage, after_line(3))
+        await stage.press("slash", *"first")
+        await stage.until(lambda: "1 of 1" in note(stage), "the match")
+        assert moment(stage) == after_line(3)
+        assert "moved on" not in note(stage)
+
+
+@pytest.mark.system
+async def test_typing_on_returns_to_the_moment_of_the_search(recording: Saver) -> None:
+    """If another query has its match earlier, the moment at which the search began is shown again."""
+    async with opened(recording(*_LINES)) as stage:
+        await go_to(stage, after_line(7))
+        await stage.press("2", "slash", *"o")
+        await stage.press(*"tter")
+        await stage.until(lambda: moment(stage) == after_line(9), "the result")
+        await stage.press(*["backspace"] * 5, *"first")
+        await stage.until(lambda: "1 of 1" in note(stage), "the first text")
+        assert moment(stage) == after_line(7)
+
+
+@pytest.mark.system
+async def test_n_moves_the_moment_on(recording: Saver) -> None:
+    """`n` goes to the next match and moves the moment on; `N` goes back and leaves the moment."""
+    async with opened(recording(*_LINES)) as stage:
+        await go_to(stage, after_line(3))
+        await stage.press("1", "g", "slash", *"beast", "enter")
+        await stage.until(lambda: "1 of 3" in note(stage), "the matches")
+        assert moment(stage) == after_line(3)
+        seen = []
+        for key in ("n", "n", "N", "N"):
+            await stage.press(key)
+            seen.append(moment(stage))
+        assert seen == [after_line(4), None, None, None]
+        assert "1 of 3" in note(stage)
+        await stage.press("n", "escape")
+        assert moment(stage) is None
+
+
+@pytest.mark.system
+async def test_the_note_ends_when_the_user_moves_the_moment(recording: Saver) -> None:
+    """`moved on to` is no longer in the find bar after `L`."""
+    async with opened(recording(*_LINES)) as stage:
+        await go_to(stage, after_line(3))
+        await stage.press("slash", *"otter", "enter")
+        await stage.until(lambda: "moved on to " in note(stage), "the match")
+        await stage.press("L")
+        await stage.until(lambda: "moved on" not in note(stage), "the note without the moment")
+        assert "1 of 1" in note(stage)
+
+
+@pytest.mark.system
+async def test_an_overlay_s_call_is_shown_when_it_has_ended(recording: Saver) -> None:
+    """A call that has not begun or not ended at the moment is shown at the moment at which it has ended."""
+    async with opened(recording(*_LINES)) as stage:
+        screen = stage.app.screen
+        assert isinstance(screen, WatchScreen)
+        calls = stage.feed.session.calls
+        for begin in (3, 7):
+            await go_to(stage, after_line(begin))
+            screen.go_to_call(calls[1])
+            assert moment(stage) == after_line(9)
+            assert stage.chosen == "find badger"
+            await stage.until(lambda: "an otter" in "".join(lines_of(stage.pane("detail"))), "its result")
+        await go_to(stage, after_line(11))
+        screen.go_to_call(calls[1])
+        assert moment(stage) == after_line(11)

@@ -1,0 +1,294 @@
+"""The digest shows what happened since a moment, opens its calls and plays it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agentwatch.analysis.since import Mark, Play, mark
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen.screens.session import digest
+from agentwatch.screen.screens.session.digest import DigestScreen, DigestView
+from agentwatch.text.times import time_of_day
+from tests.builders.lines import user
+from tests.builders.moment.recorded_times import RecordedTimes
+from tests.builders.moment.slow_digest import decoded, session_at
+from tests.builders.screen.app import eventually, lines_of, viewport
+from tests.builders.screen.lines import BEGAN_MS, CWD, append, ended, init, result, started
+from tests.builders.screen.screen_alone import ScreenApp, at_rest
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
+
+UPPER = "src/mill/grinding/coarse/stones_of_the_upper_mill.py"
+
+
+def call(number: int, tool: str, args: dict[str, object], outcome: dict[str, Any]) -> bytes:
+    """Return a call, ten seconds after the call numbered before it."""
+    call_id, at_ms = f"c-{number}", BEGAN_MS + 10_000 * number
+    return started(call_id, tool, args, at_ms) + ended(call_id, tool, args, outcome, at_ms + 100)
+
+
+def shell(number: int, command: str, exit_code: int = 0, stdout: str = "") -> bytes:
+    """Return a shell call."""
+    body = {"exitCode": exit_code, "stdout": stdout}
+    return call(number, "shell", {"command": command}, {"failure" if exit_code else "success": body})
+
+
+def edit(number: int, path: str, added: int, removed: int, before: str | None = "x") -> bytes:
+    """Return an edit."""
+    body = {"linesAdded": added, "linesRemoved": removed, "beforeFullFileContent": before}
+    return call(number, "edit", {"path": f"{CWD}/{path}"}, {"success": body})
+
+
+def read(number: int, path: str) -> bytes:
+    """Return a read."""
+    return call(number, "read", {"path": f"{CWD}/{path}"}, {"success": {"totalLines": 20}})
+
+
+BEFORE = init() + user("Mend the mill.") + shell(1, "pytest -q", 1, "3 failed, 4 passed in 0.31s")
+SINCE = (
+    *(read(2, "README.md"), read(3, "src/wheel.py"), edit(4, "src/wheel.py", 8, 3), read(5, "README.md")),
+    *(edit(6, UPPER, 1, 0), shell(7, "pytest -q", 0, "7 passed in 0.31s")),
+    *(shell(8, "ruff check src", 1, "Found 2 errors."), shell(9, "make all", 2), shell(10, "make all", 2)),
+    call(11, "webFetch", {"url": "https://example.org"}, {"rejected": {"reason": "no"}}),
+    started("c-12", "shell", {"command": "npm test"}, BEGAN_MS + 120_000),
+)
+
+
+class DigestApp(ScreenApp[DigestScreen]):
+    """An app that opens the digest."""
+
+    @property
+    def view(self) -> DigestView:
+        """The list."""
+        return self.opened.query_one(DigestView)
+
+    def rows(self) -> list[str]:
+        """Return the rows, with runs of blanks collapsed."""
+        return [" ".join(row.split()) for row in lines_of(self.view)]
+
+
+def times_of(path: Path, seconds: int) -> RecordedTimes:
+    """Return times of the lines of a recording, with the given seconds between two lines."""
+    offsets = [0]
+    for line in path.read_bytes().splitlines(keepends=True):
+        offsets.append(offsets[-1] + len(line))
+    lines = [(offset, BEGAN_MS + 1000 * seconds * at) for at, offset in enumerate(offsets[:-1])]
+    return RecordedTimes(lines, offsets[-1])
+
+
+def mark_after(data: bytes) -> Mark:
+    """Return the mark of the moment at which a recording had only these bytes."""
+    lines = decoded(data)
+    return mark(session_at(lines, len(lines)), len(data), BEGAN_MS)
+
+
+@asynccontextmanager
+async def opened(
+    path: Path, size: tuple[int, int] = (100, 46), seconds: int | None = 20
+) -> AsyncIterator[tuple[DigestApp, Pilot[None]]]:
+    """Open the digest of a growing recording; with `seconds=None` the recording has no times."""
+    feed = Feed(open_saved(path, follow=True))
+    feed.advance()
+    times = RecordedTimes([], feed.offset) if seconds is None else times_of(path, seconds)
+    app = DigestApp(feed, DigestScreen(feed, mark_after(BEFORE), times))
+    async with at_rest(app, size) as pilot:
+        yield app, pilot
+
+
+async def test_what_needs_the_user_comes_first(recording: Saver) -> None:
+    """The sections are: counts, open failures, verdicts, running calls, files changed and read, kinds."""
+    async with opened(recording(BEFORE, *SINCE)) as (app, _):
+        rows = app.rows()
+        rows[rows.index("Still running") + 1] = rows[rows.index("Still running") + 1].rpartition(" ")[0]
+        assert rows == [
+            "21 events, 10 calls, 3 failed, 1 rejected",
+            "p: play it in 27.0 s (×16)",
+            *(
+                "",
+                "Failures still open",
+                "✗ #10 shell make all ×2 exit 2",
+                "✗ #8 shell ruff check src exit 1",
+            ),
+            *("", "Tests, linters, builds", "✗2 ruff: 2 errors 1 run", "✗3 → ✓ pytest: 7 passed 1 run"),
+            *("", "Still running", "◐ #12 shell npm test"),
+            *("", "Files changed", f"{UPPER} +1", "src/wheel.py +8 −3"),
+            *("", "Files read", "README.md ×2"),
+            *("", "Calls", "execute ×4 3 failed", "read ×3", "edit ×2", "fetch ×1"),
+        ]
+        assert str(app.view.border_title) == f"What happened since {time_of_day(BEGAN_MS)}"
+
+
+async def test_the_counts_have_prompts_and_the_end(recording: Saver) -> None:
+    """Prompts and the end of the run are in the first line; a digest without calls has no sections."""
+    async with opened(recording(BEFORE, result("ok"), user("More."), result("ok"))) as (app, _):
+        assert app.rows()[0] == "3 events, 1 prompt, the run succeeded"
+        assert len(app.rows()) == 2
+
+
+async def test_it_grows_while_it_is_open(recording: Saver) -> None:
+    """New calls are added, and the selected call stays selected."""
+    path = recording(BEFORE, shell(2, "make all", 2))
+    async with opened(path) as (app, pilot):
+        assert app.view.chosen is not None
+        chosen = app.view.chosen.number
+        append(path, shell(3, "make test", 1))
+        app.feed.advance()
+        await eventually(pilot, lambda: "✗ #3 shell make test exit 1" in app.rows(), "the failure")
+        assert app.view.chosen is not None
+        assert app.view.chosen.number == chosen == 2
+        assert app.rows()[3:6] == [
+            *("Failures still open", "✗ #3 shell make test exit 1", "✗ #2 shell make all exit 2"),
+        ]
+
+
+@pytest.mark.system
+async def test_an_item_whose_words_change_stays_selected(recording: Saver) -> None:
+    """The selection stays with what a line is about, even if another line has the same call."""
+    path = recording(BEFORE, shell(2, "make all", 2))
+    async with opened(path) as (app, pilot):
+        await pilot.press("G")
+        assert app.rows()[app.view.cursor] == "execute ×1 1 failed"
+        append(path, shell(3, "make test"))
+        app.feed.advance()
+        await eventually(pilot, lambda: "execute ×2 1 failed" in app.rows(), "the call")
+        assert app.rows()[app.view.cursor] == "execute ×2 1 failed"
+        await pilot.press("g")
+        assert app.rows()[app.view.cursor] == "✗ #2 shell make all exit 2"
+        append(path, shell(4, "make all"))
+        app.feed.advance()
+        await eventually(pilot, lambda: "execute ×3 1 failed" in app.rows(), "the repetition")
+        assert app.view.cursor == app.view.call_rows[0] == 4
+
+
+async def test_the_first_item_is_selected(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the digest is read, the first item stays selected, although a section appears above it."""
+    monkeypatch.setattr(digest, "take_slice", lambda take: take())
+    commands = shell(3, "pytest -q", 0, "7 passed in 0.31s") + shell(4, "npm install")
+    async with opened(recording(BEFORE, edit(2, "src/wheel.py", 8, 0), commands)) as (app, _):
+        assert app.rows()[3:8] == [
+            *("Tests, linters, builds", "✗3 → ✓ pytest: 7 passed 1 run", ""),
+            *("Files changed", "src/wheel.py +8"),
+        ]
+        assert app.view.cursor == 4
+
+
+async def test_files_that_come_and_go_are_named(recording: Saver) -> None:
+    """A file that was created or deleted says so."""
+    made = call(2, "write", {"path": f"{CWD}/new.py"}, {"success": {"linesCreated": 19}})
+    gone = call(3, "delete", {"path": f"{CWD}/old.py"}, {"success": {}})
+    async with opened(recording(BEFORE, made, gone)) as (app, _):
+        rows = app.rows()
+        first = rows.index("Files changed")
+        assert rows[first + 1 : first + 3] == ["old.py deleted", "new.py created"]
+
+
+@pytest.mark.system
+async def test_lines_are_wrapped_again(recording: Saver) -> None:
+    """When the terminal becomes narrower, the lines are wrapped for it."""
+    async with opened(recording(BEFORE, *SINCE)) as (app, pilot):
+        await pilot.resize_terminal(30, 20)
+        await pilot.pause()
+        assert app.rows()[:2] == ["21 events, 10 calls, 3", "failed, 1 rejected"]
+
+
+@pytest.mark.system
+async def test_enter_opens_the_call_of_a_line(recording: Saver) -> None:
+    """The cursor moves among the lines about calls, and enter dismisses the screen with the call."""
+    path = recording(BEFORE, *SINCE)
+    for moves, number in ((0, 10), (1, 8), (3, 7), (4, 12), (6, 4), (7, 5), (8, 10), (9, 5)):
+        async with opened(path) as (app, pilot):
+            await pilot.press(*"j" * moves, "enter")
+            await eventually(pilot, lambda app=app: app.given, "the call")  # type: ignore[misc]
+            assert [call.number for call in app.given] == [number]
+
+
+async def test_p_plays_it(recording: Saver) -> None:
+    """`p` dismisses the screen with where to begin and how fast to play."""
+    async with opened(recording(BEFORE, *SINCE)) as (app, pilot):
+        await pilot.press("p")
+        await eventually(pilot, lambda: app.given, "how to play")
+        assert app.given == [Play(len(BEFORE), 16, None, 27)]
+
+
+@pytest.mark.system
+async def test_silences_that_must_be_cut_are_named(recording: Saver) -> None:
+    """If the highest speed does not suffice, the line says to what silences are cut."""
+    async with opened(recording(BEFORE, *SINCE), seconds=600) as (app, pilot):
+        row = app.rows()[1]
+        await pilot.press("p")
+        await eventually(pilot, lambda: app.given, "how to play")
+        play = app.given[0]
+        assert row == f"p: play it in 30 s (×64, silences cut to {play.max_idle} s)"
+        assert 85 < play.max_idle <= 1920 // 21  # each silence is known to 3 s
+
+
+async def test_without_times_nothing_is_played(recording: Saver) -> None:
+    """A recording without times is not played, and `p` says so."""
+    async with opened(recording(BEFORE, *SINCE), seconds=None) as (app, pilot):
+        assert app.rows()[1] == ""
+        await pilot.press("p")
+        assert [toast.message for toast in app._notifications] == ["cannot play: the recording has no times"]
+        assert not app.given
+
+
+@pytest.mark.system
+async def test_long_lists_are_cut(recording: Saver) -> None:
+    """A list has at most as many lines as can be read; a last line has the number of the others."""
+    reads = [read(number, f"f{number}") for number in range(2, 25)]
+    async with opened(recording(BEFORE, *reads)) as (app, _):
+        rows = app.rows()
+        first = rows.index("Files read")
+        assert rows[first + 20 : first + 22] == ["f5", "and 3 more"]
+
+
+@pytest.mark.system
+async def test_it_fits(recording: Saver) -> None:
+    """At every size each row fits, the first line is wrapped, and a path is cut in the middle."""
+    for size in ((160, 50), (80, 24), (40, 12), (20, 6)):
+        with case(size):
+            async with opened(recording(BEFORE, *SINCE), size) as (app, _):
+                width = app.view.scrollable_content_region.width
+                assert all(len(row) < width for row in lines_of(app.view))
+                assert " ".join(app.rows()).startswith("21 events, 10 calls, 3 failed, 1 rejected")
+                path = next(row for row in app.rows() if row.endswith("mill.py +1"))
+                assert (path == f"{UPPER} +1") == (size[0] > 70)
+
+
+@pytest.mark.system
+async def test_all_rows_can_be_reached(recording: Saver) -> None:
+    """In a short terminal the rows before and after the calls are reached by the same keys."""
+    async with opened(recording(BEFORE, *SINCE), (40, 8)) as (app, pilot):
+        await pilot.press("G")
+        assert viewport(app.view)[-1].startswith("fetch ×1")
+        await pilot.press("enter")
+        assert [call.number for call in app.given] == [11]
+    async with opened(recording(BEFORE, *SINCE), (40, 8)) as (app, pilot):
+        await pilot.press("G", "g")
+        assert viewport(app.view)[0].startswith("21 events")
+
+
+@pytest.mark.system
+async def test_a_digest_without_calls(recording: Saver) -> None:
+    """Without calls nothing is selected, and enter keeps the screen open."""
+    async with opened(recording(BEFORE)) as (app, pilot):
+        assert app.rows()[0] == "nothing happened"
+        await pilot.press("enter", "j", "k")
+        assert app.view.chosen is None
+        assert not app.given
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("key", ["escape", "q", "D"])
+async def test_its_keys_close_the_screen(recording: Saver, key: str) -> None:
+    """Esc, `q` and `D` close the screen."""
+    async with opened(recording(BEFORE)) as (app, pilot):
+        await pilot.press(key)
+        await eventually(pilot, lambda: app.given == [None], "the end")

@@ -1,0 +1,221 @@
+"""The goto box goes to the moment that is typed or selected, and lists the marked moments."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from agentwatch.analysis.moments import End
+from agentwatch.screen.screens.session.goto import GotoScreen, MarkList
+from tests.builders.screen.app import Stage, eventually, opened
+from tests.builders.screen.goto_box import LINES, ROWS, Box, box, end_of, type_in
+from tests.builders.screen.lines import BEGAN_MS, init, result, shell
+from tests.builders.screen.marked import marks_of, write_times
+from tests.conftest import Saver, case
+from tests.screen.keys.test_type_ahead import burst
+
+pytestmark = pytest.mark.slow
+
+HINT = "a time, +95s, -10s, #12, 50%, start, live, a name"
+
+
+async def test_the_box_lists_bookmarks_and_markers(path: Path) -> None:
+    """Bookmarks stand first, then what marks itself; the last line says what can be typed."""
+    async with box(path) as (app, _):
+        assert [row.strip() for row in app.rows] == ROWS
+        assert (app.chosen, app.note) == (None, HINT)
+
+
+SOME_TEXTS = (
+    ("09:00:04", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
+    ("live", End.LIVE, "enter returns to live · ctrl+r names it"),
+    ("-2s", end_of(1), "enter goes to 09:00:02 · ctrl+r names it"),
+    ("rewri", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
+)
+OTHER_TEXTS = (
+    ("#2", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
+    ("#4", end_of(4), "enter goes to 09:00:08 · ctrl+r names it"),
+    ("start", 0, "enter goes to 09:00:00 · ctrl+r names it"),
+    ("50%", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
+    ("+2s", end_of(3), "enter goes to 09:00:06 · ctrl+r names it"),
+    ("before the rewrite", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
+    ("echo", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
+    ("wheel edit", end_of(3), "enter goes to 09:00:06 · ctrl+r names it"),
+    ("09:00:06", end_of(3), "enter goes to 09:00:06 · ctrl+r names it"),
+    ("09:00:0", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
+)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "texts", [SOME_TEXTS, pytest.param(OTHER_TEXTS, marks=pytest.mark.system)], ids=["some", "others"]
+)
+async def test_enter_goes_where_the_last_line_says(
+    path: Path, texts: tuple[tuple[str, int | End, str], ...]
+) -> None:
+    """It may be a moment, also relative to the present one, a name, or a part of what is listed."""
+    for text, goal, note in texts:
+        with case(text):
+            async with box(path, end_of(2)) as (app, pilot):
+                await type_in(pilot, text)
+                assert app.note == note
+                await pilot.press("enter")
+                assert app.given == [goal]
+
+
+@pytest.mark.system
+async def test_a_mistake_is_shown_while_typing(path: Path) -> None:
+    """The last line says what is wrong, enter stays, and a corrected text goes."""
+    async with box(path) as (app, pilot):
+        for text, note in (
+            ("#9", "! no call #9: the session has 4 calls"),
+            ("25:00", "! 25:00 is no time of day"),
+            ("08:00", "! 08:00:00 is not in the recording: 09:00:00 to 09:00:08"),
+            ("150%", "! 150% is more than 100%"),
+            ("nowhere", "! no marked moment matches nowhere"),
+        ):
+            with case(text):
+                await type_in(pilot, text)
+                assert app.note.startswith(note)
+                await pilot.press("enter")
+                assert app.given == []
+                await pilot.press("ctrl+u")
+                await type_in(pilot, "#1")
+                assert app.note == "enter goes to 09:00:02 · ctrl+r names it"
+                await pilot.press("ctrl+u")
+        await type_in(pilot, "#1")
+        await pilot.press("enter")
+        assert app.given == [end_of(1)]
+
+
+@pytest.mark.system
+async def test_half_of_a_moment_is_no_mistake(path: Path) -> None:
+    """While a time, a number or a word is being typed, no mistake is shown."""
+    async with box(path) as (app, pilot):
+        for text in ("12:", "#", "+", "7", "st", "li", "+9"):
+            with case(text):
+                await type_in(pilot, text)
+                assert app.typed == f"> {text}"
+                assert not app.note.startswith("!")
+                await pilot.press("ctrl+u")
+
+
+async def test_esc_leaves(path: Path) -> None:
+    """Esc and enter without a text leave the moment as it is."""
+    for key in ("escape", "enter"):
+        async with box(path) as (app, pilot):
+            await pilot.press(key)
+            assert app.given == [None]
+
+
+@pytest.mark.system
+async def test_the_arrows_select_a_row(path: Path) -> None:
+    """Down begins at the first row, up returns; a selected row counts before the text."""
+    async with box(path) as (app, pilot):
+        await pilot.press("down", "down", "down", "up")
+        assert app.chosen == app.rows[1]
+        await pilot.press("enter")
+        assert app.given == [end_of(2)]
+    async with box(path) as (app, pilot):
+        await type_in(pilot, "09:00:05")
+        await pilot.press("ctrl+u")
+        await type_in(pilot, "09")
+        await pilot.press("pagedown", "enter")
+        assert app.given == [end_of(3)]
+
+
+async def test_a_second_click_opens_a_row(path: Path) -> None:
+    """A click selects a row, a second one goes there, and the keys still go to the input."""
+    async with box(path) as (app, pilot):
+        await pilot.click(MarkList, offset=(20, 1))
+        assert app.chosen == app.rows[1]
+        await type_in(pilot, "e")
+        assert app.typed == "> e"
+        await pilot.click(MarkList, offset=(20, 1), times=2)
+        assert app.given == [end_of(2)]
+
+
+@pytest.mark.system
+async def test_no_terminal_is_too_small(path: Path) -> None:
+    """The box fits into any terminal, and works there."""
+    for size in ((120, 40), (80, 24), (40, 12), (20, 8), (8, 4), (3, 2)):
+        with case(size):
+            async with box(path, size=size) as (app, pilot):
+                shown = [strip.text for strip in app.screen._compositor.render_strips()]
+                assert len(shown) == size[1]
+                assert all(len(row) <= size[0] for row in shown)
+                await type_in(pilot, "#2")
+                await pilot.press("enter")
+                assert app.given == [end_of(2)]
+
+
+@pytest.mark.system
+async def test_a_burst_of_keys_goes_at_once(recording: Saver) -> None:
+    """`:#12` and enter in one burst go to the end of call 12; nothing of it acts as a key of a pane."""
+    path = recording(*LINES, result())
+    write_times(path)
+    async with opened(path) as stage:
+        await burst(stage, "colon", "x", "escape", "colon", "#", "2", "enter")
+        await stage.until(lambda: "as of 09:00:04" in stage.header, "the end of call 2")
+        for keys, words in (
+            (tuple("live"), "succeeded"),
+            (("#", "1"), "as of 09:00:02"),
+            (tuple("echo"), "as of 09:00:04"),
+        ):
+            await burst(stage, "colon", *keys, "enter")
+            await stage.until(partial(_is_in_header, stage, words), words)
+            assert len(stage.app.screen_stack) == 1
+
+
+def _is_in_header(stage: Stage, words: str) -> bool:
+    return words in stage.header
+
+
+@pytest.mark.system
+async def test_keys_that_come_before_the_input_are_typed(path: Path) -> None:
+    """Letters that reach the box before its input has the focus are not lost, and keep their order."""
+    app = Box(marks_of(path), 0)
+    async with app.run_test() as pilot:
+        app.pop_screen()
+        app.box = GotoScreen(app.marks, 0)
+        app.push_screen(app.box, app.given.append)
+        for key in ("#", "2"):
+            app.box.post_message(events.Key(key, key))
+        await eventually(pilot, lambda: app.typed == "> #2", "the text")
+        await pilot.press("enter")
+        assert app.given == [end_of(2)]
+
+
+async def test_a_time_before_the_start_selects_the_first_mark_after_it(recording: Saver) -> None:
+    """The minute in which a session began is typed: its marks are listed, and enter goes to the first."""
+    path = recording(*LINES)
+    write_times(path, BEGAN_MS + 6000)
+    async with box(path) as (app, pilot):
+        await type_in(pilot, "09:00")
+        assert (app.chosen, app.note) == (app.rows[0], "enter go · ctrl+r rename · ctrl+x delete")
+        await pilot.press("enter")
+        assert app.given == [end_of(1)]
+
+
+@pytest.mark.system
+async def test_enter_waits_for_the_search(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enter that comes before anything was found goes to the first match once it is found."""
+    monkeypatch.setattr("agentwatch.screen.screens.session.goto._SLICE_SECONDS", 0)
+    path = recording(init(), *(shell(number, 1) for number in range(600)))
+    write_times(path)
+    marks = marks_of(path)
+    while marks.update(1):
+        pass
+    app = Box(marks, 0)
+    async with app.run_test() as pilot:
+        await eventually(pilot, lambda: app.screen is app.box and app.rows, "the list")
+        app.box._search("echo 598")
+        app.box.action_open()
+        assert (app.given, app.note) == ([], HINT)
+        await eventually(pilot, lambda: app.given, "the goal")
+        ended = marks.session.calls[597].ended
+        assert ended is not None
+        assert app.given == [ended.offset + ended.length + 1]

@@ -1,0 +1,78 @@
+"""The session is exported from the screen, by a process of its own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agentwatch.output.export.exporters import Exporter, exporter_named
+from agentwatch.screen.screens.session.export import FORMATS, ExportDialog, write_export
+from tests.builders.screen.app import bundled, opened
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def written(folder: Path) -> dict[str, str]:
+    """Return the texts of the files in a folder, by name."""
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+@pytest.mark.slow
+async def test_a_key_exports_the_session(folder: Path) -> None:
+    """X offers the formats; the file is in the working directory. A toast names it and what was masked."""
+    async with opened(bundled("demo")) as stage:
+        await stage.press("X")
+        await stage.shows("Markdown, for an issue or a review")
+        await stage.press("m")
+        await stage.shows("wrote demo.md")
+        await stage.shows("masked")
+        assert not isinstance(stage.app.screen, ExportDialog)
+    assert written(folder).keys() == {"demo.md"}
+    assert "/home/ada" not in written(folder)["demo.md"]
+
+
+@pytest.mark.system
+async def test_the_export_can_be_cancelled(folder: Path) -> None:
+    """The escape key closes the dialog, and nothing is written."""
+    async with opened(bundled("demo")) as stage:
+        await stage.press("X", "escape")
+        assert not isinstance(stage.app.screen, ExportDialog)
+        assert "exporting" not in stage.text()
+    assert written(folder) == {}
+
+
+@pytest.mark.system
+async def test_a_failed_export_is_reported(folder: Path) -> None:
+    """If the file cannot be written, the toast says why."""
+    recording = folder.parent / "a.ndjson"
+    shutil.copy(bundled("demo"), recording)
+    async with opened(recording) as stage:
+        recording.unlink()
+        await stage.press("X", "m")
+        await stage.shows("cannot open")
+    assert written(folder) == {}
+
+
+def test_each_format_is_a_file() -> None:
+    """Each offered format exists, writes a file, and has a key of its own."""
+    assert all(isinstance(exporter_named(name), Exporter) for _, name, _ in FORMATS)
+    assert len({key for key, _, _ in FORMATS}) == len(FORMATS)
+
+
+@pytest.mark.system
+def test_modules_in_the_working_directory_are_not_imported(folder: Path) -> None:
+    """The agent may have written modules there, with the names of those that the export imports."""
+    for name in ("agentwatch", "click", "orjson", "json"):
+        (folder / f"{name}.py").write_text("raise SystemExit('imported')")
+    said: list[str] = []
+    write_export(bundled("demo"), "markdown", lambda words, **_: said.append(words))
+    assert said[0].startswith("wrote demo.md")

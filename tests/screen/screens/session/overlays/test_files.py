@@ -1,0 +1,253 @@
+"""The files screen lists every file the session touched, and the calls on the selected file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agentwatch.analysis.files import TouchedFiles
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen.screens.session.file_list import FileCallsView, FilesScreen, FilesView
+from tests.builders.screen.app import eventually, lines_of
+from tests.builders.screen.lines import CWD, ended, init, started
+from tests.builders.screen.screen_alone import ScreenApp, at_rest
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
+
+BEGAN_MS = 1_793_610_000_000
+
+
+def call(number: int, tool: str, path: str, success: dict[str, Any] | None = None) -> bytes:
+    """Return a call on a file, one second after the call numbered before it."""
+    call_id, at_ms = f"call-{number}", BEGAN_MS + number * 1000
+    begun = started(call_id, tool, {"path": path}, at_ms)
+    return begun + ended(call_id, tool, {"path": path}, {"success": success or {}}, at_ms + 100)
+
+
+def edit(number: int, path: str, before: str = "x", after: str = "y") -> bytes:
+    """Return an edit that changes a file's text from `before` to `after`."""
+    counts = {"linesAdded": 4, "linesRemoved": 2}
+    contents = {"beforeFullFileContent": before, "afterFullFileContent": after}
+    return call(number, "edit", path, counts | contents)
+
+
+SESSION = (
+    init()
+    + call(1, "read", f"{CWD}/src/mill.py", {"totalLines": 20})
+    + edit(2, f"{CWD}/src/mill.py", "a", "b")
+    + call(3, "read", f"{CWD}/README.md")
+    + edit(4, f"{CWD}/src/mill.py", "b", "a")
+    + edit(5, f"{CWD}/src/wheel.py")
+    + call(6, "read", "/etc/hosts")
+)
+
+
+class FilesApp(ScreenApp[FilesScreen]):
+    """An app that opens the files screen."""
+
+    def pane(self, name: str) -> FilesView | FileCallsView:
+        """Return one of the two lists of the screen."""
+        view = self.opened.query_one(f"#{name}")
+        assert isinstance(view, FilesView | FileCallsView)
+        return view
+
+
+@asynccontextmanager
+async def opened(
+    path: Path, size: tuple[int, int] = (120, 30), *, follow: bool = False
+) -> AsyncIterator[tuple[FilesApp, Pilot[None]]]:
+    """Open the files screen of a recording."""
+    feed = Feed(open_saved(path, follow))
+    feed.advance()
+    app = FilesApp(feed, FilesScreen(feed, TouchedFiles(feed.session)))
+    async with at_rest(app, size) as pilot:
+        yield app, pilot
+
+
+def names(app: FilesApp) -> list[str]:
+    """Return the names of the files, from top to bottom."""
+    return [row.split()[0] for row in lines_of(app.pane("files"))]
+
+
+async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
+    """A row shows the path relative to the cwd, marks, actions, lines added and removed, and the time."""
+    async with opened(recording(SESSION)) as (app, _):
+        rows = [" ".join(row.split()) for row in lines_of(app.pane("files"))]
+        assert rows == [
+            "/etc/hosts ! outside cwd read 09:00:06",
+            "src/wheel.py ! edited without reading edited +4 −2 09:00:05",
+            "src/mill.py ! reverted read · edited ×2 +8 −4 09:00:04",
+            "README.md read 09:00:03",
+        ]
+
+
+@pytest.mark.system
+async def test_name_and_marks_stay_at_every_width(recording: Saver) -> None:
+    """At any width a row fits and shows the end of the path and the start of the mark."""
+    for width in (38, 60, 80, 120, 200):
+        with case(width):
+            async with opened(recording(SESSION), (width, 20)) as (app, _):
+                pane = app.pane("files")
+                room = pane.scrollable_content_region.width
+                rows = [pane.draw(y, room).text for y in range(pane.line_count())]
+                assert max(map(len, rows)) <= room
+                assert "wheel.py" in rows[1]
+                assert "! edited" in rows[1]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("size", [(20, 8), (8, 4), (3, 2)])
+async def test_no_terminal_is_too_small(recording: Saver, size: tuple[int, int]) -> None:
+    """In a terminal too small for a row, as much of the row as fits is drawn."""
+    async with opened(recording(SESSION), size) as (app, pilot):
+        await pilot.press("j", "enter", "j", "escape", "s")
+        assert all(lines_of(app.pane("files")))
+
+
+async def test_the_files_are_sorted_by_time_or_by_name(recording: Saver) -> None:
+    """`s` toggles the order: newest first or by name. The title shows it, and the selection stays."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        await pilot.press("j")
+        assert names(app) == ["/etc/hosts", "src/wheel.py", "src/mill.py", "README.md"]
+        await pilot.press("s")
+        assert names(app) == ["/etc/hosts", "README.md", "src/mill.py", "src/wheel.py"]
+        assert app.pane("files").cursor == 3
+        assert "4 files · by name" in str(app.pane("files").border_title)
+        await pilot.press("s")
+        assert app.pane("files").cursor == 1
+        assert "newest first" in str(app.pane("files").border_title)
+
+
+async def test_the_calls_about_the_chosen_file_are_below(recording: Saver) -> None:
+    """Each call shows its time, sign, phrase and duration; the title shows the marks of the file."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        await pilot.press("j", "j")
+        await pilot.pause()
+        rows = [" ".join(row.split()) for row in lines_of(app.pane("file-calls"))]
+        assert rows == [
+            "09:00:01 ✓ Read file · 20 lines 0.1 s",
+            "09:00:02 ✓ Edited file · +4 -2 0.1 s",
+            "09:00:04 ✓ Edited file · +4 -2 0.1 s",
+        ]
+        assert str(app.pane("file-calls").border_title) == "src/mill.py · reverted"
+
+
+async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> None:
+    """Enter moves to the calls of the file; enter there closes the screen with the selected call."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        await pilot.press("j", "j", "enter")
+        assert app.focused is app.pane("file-calls")
+        await pilot.press("G", "enter")
+        await eventually(pilot, lambda: app.given, "a call")
+        assert [chosen and chosen.number for chosen in app.given] == [4]
+
+
+@pytest.mark.system
+async def test_closing_selects_no_call(recording: Saver) -> None:
+    """Esc goes from the calls to the files and from there closes; `q` and `F` close at once."""
+    for keys in (("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")):
+        with case(keys):
+            async with opened(recording(SESSION)) as (app, pilot):
+                await pilot.press(*keys)
+                await eventually(pilot, lambda: app.given, "the end")
+                assert app.given == [None]
+
+
+async def test_it_grows_while_it_is_open(recording: Saver) -> None:
+    """A file that is touched while the screen is open moves to the top; the selected file stays selected."""
+    path = recording(SESSION)
+    async with opened(path, follow=True) as (app, pilot):
+        await pilot.press("j")
+        with path.open("ab") as file:
+            file.write(edit(7, f"{CWD}/new.py"))
+        app.feed.advance()
+        await eventually(pilot, lambda: names(app)[0] == "new.py", "the new file")
+        files = app.pane("files")
+        assert isinstance(files, FilesView)
+        assert files.chosen is not None
+        assert files.chosen.shown == "src/wheel.py"
+        assert files.scroll_y == 0
+
+
+@pytest.mark.system
+async def test_at_the_top_the_newest_file_becomes_selected(recording: Saver) -> None:
+    """While the newest file is selected, a newer one at the top becomes the selected one."""
+    path = recording(SESSION)
+    async with opened(path, follow=True) as (app, _):
+        with path.open("ab") as file:
+            file.write(edit(7, f"{CWD}/new.py"))
+        app.feed.advance()
+        app.opened.sync()
+        assert app.pane("files").cursor == 0
+        assert str(app.pane("file-calls").border_title).startswith("new.py")
+
+
+async def test_back_to_start_is_updated_by_each_edit(recording: Saver) -> None:
+    """The mark `reverted` is updated with each further edit of the file."""
+    path = recording(SESSION)
+    async with opened(path, follow=True) as (app, _):
+        for number, before, after, is_back in ((7, "a", "c", False), (8, "c", "a", True)):
+            with path.open("ab") as file:
+                file.write(edit(number, f"{CWD}/src/mill.py", before, after))
+            app.feed.advance()
+            while app.opened.sync():
+                pass
+            assert ("reverted" in "".join(lines_of(app.pane("files")))) is is_back
+
+
+@pytest.mark.system
+async def test_without_files_a_line_says_so(recording: Saver) -> None:
+    """A session that touched no file shows one line, which adds that shell commands are not tracked."""
+    async with opened(recording(init())) as (app, pilot):
+        assert lines_of(app.pane("files")) == ["no files yet; changes by shell commands are not listed"]
+        await pilot.press("enter", "j", "s")
+        assert app.focused is app.pane("files")
+
+
+async def test_columns_have_headings(recording: Saver) -> None:
+    """The columns of the files have headings above them, which do not scroll; a low list has none."""
+    for size, is_shown in (((120, 40), True), ((120, 17), False)):
+        async with opened(recording(SESSION), size) as (app, pilot):
+            await pilot.pause()
+            rows = [strip.text for strip in app.screen._compositor.render_strips()]
+            heading = next((row for row in rows if "last call" in row), "")
+            assert ("actions" in heading and " lines " in heading) is is_shown
+            if is_shown:
+                files = rows[rows.index(heading) + 1]
+                assert heading.index("actions") == files.index("read")
+                assert heading.index("file") == files.index(app.pane("files").draw(0, 50).text[1:4])
+
+
+@pytest.mark.system
+async def test_a_double_click_acts_like_enter(recording: Saver) -> None:
+    """A click selects a row, and a double click opens it."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        await pilot.click("#files", offset=(6, 4))
+        assert app.pane("files").cursor == 2
+        await pilot.click("#files", offset=(6, 4), times=2)
+        await eventually(pilot, lambda: app.focused is app.pane("file-calls"), "its calls")
+
+
+@pytest.mark.system
+async def test_only_visible_files_are_compared(recording: Saver) -> None:
+    """In a session with a thousand files, only the contents of the visible ones are compared."""
+    data = init() + b"".join(edit(number, f"{CWD}/{number}.py", "x", "x") for number in range(1000))
+    async with opened(recording(data)) as (app, _):
+        marked = [row for row in lines_of(app.pane("files")) if "reverted" in row]
+        assert 0 < len(marked) <= app.pane("files").size.height
+        assert app.pane("files").scroll_y == 0
+
+
+async def test_foreign_names_cannot_act(recording: Saver) -> None:
+    """Markup and escape sequences in a file name are shown as text."""
+    async with opened(recording(init() + call(1, "read", f"{CWD}/[b]\x1b[31m\n.py"))) as (app, _):
+        assert "[b]␛[31m␊.py" in lines_of(app.pane("files"))[0]
+        shown = [strip.text for strip in app.screen._compositor.render_strips()]
+        assert any("─ [b]␛[31m␊.py ─" in row for row in shown)

@@ -1,0 +1,89 @@
+"""The help shows every key as it is bound, at every size."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from textual.widgets import Static
+
+from agentwatch.agents.opening import saved_source
+from agentwatch.base.config import Config
+from agentwatch.feed import Feed
+from agentwatch.screen.panes.calls.filter_bar import FilterBar
+from agentwatch.screen.panes.calls.pane import CallTable
+from agentwatch.screen.screens.session.app import AgentwatchApp
+from agentwatch.screen.screens.session.help import COMPARISON_HELP, KEYS, LIST_KEYS, Help
+from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.keymap import bound_keys
+from tests.builders.screen.app import bundled, eventually, opened
+from tests.conftest import case
+
+
+@pytest.mark.system
+async def test_no_word_of_the_help_is_cut() -> None:
+    """What a key does is shown to the last word, wrapped over as many lines as it needs."""
+    for size in ((160, 50), (100, 40), (80, 24), (40, 12)):
+        with case(size):
+            async with opened(bundled("demo"), size) as stage:
+                await stage.press("?")
+                await stage.until(lambda: stage.app.screen.query(".does"), "the help")
+                room = stage.app.screen.query_one("#help").content_region
+                for static, documented in zip(
+                    stage.app.screen.query(".does").results(Static),
+                    [does for _, keys in KEYS for _, does in keys],
+                    strict=True,
+                ):
+                    assert static.region.right <= room.right
+                    shown = " ".join(strip.text.strip() for strip in static.render_lines(static.size.region))
+                    assert "".join(shown.split()) == "".join(documented.split())
+
+
+def test_every_binding_is_in_the_help() -> None:
+    """The help contains every binding that can be reconfigured, and no others."""
+    documented = "".join(keys for _, rows in (*KEYS, *LIST_KEYS, *COMPARISON_HELP) for keys, _ in rows)
+    assert set(re.findall(r"{(.+?)}", documented)) == set(bound_keys({}))
+
+
+@pytest.mark.slow
+async def test_configured_keys_are_shown_and_work() -> None:
+    """Configured keys replace the defaults in the help, and the configured help key closes it."""
+    source = saved_source(bundled("demo"))
+    keys = {"help": "f1", "pause": "ctrl+g,.", "step": "f8", "filter-calls": "w", "slowest-calls": "f"}
+    app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
+    async with app.run_test(size=(160, 60)) as pilot:
+        await pilot.press("f1")
+        assert isinstance(app.screen, Help)
+        rows = {
+            str(does.content): str(key.content)
+            for key, does in zip(
+                app.screen.query(".key").results(Static),
+                app.screen.query(".does").results(Static),
+                strict=True,
+            )
+        }
+        assert rows["show all keys"] == "f1"
+        assert rows["pause, recording continues; again: play from there"] == "ctrl+g ."
+        assert rows["one event back; forward"] == ", f8"
+        assert rows["faster; slower; play backwards (toggle)"] == "+ =, -, R"
+        assert rows["sort calls by duration, slowest first (toggle)"] == "f"
+        assert next(key for does, key in rows.items() if does.startswith("filter calls")) == "w, esc"
+        await pilot.press("f1")
+        assert not isinstance(app.screen, Help)
+
+
+@pytest.mark.system
+async def test_a_rebound_default_key_does_nothing_in_the_calls() -> None:
+    """Once the filter and order keys are rebound, the default keys do nothing in the calls either."""
+    source = saved_source(bundled("demo"))
+    keys = {"filter-calls": "w", "slowest-calls": "z"}
+    app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("2", "s", "f")
+        await pilot.pause()
+        calls = app.screen.query_one(CallTable)
+        assert calls.title == "2 Calls"
+        assert not app.screen.query_one(FilterBar).display
+        await pilot.press("z", "w")
+        await eventually(pilot, lambda: "slowest first" in calls.title, "the slowest first")
+        assert app.screen.query_one(FilterBar).display

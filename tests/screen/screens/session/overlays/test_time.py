@@ -1,0 +1,281 @@
+"""The time screen shows where the time went, in bars that can be read without their colours."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from agentwatch.analysis.time import TimeBreakdown
+from agentwatch.feed import Feed
+from agentwatch.feed.history import History
+from agentwatch.recording import open_saved
+from agentwatch.screen.screens.session.breakdown import TimeScreen, TimeView, bar
+from tests.analysis.episodes.calls import shell as shell_call
+from tests.analysis.episodes.calls import written
+from tests.builders.screen.app import bundled, eventually, lines_of
+from tests.builders.screen.lines import ended, init, result, shell, started, thinking
+from tests.builders.screen.screen_alone import ScreenApp, at_rest
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
+
+BEGAN_MS = 1_793_610_000_000
+
+
+class TimeApp(ScreenApp[TimeScreen]):
+    """An app that opens the time screen."""
+
+    def rows(self) -> list[str]:
+        """Return the lines of the screen, with runs of blanks collapsed."""
+        view = self.opened.query_one(TimeView)
+        return [" ".join(row.split()) for row in lines_of(view)]
+
+
+@asynccontextmanager
+async def opened(
+    path: Path, size: tuple[int, int] = (90, 40), *, follow: bool = False
+) -> AsyncIterator[tuple[TimeApp, Pilot[None]]]:
+    """Open the time screen of a recording."""
+    feed = Feed(open_saved(path, follow))
+    feed.advance()
+    app = TimeApp(feed, TimeScreen(feed, TimeBreakdown(feed.session)))
+    async with at_rest(app, size) as pilot:
+        yield app, pilot
+
+
+async def test_shares_of_the_demo() -> None:
+    """Each share shows its time, percentage and bar; the total names the clock it was measured by."""
+    async with opened(bundled("demo")) as (app, _):
+        rows = app.rows()
+        assert rows[0] == "1:10 by the agent's clock"
+        assert [row.rpartition(" ")[0] for row in rows[2:8]] == [
+            "thinking 5.3 s 8 %",
+            "writing 20.1 s 29 %",
+            "tools 27.1 s 39 %",
+            "waiting (notice) 1.3 s 2 %",
+            "waiting for the model 14.1 s 20 %",
+            "unattributed 2.1 s 3 %",
+        ]
+        assert rows[8:11] == ["", "Tools (overlapping calls counted separately)", rows[10]]
+        assert rows[10].startswith("shell ×3 16.0 s ███")
+        slowest = rows.index("Slowest calls")
+        assert rows[slowest + 1 : slowest + 3] == [
+            "9.7 s ✓ task Check .seconds in chart.py",
+            "8.6 s ✗ shell pytest -q",
+        ]
+
+
+async def test_tokens_are_shown_under_the_agents_names(recording: Saver) -> None:
+    """Token counts are shown under the agent's own names; without them there is no section for tokens."""
+    usage = {"inputTokens": 1_234_567, "odd[b]": "\x1b[31m", "cost": None}
+    async with opened(recording(init() + shell(1) + result(usage=usage))) as (app, _):
+        rows = app.rows()
+        assert rows[-4:] == [
+            "Tokens (as reported by the agent)",
+            "1 234 567 inputTokens",
+            "␛[31m odd[b]",
+            "None cost",
+        ]
+    async with opened(recording(init() + shell(1) + result())) as (app, _):
+        assert not any("Tokens" in row for row in app.rows())
+
+
+async def test_each_run_has_its_tokens() -> None:
+    """With several runs, each shows its own tokens, and the time between runs is listed separately."""
+    async with opened(bundled("two-runs")) as (app, _):
+        rows = app.rows()
+        assert "not counted: 1:12 between runs" in rows
+        assert rows.index("run 1") < rows.index("run 2")
+
+
+async def test_without_the_agents_clock_ours_is_named(recording: Saver) -> None:
+    """Without times from the agent, the arrival times are used and named; without either, no time is
+    shown."""
+    data = shell(1).replace(b', "timestamp_ms": 1793610000000', b"")
+    begun, whole = data.replace(b', "timestamp_ms": 1793610001500', b"").splitlines(keepends=True)
+    path = recording(init() + begun + whole)
+    async with opened(path) as (app, _):
+        assert app.rows() == ["no times known: neither the stream nor the recording has timestamps", ""]
+    times = f"0 1000\n{len(init())} 2000\n{len(init() + begun)} 5000\n"
+    path.with_suffix(".times").write_text(times)
+    async with opened(path) as (app, _):
+        rows = app.rows()
+        assert rows[0] == "4.0 s by arrival times: the stream has no timestamps"
+        assert rows[2].startswith("tools 3.0 s 75 % ██")
+        assert rows[3].startswith("unattributed 1.0 s 25 % ██")
+
+
+async def test_it_grows_while_it_is_open(recording: Saver) -> None:
+    """The screen updates while it is open; a running call is listed as not counted yet."""
+    path = recording(init() + thinking("Hm."))
+    async with opened(path, follow=True) as (app, pilot):
+        assert app.rows()[0] == "2.5 s by the agent's clock"
+        args: dict[str, object] = {"command": "make"}
+        with path.open("ab") as file:
+            file.write(started("c-1", "shell", args, BEGAN_MS + 3000))
+        app.feed.advance()
+        await eventually(pilot, lambda: app.rows()[0].startswith("3.0 s"), "the call")
+        assert "1 running: not included in the tools until completed" in app.rows()
+        with path.open("ab") as file:
+            file.write(ended("c-1", "shell", args, {"success": {}}, BEGAN_MS + 8000))
+        app.feed.advance()
+        await eventually(pilot, lambda: app.rows()[0].startswith("8.0 s"), "its end")
+        assert not any("running" in row for row in app.rows())
+
+
+@pytest.mark.system
+async def test_tools_beyond_twelve_share_a_line(recording: Saver) -> None:
+    """The twelve tools with the longest time have a line each; the others share one."""
+    calls = b"".join(
+        started(f"c-{number}", f"tool{number}", {}, BEGAN_MS)
+        + ended(f"c-{number}", f"tool{number}", {}, {"success": {}}, BEGAN_MS + 1000 * (20 - number))
+        for number in range(15)
+    )
+    async with opened(recording(init() + calls)) as (app, _):
+        rows = app.rows()
+        assert sum(row.startswith("tool") for row in rows) == 12 + 1
+        assert "3 more, 21.0 s in total" in rows
+
+
+@pytest.mark.system
+async def test_it_fits() -> None:
+    """At every size names and numbers are shown; the bars are shortened first."""
+    for size in ((100, 30), (60, 20), (38, 10), (12, 5)):
+        with case(size):
+            async with opened(bundled("demo"), size) as (app, _):
+                view = app.opened.query_one(TimeView)
+                width = view.scrollable_content_region.width
+                assert all(len(row) <= max(width, 20) for row in lines_of(view))
+                assert "5.3 s" in app.rows()[2]
+
+
+async def test_enter_opens_a_slow_call() -> None:
+    """The cursor moves among the slowest calls only, and enter dismisses the screen with the selected one."""
+    async with opened(bundled("demo")) as (app, pilot):
+        view = app.opened.query_one(TimeView)
+        slowest = app.rows().index("Slowest calls")
+        seen = []
+        for key in ("k", "j", "j", "G", "j", "g", "j"):
+            await pilot.press(key)
+            seen.append(view.cursor - slowest)
+        assert seen == [1, 2, 3, 5, 5, 1, 2]
+        await pilot.press("enter")
+        await eventually(pilot, lambda: app.given, "the call")
+        assert [call.target for call in app.given] == ["pytest -q"]
+
+
+TROUBLE = (*[shell_call("make", 2)] * 3, shell_call("make"), *[shell_call("npm test", 1)] * 3)
+
+
+async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
+    """Each episode is a line with its calls; enter goes to the last of them, what is not fixed first."""
+    for moves, number in ((0, 7), (1, 4)):
+        async with opened(recording(written(*TROUBLE)), follow=True) as (app, pilot):
+            rows = app.rows()
+            at = rows.index("Trouble")
+            assert rows[at + 1 : at + 5] == [
+                "✗ not fixed yet, 3 tries, 21.0 s: npm test #5–#7",
+                "✓ fixed on try 4, 31.0 s: make #1–#4",
+                "",
+                "Tools (overlapping calls counted separately)",
+            ]
+            await pilot.press(*"j" * moves, "enter")
+            await eventually(pilot, lambda app=app: app.given, "the call")  # type: ignore[misc]
+            assert [call.number for call in app.given] == [number]
+
+
+async def test_trouble_is_that_of_the_moment(recording: Saver) -> None:
+    """A failure that is fixed later is not fixed yet; before any trouble, the heading is missing."""
+    reader = open_saved(recording(written(*TROUBLE)), follow=True)
+    feed = Feed(reader)
+    history = History(feed, reader)
+    feed.advance()
+    for calls, words in ((2, []), (3, ["✗ not fixed yet, 3 tries, 21.0 s: make #1–#3"])):
+        shown = history.at(len(written(*TROUBLE[:calls])))
+        app = TimeApp(shown, TimeScreen(shown, TimeBreakdown(shown.session)))
+        async with at_rest(app, (90, 40)):
+            rows = app.rows()
+            assert [row for row in rows if "tries" in row] == words
+            assert ("Trouble" in rows) == bool(words)
+
+
+@pytest.mark.system
+async def test_old_trouble_is_counted(recording: Saver) -> None:
+    """Twelve episodes are listed; the line after them counts the others."""
+    calls = [shell_call(f"make {number}", 2) for number in range(14) for _ in range(3)]
+    async with opened(recording(written(*calls)), follow=True) as (app, _):
+        rows = app.rows()
+        assert sum("not fixed yet" in row for row in rows) == 12
+        assert "and 2 more" in rows
+
+
+@pytest.mark.system
+async def test_a_click_selects_a_slow_call() -> None:
+    """A click selects a call and a second one opens it; a click on another line does nothing."""
+    async with opened(bundled("demo")) as (app, pilot):
+        view = app.opened.query_one(TimeView)
+        slowest = app.rows().index("Slowest calls")
+        for row in (3, 0, -2):
+            await pilot.click(view, offset=(9, slowest + row + 1))
+            assert view.cursor == slowest + 3
+        await pilot.click(view, offset=(9, slowest + 3), times=2)
+        await eventually(pilot, lambda: app.given, "the call")
+        assert [call.tool for call in app.given] == ["shell"]
+
+
+@pytest.mark.system
+async def test_a_call_out_of_view_is_not_opened() -> None:
+    """If the selected call is below the view, enter or `j` scrolls to it, and the next enter opens it."""
+    for key in ("enter", "j"):
+        async with opened(bundled("demo"), (60, 14)) as (app, pilot):
+            view = app.opened.query_one(TimeView)
+            assert view.cursor >= view.scrollable_content_region.height
+            chosen = view.chosen
+            await pilot.press(key)
+            assert not app.given
+            assert view.chosen is chosen
+            assert view.scroll_offset.y > 0
+            await pilot.press("enter")
+            await eventually(pilot, lambda app=app: app.given, "the call")  # type: ignore[misc]
+            assert app.given == [chosen]
+
+
+async def test_without_calls_enter_does_nothing(recording: Saver) -> None:
+    """In a session without calls the keys scroll, and enter keeps the screen open."""
+    async with opened(recording(init() + thinking("Hm.")), (40, 5)) as (app, pilot):
+        await pilot.press("enter", "j", "k", "G", "g")
+        assert not app.given
+        assert app.opened.query_one(TimeView).chosen is None
+
+
+@pytest.mark.system
+async def test_all_lines_can_be_reached() -> None:
+    """In a short terminal the lines before and after the calls are reached by the same keys."""
+    async with opened(bundled("demo"), (60, 12)) as (app, pilot):
+        view = app.opened.query_one(TimeView)
+        await pilot.press(*"j" * 30)
+        assert view.scroll_offset.y == view.max_scroll_y > 0
+        await pilot.press(*"k" * 40)
+        assert view.scroll_offset.y == 0
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("key", ["escape", "q", "T"])
+async def test_its_keys_close_the_screen(key: str) -> None:
+    """Esc, `q` and `T` close the screen."""
+    async with opened(bundled("plain")) as (app, pilot):
+        await pilot.press(key)
+        await eventually(pilot, lambda: app.given, "the end")
+
+
+def test_a_bar_is_drawn_in_eighths() -> None:
+    """A bar shows its share in eighths of a column: at least one eighth, and none for an empty share."""
+    assert bar(50, 100, 8) == "████"
+    assert bar(100, 100, 8) == "████████"
+    assert bar(7, 16, 1) == "▍"
+    assert bar(1, 10_000, 8) == "▏"
+    assert bar(0, 100, 8) == bar(0, 0, 8) == ""

@@ -1,0 +1,191 @@
+"""The screen of the test runs lists their verdicts, and the files that changed before each."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from agentwatch.analysis.verdict_history import VerdictHistory
+from agentwatch.screen.screens.session.verdicts import ChangedFilesView, VerdictsScreen, VerdictsView
+from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.session import Call
+from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
+from tests.builders.screen.app import lines_of
+from tests.builders.screen.lines import append, init
+from tests.builders.screen.screen_alone import ScreenApp, at_rest
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
+
+Opened = tuple[ScreenApp[VerdictsScreen], Pilot[None]]
+
+
+@asynccontextmanager
+async def shown(
+    path: Path, size: tuple[int, int] = (100, 30), moment: int | None = None
+) -> AsyncIterator[Opened]:
+    """Open the screen on a recording, at a moment or at its end, until all is read."""
+    feed = feed_of(path, follow=True)
+    screen = VerdictsScreen(feed.session, VerdictHistory(feed), feed.offset if moment is None else moment)
+    app = ScreenApp(feed, screen)
+    async with at_rest(app, size) as pilot:
+        yield app, pilot
+
+
+def view(app: ScreenApp[VerdictsScreen], name: str) -> LineView:
+    """Return one of the two lists."""
+    return app.opened.query_one(f"#{name}", LineView)
+
+
+def rows(app: ScreenApp[VerdictsScreen], name: str) -> list[str]:
+    """Return the rows of one of the two lists, with single blanks."""
+    return [" ".join(line.split()) for line in lines_of(view(app, name))]
+
+
+def numbers(calls: list[Call | None]) -> list[int | None]:
+    """Return the numbers of the calls with which the screen was dismissed."""
+    return [None if call is None else call.number for call in calls]
+
+
+async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
+    """Each row has the number of the call, its verdict and its command; the ribbon stands above them."""
+    async with shown(recording(STORY), (80, 30)) as (app, pilot):
+        verdicts = view(app, "verdicts")
+        assert str(verdicts.border_title) == "3 test runs · 2 red"
+        assert rows(app, "verdicts") == [
+            "#8 ✓ 20 passed pytest -q",
+            "#7 ✗ 1 failed, 19 passed pytest -q",
+            "#2 ✗ 12 failed, 8 passed pytest -q",
+        ]
+        assert isinstance(verdicts, VerdictsView)
+        assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓ "
+        await pilot.press("down")
+        assert [text for text, name in verdicts.heading(60) if name == "chosen"] == ["✗1"]
+
+
+@pytest.mark.system
+async def test_a_wide_row_has_the_source(recording: Saver) -> None:
+    """With room for it, a verdict has its source."""
+    async with shown(recording(STORY), (120, 30)) as (app, _):
+        assert [row.split(" pytest")[0] for row in rows(app, "verdicts")] == [
+            *("#8 ✓ 20 passed (pattern)", "#7 ✗ 1 failed, 19 passed (pattern)"),
+            "#2 ✗ 12 failed, 8 passed (pattern)",
+        ]
+
+
+async def test_a_run_before_an_edit_is_marked(recording: Saver) -> None:
+    """If a file changed after the newest green run, its row and the ribbon show it."""
+    async with shown(recording(STORY + edit(9, "src/mill.py")), (80, 30)) as (app, _):
+        assert rows(app, "verdicts")[0] == "#8 ✓ 20 passed, changed since pytest -q"
+        verdicts = view(app, "verdicts")
+        assert isinstance(verdicts, VerdictsView)
+        assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓? "
+
+
+async def test_the_files_before_a_test_run(recording: Saver) -> None:
+    """Below are the files that changed since the test run before, the first ones since the beginning."""
+    async with shown(recording(STORY)) as (app, pilot):
+        files = view(app, "changed-files")
+        assert str(files.border_title) == "0 files changed since #7"
+        assert rows(app, "changed-files") == []
+        await pilot.press("down")
+        await pilot.pause()
+        assert str(files.border_title) == "2 files changed since #2"
+        assert rows(app, "changed-files") == ["src/mill.py edited ×2 +8 −4", "src/wheel.py edited +4 −2"]
+        await pilot.press("down")
+        await pilot.pause()
+        assert str(files.border_title) == "1 file changed before"
+
+
+async def test_enter_goes_to_the_test_run(recording: Saver) -> None:
+    """Enter closes the screen with the call of the selected test run, escape without a call."""
+    async with shown(recording(STORY)) as (app, pilot):
+        await pilot.press("down", "enter")
+        assert numbers(app.given) == [7]
+    async with shown(recording(STORY)) as (app, pilot):
+        await pilot.press("escape")
+        assert app.given == [None]
+
+
+async def test_enter_on_a_file_goes_to_its_last_change(recording: Saver) -> None:
+    """Tab goes to the files, enter there to the last change of one; escape goes back to the test runs."""
+    async with shown(recording(STORY)) as (app, pilot):
+        await pilot.press("tab", "enter")
+        assert app.given == []
+        await pilot.press("escape", "down", "tab", "enter")
+        assert numbers(app.given) == [5]
+
+
+@pytest.mark.system
+async def test_the_test_run_of_the_moment_is_selected(recording: Saver) -> None:
+    """The screen opens on the last test run that had ended at the moment, or on the first of all."""
+    path = recording(STORY)
+    feed = feed_of(path)
+    history = VerdictHistory(feed)
+    history.update(1)
+    moments = [each.moment for each in history.verdicts]
+    for moment, row in ((moments[1], 1), (moments[1] - 1, 2), (0, 2), (moments[2], 0)):
+        async with shown(path, moment=moment) as (app, _):
+            chosen = view(app, "verdicts")
+            assert isinstance(chosen, VerdictsView)
+            assert chosen.cursor == row
+
+
+@pytest.mark.system
+async def test_new_test_runs_appear(recording: Saver) -> None:
+    """A new test run appears at the top; the selected one stays selected unless it was the newest."""
+    path = recording(STORY)
+    async with shown(path) as (app, pilot):
+        await pilot.press("down")
+        append(path, edit(9, "src/mill.py") + run_of_tests(10, 2))
+        app.feed.advance()
+        while app.opened.sync():
+            pass
+        verdicts = view(app, "verdicts")
+        assert isinstance(verdicts, VerdictsView)
+        assert verdicts.cursor == 2
+        assert verdicts.chosen is not None
+        assert verdicts.chosen.number == 7
+        await pilot.press("g")
+        append(path, run_of_tests(11, 0))
+        app.feed.advance()
+        while app.opened.sync():
+            pass
+        assert verdicts.cursor == 0
+        assert verdicts.chosen.number == 11
+
+
+async def test_a_session_without_test_runs(recording: Saver) -> None:
+    """Without a test run both lists say that they are empty, and enter does nothing."""
+    async with shown(recording(init() + edit(1, "src/mill.py"))) as (app, pilot):
+        text = "\n".join(view(app, name).render_line(0).text for name in ("verdicts", "changed-files"))
+        assert "no test run yet" in text
+        await pilot.press("enter", "tab", "enter")
+        assert app.given == []
+
+
+@pytest.mark.system
+async def test_both_lists_fit(recording: Saver) -> None:
+    """At every size each row fits its list, and the list that has the focus is visible."""
+    for size in ((40, 12), (50, 20), (80, 24), (120, 40)):
+        with case(size):
+            async with shown(
+                recording(STORY + edit(9, "src/" + "deep/" * 30 + "x.py") + run_of_tests(10, 3)), size
+            ) as (
+                app,
+                pilot,
+            ):
+                for name, key in (("verdicts", "tab"), ("changed-files", "tab")):
+                    one = view(app, name)
+                    width = one.scrollable_content_region.width
+                    assert app.focused is one
+                    assert one.size.height > 0
+                    assert isinstance(one, VerdictsView | ChangedFilesView)
+                    assert all(
+                        one.draw_row(y, width - 1).cell_length <= width - 1 for y in range(one.line_count())
+                    )
+                    await pilot.press(key)

@@ -1,0 +1,177 @@
+"""The list draws what has changed in view, and nothing else."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from textual.strip import Strip
+
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import LIVE, Row
+from agentwatch.screen.screens.sessions.list import SessionList
+from agentwatch.screen.widgets.painting import LinePainter
+from tests.builders.home.home_app import NOW_MS, HomeApp, home_of, row, screen_rows
+
+pytestmark = pytest.mark.slow
+
+SECOND_MS = 1000
+
+
+@pytest.fixture
+def painted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the numbers of the rows that were painted; the test clears the list."""
+    numbers: list[int] = []
+    paint = LinePainter.paint
+
+    def noting(self: LinePainter, first: int, count: int) -> list[Strip]:
+        numbers.extend(range(first, first + count))
+        return paint(self, first, count)
+
+    monkeypatch.setattr(LinePainter, "paint", noting)
+    return numbers
+
+
+def working(number: int, *, now: str = "pytest -q", calls: int = 5, size: int = 0) -> Row:
+    """Return a session that works; the one with number 0 is at the top of the list."""
+    seen_ms = NOW_MS - number * SECOND_MS
+    return row(f"s{number:04}", seen_ms=seen_ms, now=now, calls=calls, size=size, is_calling=True)
+
+
+def settled(number: int) -> Row:
+    """Return a session that has ended, whose clocks stand still."""
+    return row(f"e{number:04}", State.SUCCEEDED, seen_ms=NOW_MS - number * SECOND_MS)
+
+
+async def test_an_update_out_of_view_draws_nothing(painted: list[int]) -> None:
+    """When 270 of 300 sessions change, none of which is in view, no row is painted."""
+    async with home_of([working(number) for number in range(300)], (120, 30)) as (app, pilot):
+        painted.clear()
+        app.put(*(working(number, now="make", calls=8) for number in range(30, 300)))
+        await pilot.pause()
+        assert painted == []
+        assert app.listing.rows["claude", "s0299"].calls == 8
+
+
+async def test_a_change_that_is_not_shown_draws_nothing(painted: list[int]) -> None:
+    """When 300 sessions get other values that the list does not show, no row is painted."""
+    async with home_of([working(number) for number in range(300)], (120, 30)) as (app, pilot):
+        painted.clear()
+        app.put(*(working(number, size=99) for number in range(300)))
+        await pilot.pause()
+        assert painted == []
+        assert app.listing.rows["claude", "s0000"].size == 99
+
+
+async def test_a_change_in_view_draws_its_row(painted: list[int]) -> None:
+    """One session in view that does something else is one row that is painted, and it is up to date."""
+    async with home_of([working(number) for number in range(300)], (120, 30)) as (app, pilot):
+        painted.clear()
+        app.put(working(3, now="make all"))
+        await pilot.pause()
+        assert painted == [4]
+        assert "make all" in screen_rows(app)[7]
+
+
+async def test_a_tick_draws_the_clocks_in_view(painted: list[int]) -> None:
+    """After a second, the rows of live sessions in view are painted; headings and ended sessions are not."""
+    rows = [working(0), working(1), *(settled(number) for number in range(300))]
+    async with home_of(rows, (120, 30)) as (app, pilot):
+        painted.clear()
+        app.home.tick(NOW_MS + 400)
+        await pilot.pause()
+        assert painted == []
+        app.home.tick(NOW_MS + SECOND_MS)
+        await pilot.pause()
+        assert sorted(painted) == [1, 2]
+        assert "1:01" in screen_rows(app)[4]
+
+
+async def test_a_tick_of_sessions_that_have_ended_draws_nothing(painted: list[int]) -> None:
+    """Where every clock in view stands still, nothing is painted for a minute at 120 columns."""
+    async with home_of([settled(number) for number in range(300)], (120, 30)) as (app, pilot):
+        painted.clear()
+        for second in range(60):
+            app.home.tick(NOW_MS + second * SECOND_MS)
+        await pilot.pause()
+        assert painted == []
+
+
+async def test_moving_the_cursor_draws_two_rows(painted: list[int]) -> None:
+    """The rows of the session that the cursor leaves and of the one that it enters are painted."""
+    rows = [working(number) for number in range(300)]
+    for size, expected in (((120, 30), [2, 3]), ((40, 12), [3, 4, 5, 6])):
+        async with home_of(rows, size) as (_, pilot):
+            await pilot.press("j")
+            await pilot.pause()
+            painted.clear()
+            await pilot.press("j")
+            await pilot.pause()
+            assert sorted(set(painted)) == expected
+
+
+@pytest.mark.system
+async def test_wider_contents_draw_all_rows_in_view() -> None:
+    """When a project needs more room, the columns of all rows move together."""
+    async with home_of([working(number) for number in range(60)], (120, 30)) as (app, pilot):
+        app.put(row("s0005", seen_ms=NOW_MS - 5 * SECOND_MS, repo="a-much-longer-name"))
+        await pilot.pause()
+        assert len({line.index("Title of") for line in screen_rows(app) if "Title of" in line}) == 1
+        assert stale_rows(app.home.sessions) == []
+
+
+async def test_at_midnight_a_session_that_has_ended_shows_the_day(painted: list[int]) -> None:
+    """The time of day at which it ended becomes the day, without any change of the session."""
+    async with home_of([settled(0)], (120, 30)) as (app, pilot):
+        assert "✓ 12:59" in screen_rows(app)[4]
+        painted.clear()
+        app.home.tick(NOW_MS + 12 * 3600 * SECOND_MS)
+        await pilot.pause()
+        assert painted == [1]
+        assert "✓ 22 Nov" in screen_rows(app)[4]
+
+
+def stale_rows(sessions: SessionList) -> list[int]:
+    """Return the rows in view that were not drawn as they are when they are made from nothing."""
+    rows, content, drawn = sessions._rows, sessions._content, sessions._drawn
+    top, height = sessions.scroll_offset.y, sessions.scrollable_content_region.height
+    wrong = [y for y in drawn if sessions.line_count() <= y < top + height]
+    for y in range(top, min(top + height, len(rows))):
+        index, part = rows.at(y)
+        spans = content.spans(rows.lines[index], part, sessions._now_ms)
+        is_chosen = rows.lines[index] is sessions._chosen
+        if y not in drawn or (drawn[y].spans, drawn[y].is_chosen) != (spans, is_chosen):
+            wrong.append(y)
+    return wrong
+
+
+def changed_at_random(app: HomeApp, chance: random.Random) -> None:
+    """Add, change or remove some sessions."""
+    for _ in range(chance.randrange(1, 6)):
+        number = chance.randrange(40)
+        key = ("claude", f"r{number}")
+        if chance.random() < 0.2:
+            app.rows.pop(key, None)
+            continue
+        state = chance.choice([*LIVE, State.SUCCEEDED])
+        now = chance.choice(["", "make", "終わり", "x" * 300])
+        parent = ("claude", "r0") if number in (1, 2) else None
+        repo = chance.choice(["api", "a-longer-repository"])
+        app.rows[key] = row(f"r{number}", state, now=now, calls=number, repo=repo, parent=parent)
+    app.put(now_ms=NOW_MS + chance.randrange(10**6))
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("size", [(120, 24), (40, 12)])
+async def test_random_changes_leave_no_row_stale(size: tuple[int, int]) -> None:
+    """After any changes, keys and ticks, every row in view shows what it should."""
+    chance = random.Random(7)
+    keys = ["j", "k", "G", "g", "e", "right", "left", "pagedown", "s", "a"]
+    async with home_of([], size) as (app, pilot):
+        for step in range(120):
+            changed_at_random(app, chance)
+            if step % 3 == 0:
+                await pilot.press(chance.choice(keys))
+            app.home.tick(NOW_MS + chance.randrange(10**6))
+            await pilot.pause()
+            assert stale_rows(app.home.sessions) == [], step

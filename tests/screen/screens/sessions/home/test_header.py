@@ -1,0 +1,68 @@
+"""The counts above the list."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import Row
+from agentwatch.text.safe import SafeText, columns
+from tests.builders.home.home_app import MINUTE_MS, NOW_MS, home_of, row, screen_rows
+
+pytestmark = pytest.mark.slow
+
+OLD_MS = NOW_MS - 20 * 24 * 60 * MINUTE_MS
+
+
+def many() -> list[Row]:
+    """Return sessions in every group, and 4,981 that are hidden."""
+    rows = [row(f"ask{number}", State.ASKS) for number in range(2)]
+    rows += [row("failed", State.TURN_FAILED), row("quiet", State.QUIET), row("turn", State.YOUR_TURN)]
+    rows += [row(f"work{number}") for number in range(3)]
+    rows += [row(f"ended{number}", State.SUCCEEDED) for number in range(9)]
+    return rows + [
+        row(f"old{number}", State.SUCCEEDED, seen_ms=OLD_MS, since_ms=OLD_MS) for number in range(4981)
+    ]
+
+
+async def test_the_counts_give_way_to_the_width() -> None:
+    """The name goes first, then the word `older`, the ended sessions, and the words; no count is cut."""
+    async with home_of(many(), (140, 20)) as (app, pilot):
+        found = {}
+        for width in (140, 100, 84, 76, 60, 40, 24):
+            await pilot.resize_terminal(width, 20)
+            await pilot.pause()
+            found[width] = screen_rows(app)[0]
+            assert columns(SafeText(found[width])) <= width
+    whole = "2 need you · 1 failed · 3 working · 1 quiet · 1 your turn"
+    assert found[140].split("   ")[0] == f" agentwatch │ {whole} · 9 ended today"
+    assert found[140].endswith("4,981 older hidden: a")
+    assert found[100].startswith(f" {whole} · 9 ended today  ")
+    assert found[100].endswith(" 4,981 older hidden: a")
+    assert found[84].startswith(f" {whole}  ")
+    assert found[84].endswith(" 4,981 hidden: a")
+    assert found[60].startswith(" ! 2 · ✗ 1 · ◐ 3 · ? 1 · › 1 ")
+    assert found[60].endswith(" 4,981 hidden: a")
+    assert found[24] == " ! 2"
+
+
+async def test_hidden_sessions_are_not_counted_while_they_are_shown() -> None:
+    """`a` shows them, and the header does not name the key any more; again, it does."""
+    async with home_of(many()) as (app, pilot):
+        assert "4,981 older hidden: a" in screen_rows(app)[0]
+        await pilot.press("a")
+        assert "hidden" not in screen_rows(app)[0]
+        await pilot.press("a")
+        assert "4,981 older hidden: a" in screen_rows(app)[0]
+
+
+async def test_one_session_needs_you() -> None:
+    """The verb agrees with the number."""
+    async with home_of([row("ask", State.ASKS)]) as (app, _):
+        assert screen_rows(app)[0] == " agentwatch │ 1 needs you"
+
+
+async def test_without_live_sessions() -> None:
+    """The header says that no session is running."""
+    async with home_of([]) as (app, _):
+        assert screen_rows(app)[0] == " agentwatch │ no session is running"

@@ -1,0 +1,211 @@
+"""What the list says about one session."""
+
+from __future__ import annotations
+
+from agentwatch.agents.reported import State
+from agentwatch.catalog.digest import LastTests
+from agentwatch.catalog.row import Ground
+from agentwatch.screen.screens.sessions import words
+from agentwatch.screen.screens.sessions.cells import STATE
+from agentwatch.text.safe import columns
+from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
+from tests.conftest import case
+
+DAY_MS = 24 * 60 * MINUTE_MS
+
+
+def test_a_state_that_lasts_has_a_sign_and_a_word() -> None:
+    """A question mark is shown with every inferred state, and with no other; quiet is always inferred."""
+    for state, ground, is_calling, shown in (
+        (State.ASKS, Ground.SAID, False, "! asks"),
+        (State.ASKS, Ground.INFERRED, True, "!? asks?"),
+        (State.WORKING, Ground.SAID, True, "◐ tool"),
+        (State.WORKING, Ground.INFERRED, True, "◐ tool?"),
+        (State.WORKING, Ground.SAID, False, "◐ model"),
+        (State.WORKING, Ground.INFERRED, False, "◐ model?"),
+        (State.QUIET, Ground.INFERRED, False, "? quiet"),
+        (State.YOUR_TURN, Ground.SAID, False, "› turn"),
+        (State.YOUR_TURN, Ground.INFERRED, False, "› turn?"),
+        (State.SHELL, Ground.SAID, False, "› shell"),
+        (State.TURN_FAILED, Ground.SAID, False, "✗ failed"),
+    ):
+        with case(f"{state}, {is_calling}, {shown}"):
+            session = row("a", state, ground, is_calling=is_calling)
+            assert str(words.state_words(session, NOW_MS)) == shown
+
+
+def test_a_session_that_has_ended_shows_when() -> None:
+    """It is the time of day today, the day this year, otherwise the month; a dash for an impossible time."""
+    for ended_ms, shown in (
+        (NOW_MS - 60 * MINUTE_MS, "12:00"),
+        (NOW_MS - DAY_MS, "21 Nov"),
+        (NOW_MS - 400 * DAY_MS, "2025-10"),
+        (10**30, "–"),
+        (-(10**30), "–"),
+    ):
+        with case(f"{ended_ms}, {shown!r}"):
+            session = row("a", State.SUCCEEDED, since_ms=ended_ms)
+            assert str(words.state_words(session, NOW_MS)) == f"✓ {shown}"
+            assert len(shown) <= STATE - 2
+
+
+def test_an_open_call_has_not_succeeded() -> None:
+    """Only calls that have ended are counted."""
+    assert words.succeeded(row("a", calls=5, failed=1, open_calls=2)) == "2 ✓"
+
+
+def test_an_inferred_end_is_marked() -> None:
+    """The mark is behind the time, as it is behind the word of a session that runs."""
+    session = row("a", State.UNFINISHED, Ground.INFERRED, since_ms=NOW_MS - DAY_MS)
+    assert str(words.state_words(session, NOW_MS)) == "◌ 21 Nov?"
+    assert len("21 Nov?") <= STATE - 2
+
+
+def test_without_any_time_the_word_is_shown() -> None:
+    """A session that has ended at an unknown time shows how, and no clock."""
+    session = row("a", State.UNKNOWN, Ground.UNKNOWN, since_ms=None, seen_ms=None, began_ms=None)
+    assert str(words.state_words(session, NOW_MS)) == "– unknown"
+    assert words.since_words(session, NOW_MS) == words.age(session, NOW_MS) == ""
+    ended = row("a", State.FAILED, since_ms=None, seen_ms=None)
+    assert str(words.state_words(ended, NOW_MS)) == "✗ failed"
+    assert words.since_words(ended, NOW_MS) == ""
+
+
+def test_the_clock_of_a_state_fits_its_column() -> None:
+    """The clock has at most seven columns, for any time."""
+    for elapsed_ms, shown in (
+        (-5, "0:00"),
+        (14_999, "0:14"),
+        (59 * MINUTE_MS, "59:00"),
+        (62 * MINUTE_MS + 13_000, "1:02:13"),
+        (10 * 60 * MINUTE_MS, "10 h"),
+        (2 * DAY_MS, "2 d"),
+        (10**18, "9999 d"),
+    ):
+        with case(f"{elapsed_ms}, {shown!r}"):
+            session = row("a", since_ms=NOW_MS - elapsed_ms)
+            assert words.since_words(session, NOW_MS) == shown
+            assert len(shown) <= 7
+
+
+def test_the_clock_of_a_session_that_has_ended_is_its_duration() -> None:
+    """It does not run on."""
+    session = row("a", State.SUCCEEDED, since_ms=NOW_MS - 60_000, began_ms=NOW_MS - 242_000)
+    assert words.since_words(session, NOW_MS) == words.since_words(session, NOW_MS + 10**9) == "3:02"
+    assert words.activity_clock(session, NOW_MS) == ""
+
+
+def test_an_activity_has_a_clock_of_its_own() -> None:
+    """It is not shown if it would repeat the clock of the state."""
+    session = row("a", now="pytest -q", now_since_ms=NOW_MS - 48_000)
+    assert words.activity_clock(session, NOW_MS) == "0:48"
+    assert words.activity_clock(session, NOW_MS + 152_000) == "3:20"
+    same = row("a", now="pytest -q", since_ms=NOW_MS - 48_000, now_since_ms=NOW_MS - 48_000)
+    assert words.activity_clock(same, NOW_MS) == ""
+    nothing = row("a", since_ms=NOW_MS - 48_000, now_since_ms=NOW_MS - 48_000)
+    assert words.activity_clock(nothing, NOW_MS) == ""
+
+
+def test_what_has_ended_is_named() -> None:
+    """The sign of the outcome is paired with its word, and with the reason of a failure."""
+    assert words.activity(row("a", State.SUCCEEDED)) == "succeeded"
+    assert words.activity(row("a", State.FAILED, now="usage limit")) == "failed: usage limit"
+    assert words.activity(row("a", State.YOUR_TURN, now="Shall I push?")) == "“Shall I push?”"
+    assert words.activity(row("a", State.YOUR_TURN)) == ""
+
+
+def test_foreign_text_is_one_short_line_of_safe_text() -> None:
+    """No title, activity, name or branch contains a control character, and none is long."""
+    for text in ("\x1b[31mred\x07", "a\nb\r\nc", "\u202eevil", "\ud83d", "x" * 10**6, "\x9b2J"):
+        with case(ascii(text[:60])):
+            session = row("a", now=text, title=text, repo=text, branch=text, worktree=f"{text}2", host=text)
+            for shown in (
+                words.title(session),
+                words.activity(session),
+                words.repository(session),
+                words.branch(session),
+                words.worktree(session),
+            ):
+                assert shown.isprintable()
+                assert "\u202e" not in shown
+                assert columns(shown) < 4_000
+
+
+def test_the_title_carries_what_the_session_is() -> None:
+    """A session that began to need the user is marked; a subagent and one without a prompt are named."""
+    assert words.title(row("a", title="Fix it")) == "Fix it"
+    assert words.title(row("a", title="Fix it", is_marked=True)) == "● Fix it"
+    assert words.title(row("a", title="", parent=("claude", "b"))) == "└ no prompt yet"
+    assert words.title(row("a", title="", is_read=False)) == "…"
+
+
+def test_the_place_of_a_session() -> None:
+    """A worktree is named unless it has the name of its branch; another machine stands before all."""
+    session = row("a", repo="api", branch="retry", worktree="wt-2", host="devbox")
+    assert words.repository(session) + words.branch(session) + words.worktree(session) == (
+        "devbox:api ⎇ retry (wt-2)"
+    )
+    assert words.worktree(row("a", branch="retry", worktree="retry")) == ""
+    assert words.repository(row("a", repo="")) == "–"
+    assert words.branch(row("a", branch="")) == ""
+
+
+def test_counts_that_are_unknown_or_impossible_are_no_numbers() -> None:
+    """A dash stands for an unknown number and for one that no session has."""
+    unknown = row("a", calls=None, failed=None)
+    assert words.succeeded(unknown) == words.context(unknown) == "–"
+    assert words.failed(unknown) == words.changed_lines(unknown) == ""
+    wrong = row("a", calls=-1, failed=10**15, context_used=-3, lines_added=10**15, lines_removed=-2)
+    assert words.succeeded(wrong) == words.context(wrong) == "–"
+    assert words.failed(wrong) == words.changed_lines(wrong) == ""
+
+
+def test_calls_of_unknown_outcome_are_counted_together() -> None:
+    """They are not taken to have succeeded."""
+    session = row("a", calls=33, failed=None)
+    assert (words.succeeded(session), words.failed(session)) == ("33 ↵", "")
+
+
+def test_counts() -> None:
+    """Calls that failed are counted apart from the others; a context of unknown size is counted in tokens."""
+    session = row("a", calls=33, failed=2, context_used=124_000, context_size=200_000, lines_added=1200)
+    assert (words.succeeded(session), words.failed(session)) == ("31 ✓", "2 ✗")
+    assert (words.context(session), words.changed_lines(session)) == ("62 %", "+1.2k")
+    assert words.context(row("a", context_used=124_000)) == "124k"
+    assert words.context(row("a", context_used=124_000, context_size=0)) == "124k"
+    assert words.context(row("a", context_used=10**8, context_size=1)) == "999 %"
+
+
+def test_the_age_counts_from_the_start() -> None:
+    """It is in the largest unit of which there are several."""
+    for elapsed_ms, shown in (
+        (-1, "0 s"),
+        (45_000, "45 s"),
+        (12 * MINUTE_MS, "12 min"),
+        (47 * 60 * MINUTE_MS, "47 h"),
+        (3 * DAY_MS, "3 d"),
+    ):
+        with case(f"{elapsed_ms}, {shown!r}"):
+            assert words.age(row("a", began_ms=NOW_MS - elapsed_ms), NOW_MS) == shown
+
+
+def test_what_stands_beside_the_title() -> None:
+    """Subagents are counted; a session that does not ring says so."""
+    assert words.beside_title(row("a")) == ""
+    assert words.beside_title(row("a", subagents=2, rings=False)) == "+2 sub · no ring"
+
+
+def test_the_tests_of_a_session() -> None:
+    """Green has the number that passed, red the number that failed; `?` marks what changed since."""
+    for tests, shown, said, style in (
+        (None, "", "", "muted"),
+        (LastTests(False, 17, 0), "✓ 17", "tests ✓ 17", "succeeded"),
+        (LastTests(False, 17, 0, is_stale=True), "✓ 17?", "tests ✓ 17, a file changed since", "muted"),
+        (LastTests(True, 15, 2), "✗ 2", "tests ✗ 2", "failed"),
+        (LastTests(True, 15, 2, is_stale=True), "✗ 2", "tests ✗ 2, a file changed since", "muted"),
+        (LastTests(False, 0, 0), "✓", "tests ✓", "succeeded"),
+        (LastTests(True, 0, 10**15), "✗", "tests ✗", "failed"),
+    ):
+        session = row("a", tests=tests)
+        assert (words.tests(session), words.tests_words(session)) == (shown, said)
+        assert words.tests_style(session) == style

@@ -1,0 +1,218 @@
+"""Sessions of other machines in the list: what is shown of them, and what the keys do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import Ground, Row
+from agentwatch.catalog.status import read_status
+from agentwatch.recording import now_ms
+from agentwatch.screen.screens.sessions.rings import Rings
+from agentwatch.screen.screens.sessions.watching import Watching
+from agentwatch.text.safe import SafeText, safe_line
+from tests.builders.home.home_app import row
+from tests.builders.machine.app import HomeStage, MadeMachine, at_home
+from tests.builders.screen.app import eventually
+from tests.harness.processes import until
+
+REMOTE = "nats://team:4333"
+
+
+def remote(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, **fields: Any) -> Row:
+    """Return a session of another machine."""
+    made = row(name, state, ground, host=fields.pop("host", "build1"), path=Path(), **fields)
+    return replace(made, key=(REMOTE, name), address=f"{REMOTE}/{name}", id=f"{REMOTE}/{name}")
+
+
+async def note(stage: HomeStage, *lines: str) -> None:
+    """Let the list have notes."""
+    stage.machine.notes = tuple(map(safe_line, lines))
+    await stage.until(lambda: stage.home._home.notes._notes == stage.machine.notes, "the notes")
+    await stage.pilot.pause()
+
+
+@pytest.mark.slow
+async def test_a_row_names_its_machine_and_the_header_counts_them() -> None:
+    """The machine stands before the repository; the header counts machines when there are several."""
+    async with at_home([row("one"), remote("two"), remote("three", host="build2")], (120, 40)) as stage:
+        assert "build1:api ⎇ main" in stage.text
+        assert "3 machines" in stage.lines[0]
+    async with at_home([row("one")], (120, 40)) as stage:
+        assert "machine" not in stage.lines[0]
+
+
+@pytest.mark.slow
+async def test_publishers_on_one_machine_differ() -> None:
+    """Three publishers who claim the same machine have their names before it; a filter finds them."""
+    rows = [remote(each, publisher=each) for each in ("ci", "anna", "bert")]
+    async with at_home(rows, (140, 40)) as stage:
+        assert all(f"{each}@build1:api" in stage.text for each in ("ci", "anna", "bert"))
+        await stage.press("f", *"host:anna", "enter")
+        await stage.until(lambda: "bert@build1" not in stage.text, "the filter")
+        assert "anna@build1" in stage.text
+
+
+@pytest.mark.slow
+async def test_a_silent_machine_is_lost() -> None:
+    """A session of a machine that is silent is among the quiet ones, with the time since it was heard."""
+    lost = remote("one", State.UNKNOWN, now="make", lost_ms=now_ms() - 3 * 60 * 60_000)
+    async with at_home([lost], (120, 40)) as stage:
+        at = next(at for at, line in enumerate(stage.lines) if "QUIET" in line)
+        line = stage.lines[at + 1]
+        assert "? lost" in line
+        assert "3:00:0" in line
+        assert "lost touch, last: make" in line
+        assert "1 quiet" in stage.lines[0]
+
+
+@pytest.mark.system
+async def test_what_does_not_answer_has_a_line_above_the_list() -> None:
+    """Each note is a line; in a low terminal there is one, which counts the others."""
+    lines = [f"team{number}: no answer since 14:03: connection refused" for number in range(4)]
+    async with at_home([row("one")], (80, 24)) as stage:
+        await note(stage, *lines[:2])
+        assert [line.strip() for line in stage.lines[1:3]] == lines[:2]
+        await note(stage, *lines)
+        assert stage.lines[3].strip() == f"{lines[2]} · 1 more"
+        await note(stage)
+        assert not any("team" in line for line in stage.lines)
+    async with at_home([row("one")], (40, 12)) as stage:
+        await note(stage, *lines)
+        assert stage.lines[1].strip() == "team0: no answer since 14:03… · 3 more"
+
+
+@pytest.mark.system
+async def test_an_empty_list_says_what_does_not_answer() -> None:
+    """Without any session the list does not claim that there is none on this machine."""
+    async with at_home([], (80, 24)) as stage:
+        stage.machine.problem = SafeText("refused")
+        await note(stage, "team: refused: the engine refuses the login")
+        assert "team: refused" in stage.lines[1]
+        assert "No session is known." in stage.text
+        assert "not known what is running" in stage.lines[0]
+        stage.machine.problem = SafeText("")
+        await note(stage, "team: 3 older sessions are not listed: ci has 20,003")
+        assert "no session is running" in stage.lines[0]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("d", "it is on build1, where only its owner can change it"),
+        ("ctrl+r", "it is on build1, where only its owner can change it"),
+        ("t", "its terminal is on build1"),
+    ],
+)
+async def test_keys_for_files_and_terminals_say_where_they_are(key: str, words: str) -> None:
+    """What works only on this machine says so in a sentence."""
+    async with at_home([remote("one", tmux="main:1.0", pid=1)], (120, 40)) as stage:
+        await stage.press(key)
+        await stage.shows(words)
+
+
+@pytest.mark.system
+async def test_the_address_is_copied() -> None:
+    """`y` copies what opens the session."""
+    async with at_home([remote("one")], (120, 40)) as stage:
+        await stage.press("y")
+        await eventually(stage.pilot, lambda: stage.app.clipboard == f"{REMOTE}/one", "the address")
+
+
+@pytest.mark.system
+async def test_the_filter_finds_a_machine() -> None:
+    """`host:` and a word show the sessions of a machine."""
+    async with at_home([row("one"), remote("two")], (120, 40)) as stage:
+        for words in ("host:build", "build1"):
+            await stage.press("f", *words, "enter")
+            await stage.shows("1 of 2 sessions")
+            assert "Title of one" not in stage.text
+            await stage.press("escape")
+
+
+@pytest.mark.system
+async def test_contents_of_other_machines_are_not_searched() -> None:
+    """They are counted as not searched: nothing is fetched for a search."""
+    async with at_home([remote("one")], (120, 40)) as stage:
+        await stage.press("slash", *"Title", "enter")
+        await stage.shows("1 not searched")
+
+
+@pytest.mark.slow
+async def test_a_session_of_another_machine_rings_and_is_silenced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its card says it asks rings, with the name of the machine; `r` turns it off for good."""
+    monkeypatch.setenv("TERM_PROGRAM", "iTerm.app")
+    async with at_home([remote("one")], (120, 40)) as stage:
+        stage.written_since()
+        await stage.put(remote("one", State.ASKS, since_ms=now_ms(), now="Bash rm"))
+        assert "build1:api: asks: Bash rm" in stage.written_since()
+        await stage.press("r")
+        await stage.shows("no ring")
+    assert not Rings(by_default=True, began_ms=0).rings((REMOTE, "one"))
+    rows = {(REMOTE, "one"): remote("one"), ("claude", "two"): row("two")}
+    applied = Rings(by_default=True, began_ms=0).applied(rows)
+    assert [each.rings for each in applied.values()] == [False, True]
+
+
+@pytest.mark.system
+async def test_what_another_machine_infers_does_not_ring() -> None:
+    """Only a question that the agent itself has reported rings."""
+    async with at_home([remote("one")], (120, 40)) as stage:
+        stage.written_since()
+        await stage.put(remote("one", State.ASKS, Ground.INFERRED, since_ms=now_ms()))
+        assert "asks:" not in stage.written_since()
+
+
+async def test_only_this_machine_is_counted_for_status() -> None:
+    """`agentwatch status` counts what it would count without an open list."""
+    machine = MadeMachine([row("one"), remote("two"), remote("three", State.ASKS)])
+    reports: list[object] = []
+    watching = Watching(machine, lambda report: reports.append(report.rows), reports.append)
+    watching.begin()
+    watching.start()
+    counts = until(lambda: read_status(now_ms()), what="the counts")
+    watching.stop()
+    assert counts is not None
+    assert (counts.working, counts.needs_you) == (1, 0)
+
+
+async def test_without_this_machine_nothing_is_written_for_status() -> None:
+    """A list of an engine alone does not say that nothing works here."""
+    machine = MadeMachine([remote("two")])
+    reports: list[object] = []
+    watching = Watching(machine, lambda report: reports.append(report.rows), reports.append, is_here=False)
+    watching.begin()
+    watching.start()
+    until(lambda: machine.steps >= 3, what="three steps")
+    watching.stop()
+    assert read_status(now_ms()) is None
+    assert reports == [machine.rows]
+
+
+async def test_other_notes_are_reported() -> None:
+    """The screen gets new notes although no row has changed."""
+    machine = MadeMachine([row("one")])
+    reports: list[object] = []
+    watching = Watching(machine, lambda report: reports.append(report.rows), reports.append)
+    watching.begin()
+    watching.start()
+    until(lambda: reports, what="the first report")
+    machine.notes = (safe_line("team: no answer yet"),)
+    until(lambda: len(reports) >= 2, what="the second report")
+    watching.stop()
+    assert reports == [machine.rows, machine.rows]
+
+
+@pytest.mark.slow
+async def test_texts_of_other_machines_do_not_reach_the_terminal() -> None:
+    """Control characters and marks of direction in a name of a machine are shown, and have no effect."""
+    evil = "b\x1b[31m\x9b2J\u202ex\u2066\n\ud800" + "y" * 5_000
+    async with at_home([remote("one", host=evil, repo=evil, now=evil)], (120, 40)) as stage:
+        await stage.press("s", "s", "t", "d")
+        await stage.press("space")
+        assert not set("\x1b\x9b\u202e\u2066\ud800") & set(stage.text)

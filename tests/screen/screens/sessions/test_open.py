@@ -1,0 +1,194 @@
+"""A session is opened from the list in the same app, and the list is left as it was."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agents.reported import State
+from agentwatch.recording import hold, now_ms
+from agentwatch.screen.screens.session.screen import WatchScreen
+from tests.builders.home.home_app import row
+from tests.builders.machine.app import HomeStage, at_home, descriptors
+from tests.builders.machine.made import Story, written
+from tests.builders.screen.lines import append
+from tests.conftest import RECORDINGS
+
+pytestmark = pytest.mark.slow
+
+DEMO = RECORDINGS / "demo.ndjson"
+PLAIN = RECORDINGS / "plain.ndjson"
+
+
+def without_clocks(stage: HomeStage) -> str:
+    """Return the screen as text without the times, which go on."""
+    return re.sub(r"[\d:]+ ", "", stage.text)
+
+
+async def test_enter_opens_and_escape_returns_to_the_list_as_it_was() -> None:
+    """The choice, the scroll position and the filter of the list are as before."""
+    rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number) for number in range(60)]
+    async with at_home(rows, size=(120, 20)) as stage:
+        await stage.press("f", *"title", "enter")
+        await stage.press(*["j"] * 40)
+        before, chosen = without_clocks(stage), stage.chosen
+        await stage.open()
+        await stage.shows("esc Sessions")
+        await stage.shows("✓ succeeded")
+        await stage.back()
+        await stage.until(lambda: without_clocks(stage) == before, "the list as it was")
+        assert stage.chosen == chosen
+
+
+async def test_what_happens_meanwhile_is_in_the_list_afterwards() -> None:
+    """The sessions are watched while one of them is open."""
+    async with at_home([row("one", path=PLAIN)]) as stage:
+        await stage.open()
+        steps = stage.machine.steps
+        await stage.put(row("two", State.ASKS, now="Bash rm -rf build", path=PLAIN))
+        assert stage.machine.steps > steps
+        await stage.back()
+        await stage.shows("Bash rm -rf build")
+
+
+async def test_only_what_is_on_the_screen_is_read_often() -> None:
+    """The machine knows the sessions whose rows are in view, and of an open session only that one."""
+    rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number + 1) for number in range(60)]
+    async with at_home(rows, size=(120, 20)) as stage:
+        await stage.until(lambda: stage.machine.in_view, "the sessions in view")
+        seen = {each.key for each in rows if any(f"Title of {each.id} " in line for line in stage.lines)}
+        assert stage.machine.in_view == seen
+        assert rows[0].key not in seen
+        await stage.press("G")
+        await stage.put(row("s59", path=PLAIN, seen_ms=60, now="make"))
+        assert rows[0].key in (stage.machine.in_view or ())
+        await stage.open("s40")
+        await stage.put(row("s59", path=PLAIN, seen_ms=60))
+        assert stage.machine.in_view == {row("s40").key}
+
+
+@pytest.mark.system
+async def test_escape_first_closes_what_is_open_in_the_session() -> None:
+    """With a filter of the calls, esc clears it; the next one returns to the list."""
+    async with at_home([row("one", path=DEMO)]) as stage:
+        screen = await stage.open()
+        await stage.press("f", *"shell", "enter")
+        assert screen.workspace.panes.calls.listed.requested_filter == "shell"
+        await stage.press("escape")
+        assert isinstance(stage.app.screen, WatchScreen)
+        assert not screen.workspace.panes.calls.listed.requested_filter
+        await stage.back()
+
+
+async def test_quit_quits_from_a_session() -> None:
+    """`q` ends the program in a session as in the list."""
+    async with at_home([row("one", path=PLAIN)]) as stage:
+        await stage.open()
+        await stage.press("q")
+        await stage.until(lambda: not stage.app.is_running, "the end")
+
+
+async def test_a_live_session_is_followed(tmp_path: Path) -> None:
+    """A recording that its writer still has open grows on the screen."""
+    data = PLAIN.read_bytes()
+    half = data.index(b"\n", len(data) // 2) + 1
+    path = tmp_path / "live.ndjson"
+    path.write_bytes(data[:half])
+    with path.open("ab") as writer:
+        hold(writer.fileno())
+        async with at_home([row("one", path=path)]) as stage:
+            await stage.open()
+            await stage.shows("◐ running")
+            append(path, data[half:])
+            await stage.shows("✓ succeeded")
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [(State.UNFINISHED, "◌ unfinished"), (State.FAILED, "◌ unfinished"), (State.WORKING, "◐ running")],
+)
+async def test_a_session_runs_on_its_screen_if_it_does_in_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: State, shown: str
+) -> None:
+    """The file of a killed agent may be new, and that of a live one old; the list knows which."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    path = tmp_path / "projects" / "-w" / "0f4c2b7e-1111-4222-8333-444455556666.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(written("claude", Story(path.stem, "/w", "Run the tests", now_ms(), is_open=True)))
+    if state is State.WORKING:
+        os.utime(path, (0, 0))
+    async with at_home([row("one", state, path=path)]) as stage:
+        await stage.open()
+        await stage.shows(shown)
+        await stage.back()
+
+
+async def test_what_cannot_be_opened_is_one_line(tmp_path: Path) -> None:
+    """The list stays, and a message names the reason."""
+    async with at_home([row("gone", path=tmp_path / "gone.jsonl")]) as stage:
+        await stage.press("enter")
+        await stage.shows("cannot open")
+        await stage.shows("no such file or directory")
+        assert stage.app.screen is stage.home
+
+
+async def test_what_is_only_listed_is_not_opened() -> None:
+    """A session of which only the metadata can be read is not opened."""
+    async with at_home([row("listed", can_open=False)]) as stage:
+        await stage.press("enter")
+        await stage.shows("only the metadata of this session can be read")
+
+
+@pytest.mark.system
+async def test_a_file_that_is_replaced_is_opened_again(tmp_path: Path) -> None:
+    """When another file takes the place of the one that is followed, that one is shown."""
+    path = tmp_path / "session.ndjson"
+    data = PLAIN.read_bytes()
+    path.write_bytes(data[: data.index(b"\n", len(data) // 2) + 1])
+    with path.open("ab") as writer:
+        hold(writer.fileno())
+        async with at_home([row("one", path=path)]) as stage:
+            await stage.open()
+            await stage.shows("◐ running")
+            other = tmp_path / "other"
+            other.write_bytes(data)
+            other.replace(path)
+            await stage.shows("✓ succeeded")
+            await stage.back()
+
+
+@pytest.mark.long
+async def test_opened_sessions_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a session was opened and left 50 times, nothing of them is left open."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    claude = tmp_path / "projects" / "-src" / "0f4c2b7e-1111-4222-8333-444455556666.jsonl"
+    claude.parent.mkdir(parents=True)
+    claude.write_bytes(b'{"type":"user","sessionId":"x","message":{"role":"user","content":"go on"}}\n')
+    rows = [row("plain", path=PLAIN), row("claude", path=claude)]
+    async with at_home(rows) as stage:
+        counts = []
+        for number in range(50):
+            await stage.open("plain" if number % 2 else "claude")
+            names = [thread.name for thread in threading.enumerate()]
+            assert names.count("store") == (number + 1) % 2
+            await stage.back()
+            await stage.until(lambda: stage.app._being_closed == 0, "the end of the session")
+            named = {thread.name for thread in threading.enumerate()}
+            counts.append((len(descriptors()), "store" in named))
+        assert counts[-1] == counts[5]
+        assert not counts[-1][1]
+
+
+@pytest.mark.system
+async def test_a_session_that_asks_says_so_on_its_screen_too() -> None:
+    """The question may be nowhere in its lines; it vanishes when it is answered."""
+    async with at_home([row("one", State.ASKS, now="permission", path=PLAIN)]) as stage:
+        await stage.open()
+        await stage.shows("asks: permission")
+        await stage.put(row("one", State.YOUR_TURN, path=PLAIN))
+        await stage.until(lambda: "asks" not in stage.text, "no question")

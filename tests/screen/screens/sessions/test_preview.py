@@ -1,0 +1,215 @@
+"""The preview shows the end of the selected session, its open calls and its to-do list."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agents.reported import State
+from agentwatch.catalog.digest import LastTests
+from agentwatch.recording import now_ms
+from agentwatch.screen.screens.sessions import preview as tail_module
+from agentwatch.screen.screens.sessions.preview import PreviewPane, tail_session
+from agentwatch.session import Session
+from tests.builders.home.home_app import row
+from tests.builders.lines import delta, init, started
+from tests.builders.machine.app import HomeStage, at_home, descriptors
+from tests.conftest import RECORDINGS
+
+pytestmark = pytest.mark.slow
+
+DEMO = RECORDINGS / "demo.ndjson"
+PLAIN = RECORDINGS / "plain.ndjson"
+
+
+def preview(stage: HomeStage) -> PreviewPane:
+    """Return the pane."""
+    return stage.home.query_one(PreviewPane)
+
+
+@pytest.mark.system
+async def test_a_title_that_is_read_late_is_shown() -> None:
+    """The list shows a session before it has read its lines."""
+    async with at_home([row("one", path=PLAIN, title="", is_read=False)]) as stage:
+        await stage.press("space")
+        await stage.shows("Preview · …")
+        await stage.put(row("one", path=PLAIN, title="Timeout"))
+        await stage.shows("Preview · Timeout")
+
+
+@pytest.mark.system
+async def test_the_tests_are_shown_below() -> None:
+    """The preview names the newest verdict of tests, and that a file changed since."""
+    async with at_home([row("one", path=PLAIN, title="Timeout", tests=LastTests(False, 17, 0))]) as stage:
+        await stage.press("space")
+        await stage.shows("tests ✓ 17 ")
+        await stage.put(row("one", path=PLAIN, title="Timeout", tests=LastTests(False, 17, 0, is_stale=True)))
+        await stage.shows("tests ✓ 17, a file changed since")
+        await stage.put(row("one", path=PLAIN, title="Timeout"))
+        await stage.until(lambda: not str(preview(stage).border_subtitle), "no verdict")
+
+
+async def test_space_shows_the_last_lines_and_escape_hides_them() -> None:
+    """The preview opens beside the list; the keys stay in the list."""
+    async with at_home([row("one", path=PLAIN, title="Timeout")]) as stage:
+        await stage.press("space")
+        await stage.shows("Preview · Timeout")
+        await stage.shows("TIMEOUT_SECONDS in lantern/settings.py is now 45.")
+        assert stage.app.focused is stage.home.query_one("#sessions")
+        pane = preview(stage)
+        assert pane.region.x > 0
+        await stage.press("escape")
+        assert not pane.display
+        await stage.press("space")
+        assert pane.display
+        await stage.press("space")
+        assert not pane.display
+
+
+async def test_it_follows_the_selection() -> None:
+    """With another session selected, its last lines are shown."""
+    async with at_home([row("one", path=PLAIN), row("two", path=DEMO)]) as stage:
+        await stage.choose("one")
+        await stage.press("space")
+        await stage.shows("TIMEOUT_SECONDS in lantern/settings.py is now 45.")
+        await stage.choose("two")
+        await stage.shows("5 of 5 done")
+        assert "lantern" not in stage.text
+        await stage.choose("one")
+        await stage.shows("TIMEOUT_SECONDS in lantern/settings.py is now 45.")
+
+
+@pytest.mark.system
+async def test_a_narrow_screen_has_it_below_the_list() -> None:
+    """At 80 columns the preview takes the lower part of the screen."""
+    async with at_home([row("one", path=PLAIN)], size=(80, 24)) as stage:
+        await stage.press("space")
+        await stage.shows("✓ succeeded in 8.7 s")
+        sessions = stage.home.query_one("#sessions")
+        assert preview(stage).region.y >= sessions.region.bottom
+        assert preview(stage).region.x == 0
+
+
+async def test_open_calls_have_clocks(tmp_path: Path) -> None:
+    """A call that runs stands in the preview with its clock, which goes on."""
+    path = tmp_path / "live.ndjson"
+    began_ms = now_ms() - 48_000
+    path.write_bytes(init() + delta("Now the tests.") + started("shell", command="pytest -q"))
+    (tmp_path / "live.times").write_text(f"0 {began_ms}\n")
+    async with at_home([row("one", path=path)]) as stage:
+        await stage.press("space")
+        await stage.shows("── now ")
+        line = [line for line in stage.lines if "pytest -q" in line][-1]
+        assert re.search(r"(4[89]|5\d)\.\d s|\d:\d\d", line)
+        await stage.until(lambda: line not in stage.lines, "the next second")
+
+
+@pytest.mark.system
+async def test_it_is_read_again_when_the_session_goes_on(tmp_path: Path) -> None:
+    """New lines of the selected session appear."""
+    path = tmp_path / "live.ndjson"
+    path.write_bytes(init() + delta("First answer.\n\n"))
+    async with at_home([row("one", path=path, size=1)]) as stage:
+        await stage.press("space")
+        await stage.shows("First answer.")
+        path.write_bytes(path.read_bytes() + delta("Second answer."))
+        await stage.put(row("one", path=path, size=2))
+        await stage.shows("Second answer.")
+
+
+@pytest.mark.system
+async def test_a_held_key_reads_the_last_session_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sessions that the cursor passes are not read, and one at a time is."""
+    read: list[Path] = []
+    running = threading.Semaphore(1)
+
+    def tail(path: Path, *, is_live: bool) -> Session:
+        assert is_live, path
+        assert running.acquire(blocking=False), "two sessions are read at a time"
+        read.append(path)
+        session = tail_session(PLAIN, is_live=True)
+        running.release()
+        return session
+
+    monkeypatch.setattr(tail_module, "tail_session", tail)
+    rows = [row(f"s{number:02}", State.WORKING) for number in range(30)]
+    async with at_home(rows) as stage:
+        await stage.press("space")
+        await stage.until(lambda: read, "the first session")
+        await stage.pilot.press(*["j"] * 20)
+        assert stage.chosen is not None
+        wanted = stage.chosen.path
+        await stage.until(lambda: read[-1] == wanted, "the last session")
+        assert len(read) < 10
+
+
+async def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    """The preview names the reason, and the list goes on."""
+    rows = [row("gone", path=tmp_path / "gone.jsonl"), row("listed", can_open=False)]
+    async with at_home(rows) as stage:
+        await stage.choose("listed")
+        await stage.press("space")
+        await stage.shows("only its metadata can be read")
+        await stage.choose("gone")
+        await stage.shows("cannot be read: no such file or directory")
+
+
+@pytest.mark.system
+async def test_an_empty_session_says_so(tmp_path: Path) -> None:
+    """A session without any line has nothing to show yet."""
+    path = tmp_path / "empty.jsonl"
+    path.write_bytes(b"")
+    async with at_home([row("empty", path=path)]) as stage:
+        await stage.press("space")
+        await stage.shows("nothing in it yet")
+
+
+def test_a_large_recording_is_read_at_its_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 50 MB, less than a megabyte is read, and the last line is there."""
+    path = tmp_path / "large.ndjson"
+    line = delta("x" * 1000)
+    path.write_bytes(init() + line * 50_000 + started("shell", command="ls") + delta("The end."))
+    size = path.stat().st_size
+    places: list[int] = []
+    pread = os.pread
+
+    def noted(fd: int, length: int, offset: int) -> bytes:
+        places.append(offset)
+        return pread(fd, length, offset)
+
+    monkeypatch.setattr("os.pread", noted)
+    session = tail_session(path, is_live=False)
+    assert session.transcript[-1].text.endswith("The end.")
+    assert all(at == 0 or at > size - (1 << 19) for at in places)
+
+
+def test_reading_leaves_no_descriptor() -> None:
+    """The recording is closed, whatever it contains."""
+    before = descriptors()
+    tail_session(PLAIN, is_live=True)
+    with pytest.raises(OSError, match="No such file"):
+        tail_session(Path("/gone.jsonl"), is_live=False)
+    assert descriptors() == before
+
+
+@pytest.mark.system
+async def test_closing_the_app_while_a_session_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The app ends although the preview is still being read."""
+    held = threading.Event()
+
+    def tail(path: Path, *, is_live: bool) -> Session:
+        held.wait(20)
+        return tail_session(path, is_live=is_live)
+
+    monkeypatch.setattr(tail_module, "tail_session", tail)
+    async with at_home([row("one", path=PLAIN)]) as stage:
+        await stage.press("space")
+        await stage.until(lambda: preview(stage)._is_reading, "the reading")
+        stage.app.exit()
+        await asyncio.sleep(0)
+        held.set()

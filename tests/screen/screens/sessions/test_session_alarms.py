@@ -1,0 +1,268 @@
+"""Live sessions of the list are judged by rules from the moment at which the list has them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.agents.reported import State
+from agentwatch.catalog.row import Row
+from agentwatch.rules.alarms.tripwire import tripwire
+from agentwatch.screen.screens.sessions.alarm_signs import RuleHit, session_alarms
+from agentwatch.screen.screens.sessions.session_alarms import MOST_SESSIONS, SessionAlarms
+from tests.builders.home.home_app import row
+from tests.builders.lines import completed, init, result, started
+from tests.builders.machine.app import descriptors
+from tests.conftest import case
+from tests.harness.processes import until
+
+REMOVE = "rm -rf /tmp/x"
+FAILURE = {"failure": {"command": "x", "exitCode": 1}}
+
+
+def shell(call_id: str, command: str = REMOVE) -> bytes:
+    """Return the start of a command."""
+    return started("shell", call_id, command=command)
+
+
+def ended(call_id: str, outcome: object = None) -> bytes:
+    """Return the end of a command."""
+    return completed("shell", call_id, outcome or {"success": {"exitCode": 0}}, command=REMOVE)
+
+
+class Home:
+    """Sessions in files, and the rules that watch them."""
+
+    def __init__(self, folder: Path, *rules: str) -> None:
+        self.folder = folder
+        self.rows: dict[tuple[str, str], Row] = {}
+        self.hits: list[RuleHit] = []
+        self.alarms = SessionAlarms([tripwire(rule, "bell") for rule in rules], self.hits.extend)
+
+    def path(self, name: str = "one") -> Path:
+        """Return the file of a session."""
+        return self.folder / f"{name}.ndjson"
+
+    def append(self, *lines: bytes, name: str = "one") -> None:
+        """Append lines to the file of a session."""
+        with self.path(name).open("ab") as file:
+            file.write(b"".join(lines))
+
+    def put(self, name: str = "one", state: State = State.WORKING, **fields: Any) -> None:
+        """List a session."""
+        each = row(name, state, **{"path": self.path(name), "is_own": True, **fields})
+        self.rows[each.key] = each
+
+    def step(self) -> list[str]:
+        """Judge until nothing is left to read; return the sessions and calls that have hit a rule."""
+        self.hits.clear()
+        while self.alarms.step(self.rows):
+            pass
+        return [f"{hit.key[1]} {hit.announcement.alarm.call}" for hit in self.hits]
+
+
+@contextmanager
+def listed(folder: Path) -> Iterator[Home]:
+    """List one session that works, that removed files before."""
+    folder.mkdir(exist_ok=True)
+    made = Home(folder, "program:rm")
+    made.append(init(), shell("a"), ended("a"), shell("b"))
+    made.put()
+    yield made
+    made.alarms.close()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """Return a list with one session that works, that removed files before."""
+    with listed(tmp_path) as made:
+        yield made
+
+
+def test_a_call_after_the_list_was_opened_hits_a_rule(home: Home) -> None:
+    """It is judged when its line is whole, and once."""
+    assert home.step() == []
+    line = shell("c")
+    home.append(line[:20])
+    assert home.step() == []
+    home.append(line[20:])
+    assert home.step() == ["one 1"]
+    assert home.step() == []
+
+
+def test_old_calls_hit_no_rule(home: Home) -> None:
+    """Neither a call that has ended before, nor one whose end comes later."""
+    assert home.step() == []
+    home.append(ended("b"))
+    assert home.step() == []
+
+
+def test_a_last_line_without_its_line_end_is_old(home: Home) -> None:
+    """Some agents write the line end before the next line."""
+    home.append(shell("c").rstrip(b"\n"))
+    assert home.step() == []
+    home.append(b"\n")
+    assert home.step() == []
+    home.append(shell("d"))
+    assert home.step() == ["one 1"]
+
+
+def test_a_rule_may_use_the_working_directory(tmp_path: Path) -> None:
+    """The head of the file says what it is."""
+    home = Home(tmp_path, "outside:cwd")
+    home.append(init("/home/ada/app"), shell("a"))
+    home.put()
+    home.step()
+    home.append(started("write", "b", path="/home/ada/app/x"), started("write", "c", path="/etc/x"))
+    assert home.step() == ["one 2"]
+    home.alarms.close()
+
+
+def test_a_rule_about_the_run_counts_from_the_opening_of_the_list(tmp_path: Path) -> None:
+    """Failures of before do not count."""
+    home = Home(tmp_path, "failed>1", "idle>1ms")
+    home.append(init(), *(line for name in "abc" for line in (shell(name), ended(name, FAILURE))))
+    home.put()
+    assert home.step() == []
+    home.append(shell("d"), ended("d", FAILURE), shell("e"))
+    assert home.step() == []
+    home.append(ended("e", FAILURE), shell("f"))
+    assert home.step() == ["one None"]
+    home.alarms.close()
+
+
+def test_time_counts_from_the_opening_of_the_list(tmp_path: Path) -> None:
+    """When the run began is not read."""
+    for rule, is_hit in (("elapsed>1ms", True), ("elapsed>1h", False)):
+        with case(rule):
+            home = Home(tmp_path, rule)
+            home.append(init(), shell("a"))
+            home.put()
+            hits = until(home.step, what="the hit") if is_hit else home.step()
+            assert hits == ["one None"] * is_hit
+            home.alarms.close()
+
+
+def test_repeated_hits_wait(home: Home) -> None:
+    """The first hit of a rule is announced at once, the others of the next 10 s together."""
+    home.step()
+    home.append(*map(shell, "cdefg"))
+    assert home.step() == ["one 1"]
+
+
+def test_a_changed_file_is_joined_again(tmp_path: Path) -> None:
+    """What a truncated or replaced file contains is old; what comes then is judged."""
+    data = init() + shell("x") + ended("x") + shell("y")
+    for change in ("truncated", "replaced"):
+        with case(change), listed(tmp_path / change) as home:
+            home.step()
+            if change == "replaced":
+                other = home.path("other")
+                other.write_bytes(data * 3)
+                other.replace(home.path())
+            else:
+                home.path().write_bytes(data[:-200])
+            assert home.step() == []
+            assert home.step() == []
+            home.append(b"\n", shell("z"))
+            assert home.step() == ["one 1"]
+
+
+def test_a_rewritten_file_that_is_longer_is_joined_again(home: Home) -> None:
+    """Its size alone does not show that it was rewritten."""
+    home.step()
+    home.path().write_bytes(init() + b"".join(map(shell, "klmnopqrst")))
+    assert home.step() == []
+    assert home.step() == []
+    home.append(shell("z"))
+    assert home.step() == ["one 1"]
+
+
+def test_a_file_that_is_gone_is_left(home: Home) -> None:
+    """It is read again when it is there again."""
+    home.step()
+    home.put("none")
+    assert home.step() == []
+    home.append(init(), name="none")
+    home.step()
+    home.append(shell("a"), name="none")
+    assert home.step() == ["none 1"]
+
+
+def test_at_most_20_sessions_are_judged(tmp_path: Path) -> None:
+    """They are the most recently active ones, and each has one open file."""
+    home = Home(tmp_path, "program:rm")
+    before = len(descriptors())
+    for number in range(MOST_SESSIONS + 5):
+        home.append(init(), name=f"s{number}")
+        home.put(f"s{number}", seen_ms=1_000 + number)
+    home.step()
+    assert len(descriptors()) - before == MOST_SESSIONS
+    for number in range(MOST_SESSIONS + 5):
+        home.append(shell("a"), name=f"s{number}")
+    assert sorted(home.step()) == sorted(f"s{number} 1" for number in range(5, MOST_SESSIONS + 5))
+    home.alarms.close()
+    assert len(descriptors()) == before
+
+
+def test_the_last_lines_of_a_session_that_has_ended_are_judged(home: Home) -> None:
+    """Then its file is closed."""
+    home.step()
+    home.append(shell("c"), ended("c"), result())
+    home.put(state=State.SUCCEEDED)
+    assert home.step() == ["one 1"]
+    assert not any(name.endswith("one.ndjson") for name in descriptors())
+
+
+def test_other_sessions_are_not_opened(tmp_path: Path) -> None:
+    """Neither those that have ended, nor those of other machines, nor those in stores."""
+    others: tuple[dict[str, Any], ...] = (
+        {"state": State.SUCCEEDED},
+        {"state": State.UNKNOWN},
+        {"host": "b"},
+        {"address": "ssh://b/1"},
+        {"path": Path("/x.db/ses_1")},
+        {"can_open": False},
+    )
+    for number, fields in enumerate(others):
+        with case(fields), listed(tmp_path / str(number)) as home:
+            home.put(**fields)
+            home.step()
+            assert not any(name.endswith("one.ndjson") for name in descriptors())
+
+
+def test_a_pipe_with_the_name_of_a_session_is_not_opened(home: Home) -> None:
+    """Opening it would wait for ever."""
+    os.mkfifo(home.path("pipe"))
+    home.put("pipe")
+    assert home.step() == []
+
+
+def test_hostile_lines_do_not_end_the_judging(tmp_path: Path) -> None:
+    """Neither in the head of the file nor behind it."""
+    hostile_lines = (
+        b"\xff\xfe\n",
+        b"[" * 5000 + b"\n",
+        b"{}\n",
+        b"\0" * 70_000 + b"\n",
+        b'{"type":"tool_call"}\n',
+        b'{"type":[],"session_id":{},"tool_call":7,"subtype":"started"}\n',
+        b'{"a":"\\ud800"}\n',
+    )
+    for number, hostile in enumerate(hostile_lines):
+        with case(hostile[:60]), listed(tmp_path / str(number)) as home:
+            home.append(hostile, init(), name="odd")
+            home.put("odd")
+            home.step()
+            home.append(hostile, hostile, shell("a"), name="odd")
+            assert home.step() == ["odd 1"]
+
+
+def test_without_rules_nothing_watches() -> None:
+    """Then nothing is opened either."""
+    assert session_alarms((), lambda _hits: None) is None

@@ -1,0 +1,202 @@
+"""The thread that watches the sessions reports what has changed, and ends with the app."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from agentwatch.agents.reported import State
+from agentwatch.catalog.status import counts_of, read_status
+from agentwatch.catalog.watched import Rows
+from agentwatch.recording import now_ms
+from agentwatch.screen.screens.sessions import watching
+from agentwatch.screen.screens.sessions.watching import Report, Watching
+from tests.builders.home.home_app import row
+from tests.builders.machine.app import MadeMachine, at_home
+from tests.harness.processes import until
+
+
+class Reports:
+    """Takes the reports of a machine that is watched."""
+
+    def __init__(self, machine: MadeMachine) -> None:
+        self.rows: list[Rows] = []
+        self.reports: list[Report] = []
+        self.times: list[float] = []
+        self.errors: list[Exception] = []
+        self.watching = Watching(machine, self._take, self.errors.append)
+
+    def _take(self, report: Report) -> None:
+        self.reports.append(report)
+        self.rows.append(report.rows)
+        self.times.append(time.monotonic())
+
+    def count(self, count: int) -> None:
+        """Wait for a number of reports."""
+        until(lambda: len(self.rows) >= count, what=f"{count} reports")
+
+
+class GrowingMachine(MadeMachine):
+    """A machine that finds one more session with each step, and has more to do until it has found 200."""
+
+    def step(self, now_ms: int) -> bool:
+        """Find a session."""
+        super().step(now_ms)
+        self.put(row(f"s{self.steps}"))
+        self.is_found = self.steps >= 200
+        return not self.is_found
+
+
+def test_the_first_rows_are_reported_at_once() -> None:
+    """What the first step finds is shown while the search goes on; later rows come in larger pieces."""
+    reports = Reports(GrowingMachine())
+    reports.watching.begin()
+    reports.watching.start()
+    until(lambda: reports.rows and len(reports.rows[-1]) >= 200)
+    reports.watching.stop()
+    sizes = [len(rows) for rows in reports.rows]
+    assert sizes[0] == 1
+    assert sizes[-1] == 200, "the end of the search was not reported at once"
+    assert len(sizes) < 20
+
+
+def test_many_rows_are_reported_seldom_until_all_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the first rows and the last, no report comes while the pause for the rows is not over."""
+    monkeypatch.setattr(watching, "_TICK_SECONDS", 0.0)
+    monkeypatch.setattr(watching, "_ROW_SECONDS", 3600.0)
+    reports = Reports(GrowingMachine())
+    reports.watching.begin()
+    reports.watching.start()
+    until(lambda: reports.rows and len(reports.rows[-1]) >= 200)
+    reports.watching.stop()
+    assert [len(rows) for rows in reports.rows[:2]] == [1, 200]
+
+
+def test_rows_that_did_not_change_are_not_reported() -> None:
+    """The same mapping is reported once, however often the machine is stepped."""
+    machine = MadeMachine([row("one")])
+    reports = Reports(machine)
+    reports.watching.begin()
+    reports.watching.start()
+    reports.count(1)
+    seen = machine.steps
+    until(lambda: machine.steps >= seen + 3)
+    reports.watching.stop()
+    assert len(reports.rows) == 1
+
+
+def test_a_report_has_only_what_differs() -> None:
+    """The first report has all sessions as new, and a later one those that came, changed or vanished."""
+    machine = MadeMachine([row("one"), row("two"), row("three")])
+    reports = Reports(machine)
+    reports.watching.begin()
+    reports.watching.start()
+    reports.count(1)
+    now, new = row("two", State.ASKS), row("four")
+    machine.rows = {row("one").key: machine.rows[row("one").key], now.key: now, new.key: new}
+    reports.count(2)
+    machine.put(now)
+    reports.count(3)
+    reports.watching.stop()
+    first, second, third = reports.reports
+    assert (list(first.changed), list(first.vanished)) == (list(first.rows.values()), [])
+    assert (second.rows, list(second.changed)) == (machine.rows, [now, new])
+    assert list(second.vanished) == [row("three").key]
+    assert not [*third.changed, *third.vanished]
+
+
+@pytest.mark.costs
+def test_changes_are_reported_four_times_a_second_at_most() -> None:
+    """A machine that changes with each step and always has more to do does not flood the screen."""
+
+    class Busy(MadeMachine):
+        def step(self, now_ms: int) -> bool:
+            super().step(now_ms)
+            self.put(row("one", now=str(self.steps)))
+            return True
+
+    reports = Reports(Busy())
+    reports.watching.begin()
+    reports.watching.start()
+    reports.count(4)
+    reports.watching.stop()
+    gaps = [later - before for before, later in zip(reports.times[1:], reports.times[2:], strict=False)]
+    assert min(gaps) > 0.2
+
+
+def test_an_exception_is_reported() -> None:
+    """An error in the machine ends the thread, and is not lost."""
+    machine = MadeMachine()
+    machine.fault = ZeroDivisionError("a defect")
+    reports = Reports(machine)
+    reports.watching.begin()
+    reports.watching.start()
+    until(lambda: reports.errors)
+    assert reports.errors == [machine.fault]
+    until(lambda: "machine" not in {thread.name for thread in threading.enumerate()})
+
+
+@pytest.mark.system
+async def test_an_exception_ends_the_app() -> None:
+    """The app ends, and the error is that of the app."""
+    fault = ZeroDivisionError("a defect")
+
+    async def run() -> None:
+        async with at_home([row("one")]) as stage:
+            stage.machine.fault = fault
+            await stage.until(lambda: stage.app.fault is fault, "the end")
+
+    with pytest.raises(ZeroDivisionError):
+        await run()
+
+
+@pytest.mark.slow
+async def test_the_thread_ends_with_the_app() -> None:
+    """After the app has ended, no thread of it is left."""
+    async with at_home([row("one")]):
+        assert "machine" in {thread.name for thread in threading.enumerate()}
+    assert "machine" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_the_counts_are_written_for_other_processes() -> None:
+    """Once all sessions are found, `status` has the counts of the list, and not before."""
+    machine = MadeMachine([row("one"), row("two")])
+    machine.is_found = False
+    reports = Reports(machine)
+    reports.watching.begin()
+    reports.watching.start()
+    until(lambda: machine.steps > 2)
+    assert read_status(now_ms()) is None
+    machine.is_found = True
+    until(lambda: read_status(now_ms()) is not None)
+    reports.watching.stop()
+    assert read_status(now_ms()) == counts_of(machine.rows.values(), now_ms())
+
+
+def test_only_the_first_step_comes_before_the_screen() -> None:
+    """The newest sessions are found while the screen starts, and reported once it is there."""
+    machine = GrowingMachine()
+    reports = Reports(machine)
+    reports.watching.begin()
+    until(lambda: machine.steps)
+    assert (machine.steps, reports.rows) == (1, [])
+    reports.watching.start()
+    reports.count(1)
+    reports.watching.stop()
+    assert len(reports.rows[0]) == 1
+
+
+def test_the_end_of_the_search_is_reported_without_another_row() -> None:
+    """The list then knows that it is complete, and says so if it is empty."""
+    machine = MadeMachine([row("one")])
+    machine.is_found = False
+    reports = Reports(machine)
+    reports.watching.begin()
+    reports.watching.start()
+    reports.count(1)
+    machine.is_found = True
+    reports.count(2)
+    reports.watching.stop()
+    assert reports.rows[0] is reports.rows[1]

@@ -1,1 +1,0 @@
-"""The checks of a format that other packages use in their tests."""
