@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from agentwatch.api.session_summary import load, summary
     from agentwatch.api.summary_types import CallSummary, Summary
     from agentwatch.base.faults import Fault
-    from agentwatch.session import Call, Entry, Kind, LineCounts, OddLine, Place, Run, Session, TurnResult
+    from agentwatch.session.call import Call, Place
+    from agentwatch.session.counts import LineCounts, OddLine
     from agentwatch.session.events import (
         Channel,
         Compaction,
@@ -69,6 +70,9 @@ if TYPE_CHECKING:
         Usage,
         UsageScope,
     )
+    from agentwatch.session.runs import Run, TurnResult
+    from agentwatch.session.session import Session
+    from agentwatch.session.transcript import Entry, Kind
 
 __version__ = "0.2.0"
 
@@ -76,19 +80,23 @@ NEEDS = "agentwatch needs Linux or macOS; on Windows it works in WSL"
 """What is said on Windows, whose Python lacks the modules for locks, terminals and processes."""
 
 _MODULES = {
-    "library.reading": ("Events", "Placed", "follow", "read"),
-    "library.summary_types": ("CallSummary", "Summary"),
-    "library.whole": ("load", "summary"),
-    "session": ("Call", "Entry", "Kind", "LineCounts", "OddLine", "Place", "Run", "Session", "TurnResult"),
-    "events": (
+    "api.reading": ("Events", "Placed", "follow", "read"),
+    "api.summary_types": ("CallSummary", "Summary"),
+    "api.session_summary": ("load", "summary"),
+    "session.call": ("Call", "Place"),
+    "session.counts": ("LineCounts", "OddLine"),
+    "session.runs": ("Run", "TurnResult"),
+    "session.session": ("Session",),
+    "session.transcript": ("Entry", "Kind"),
+    "session.events": (
         *("Channel", "Compaction", "Event", "FormatDetected", "LineTime", "Malformed", "Notice", "Outcome"),
         *("Oversize", "Permission", "Plan", "PlanEntry", "PlanStatus", "Prompt", "Repair", "Retry"),
         *("Rewound", "RunInfo", "RunStarted", "Text", "TextEnded", "TextRetracted", "Tokens", "ToolEnded"),
         *("ToolKind", "ToolProgress", "ToolStarted", "Traits", "TurnEnded", "TurnStarted", "Unknown"),
         *("Usage", "UsageScope"),
     ),
-    "faults": ("Fault",),
-    "wire.agent": ("Agent", "LineRole"),
+    "base.faults": ("Fault",),
+    "agents.agent": ("Agent", "LineRole"),
 }
 """The public names of each module that is imported when one of them is used."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -19,8 +19,8 @@ from typing import Any
 from measure import MILLISECONDS, command_line, head, row
 
 from agentwatch.analysis.episodes import Episodes
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 
 _CWD = "/home/me/project"
 _MOST_GROWTH = 8.0

@@ -29,7 +29,7 @@ from measure import HERE, MILLISECONDS, command_line, head, megabytes, percentil
 sys.path.insert(0, str(HERE.parent))
 
 from agentwatch.agents.opening import saved_source
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.moment_keys import MomentKeys
 from agentwatch.screen.screens.session.screen import WatchScreen

@@ -19,7 +19,7 @@ from measure import HERE, command_line, head, row
 
 sys.path.insert(0, str(HERE.parent))
 
-from agentwatch.output.redact.secrets import find
+from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.kinds import secrets
 from tests.builders.redaction.ordinary import MATERIALS, material
 from tests.builders.redaction.rare import rare

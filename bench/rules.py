@@ -17,9 +17,11 @@ from measure import command_line, head, row
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import LIVE
 from agentwatch.rules.calls.readers import call_readers
-from agentwatch.rules.language import parse
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.rules.language.parser import parse
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 
 _CWD = "/home/me/project"
 _ROUNDS = 3

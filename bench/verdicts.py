@@ -17,7 +17,7 @@ from measure import MILLISECONDS, command_line, head, row, session
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.verdict_history import final_verdicts
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.summary import summary
 
 _ROUNDS = 5

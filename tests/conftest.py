@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.opening import saved_source
-from agentwatch.feed import Feed
-from agentwatch.recording import LineReader, open_saved
-from agentwatch.session import Session
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.session import Session
 from tests.builders.captures import FOREIGN, OURS, Captures
 
 ROOT = Path(__file__).resolve().parent.parent

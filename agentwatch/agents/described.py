@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 import orjson
 
-from agentwatch.recording import first_bytes, open_own
-from agentwatch.recording.store import is_foreign_id
+from agentwatch.recording.ends import first_bytes
+from agentwatch.recording.store import is_foreign_id, open_own
 
 # Reads a small file that an agent of this user has written.
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from agentwatch.agents.own_files import is_still_written
 from agentwatch.agents.registry import programs
 from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
-from agentwatch.recording import SessionFiles, is_one_document, nameless_file, open_saved
+from agentwatch.recording.ends import is_one_document
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import SessionFiles, nameless_file
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.store import Store
 

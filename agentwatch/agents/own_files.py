@@ -12,7 +12,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from agentwatch.recording import open_regular, read_object
+from agentwatch.recording.store import open_regular, read_object
 from agentwatch.sources.survivors import stat_of
 
 _FRESH_SECONDS = 600

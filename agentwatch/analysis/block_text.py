@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from agentwatch.session import Call, Place
 from agentwatch.session.blocks import (
     BinaryBlock,
     Block,
@@ -27,6 +26,7 @@ from agentwatch.session.blocks import (
     TextBlock,
     TooLargeBlock,
 )
+from agentwatch.session.call import Call, Place
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, safe_line, safe_text
 from agentwatch.text.signs import MESSAGE_SIGN, PLAN_SIGNS, SIGNS, THOUGHT_SIGN

@@ -15,10 +15,11 @@ from agentwatch.analysis.files import TouchedFile, is_back_to_start, named
 from agentwatch.analysis.loops import arguments_of
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.analysis.verdicts import READERS, WRAPPERS, Part, decides_exit, only_reads, parts_of
-from agentwatch.feed import Feed
-from agentwatch.session import Call, Session
+from agentwatch.feed.feed import Feed
 from agentwatch.session.actions import shown_target, target
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, cut, safe_line

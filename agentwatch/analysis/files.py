@@ -12,10 +12,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from agentwatch.feed import Feed
-from agentwatch.session import Call, Session
+from agentwatch.feed.feed import Feed
 from agentwatch.session.blocks import ChangeBlock
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.session import Session
 from agentwatch.text.paths import is_windows, relative_to, without_private
 
 _MOST_COMPARED_BYTES = 1 << 20

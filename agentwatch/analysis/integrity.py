@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agentwatch.session import Session
 from agentwatch.session.events import Outcome, Traits
+from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 

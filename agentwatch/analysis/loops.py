@@ -7,9 +7,9 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from agentwatch.analysis.block_text import block_text
-from agentwatch.feed import Feed
-from agentwatch.session import Call
+from agentwatch.feed.feed import Feed
 from agentwatch.session.actions import target
+from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 IN_A_ROW = 4

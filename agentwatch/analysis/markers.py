@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from agentwatch.session import Call, Session
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.session import Session
 
 _CALLS_AT_ONCE = 64
 _CHANGING = frozenset((ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE))

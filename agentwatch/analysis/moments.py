@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Literal, NamedTuple, Protocol
 
 from agentwatch.feed.timeline import Timeline
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import read_duration
 from agentwatch.text.safe import SafeText, cut, safe_line

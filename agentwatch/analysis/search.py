@@ -11,12 +11,13 @@ from time import perf_counter
 from typing import NamedTuple
 
 from agentwatch.analysis.block_text import block_text
-from agentwatch.feed import Feed
-from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.session import Call, Entry, Kind, Place
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.lines import MOST_LINE_BYTES
 from agentwatch.session.actions import action, target
 from agentwatch.session.blocks import Block
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 
 # A search query, and a fast check whether the raw bytes of a line may contain it.

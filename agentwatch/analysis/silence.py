@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from itertools import islice
 
-from agentwatch.session import Call, Phase, Session, usually_under
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.call import Call
+from agentwatch.session.counts import Phase, usually_under
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.session import Session
 from agentwatch.text import UNKNOWN
 from agentwatch.text.durations import duration_words, running_clock
 

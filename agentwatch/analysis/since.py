@@ -11,10 +11,11 @@ from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.files import TouchedFile, TouchedFiles
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.analysis.verdicts import Verdict, only_reads, parts_of
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import Timeline
-from agentwatch.session import Call, Session
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns

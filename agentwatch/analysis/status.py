@@ -17,16 +17,18 @@ from agentwatch.analysis.silence import (
     usual_call_ms,
     usual_silence_ms,
 )
-from agentwatch.session import Call, Phase, Session, calls_by_outcome, usually_under
 from agentwatch.session.actions import count_words, target
 from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts
+from agentwatch.session.call import Call
+from agentwatch.session.counts import Phase, usually_under
 from agentwatch.session.events import Outcome, Tokens, ToolKind
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.amounts import dollars, short_count
 from agentwatch.text.durations import duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 if TYPE_CHECKING:
-    from agentwatch.session import Run
+    from agentwatch.session.runs import Run
 
 
 _MOST_SHOWN = 10**12

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from agentwatch.session import Call, Entry, Kind, Session
+from agentwatch.session.call import Call
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Entry, Kind
 
 # A set of moments in time, kept as a union of intervals.
 

@@ -10,8 +10,9 @@ from time import perf_counter
 from typing import NamedTuple
 
 from agentwatch.feed.timeline import Timeline
-from agentwatch.session import Call, Place, Session
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from agentwatch.session.storage import PAGE, Numbers, Spill
 from agentwatch.text.durations import duration_words
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from agentwatch.analysis.files import FileAction, TouchedFile, file_action_of, named
 from agentwatch.analysis.verdicts import READERS, Verdict, only_reads, parts_of, segments_of, verdict
-from agentwatch.feed import Feed
-from agentwatch.feed.feed import output_tail
-from agentwatch.session import Call, Session
+from agentwatch.feed.feed import Feed, output_tail
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, columns
 
 

@@ -16,9 +16,11 @@ from agentwatch.agents.fields import Fields, in_words
 from agentwatch.agents.json_line import parse
 from agentwatch.agents.registry import detect, known_agents
 from agentwatch.analysis.block_text import block_text
-from agentwatch.session import Place, Session, apply_line
 from agentwatch.session.blocks import Block
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event, FormatDetected, ToolEnded, ToolProgress, ToolStarted, Unknown
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 
 # Whether the fields of an event have the types that its class declares.
 # A decoder reads foreign fields, whose types no type checker knows. A number where a text is declared fails

@@ -12,9 +12,9 @@ from typing import NamedTuple, Self
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.feed import Feed
-from agentwatch.recording import SavedGrowth
-from agentwatch.session import Place
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import SavedGrowth
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.store import StoreSource

@@ -11,8 +11,8 @@ from agentwatch.analysis.status import unknown_agent
 from agentwatch.api.reading import Opened, opened
 from agentwatch.api.summary_types import Summary
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.feed import Feed
-from agentwatch.session import Session
+from agentwatch.feed.feed import Feed
+from agentwatch.session.session import Session
 
 
 def load(path: str | os.PathLike[str]) -> Session:

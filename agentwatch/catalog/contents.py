@@ -16,7 +16,7 @@ from agentwatch.agents.json_line import parse
 from agentwatch.agents.opening import store_for
 from agentwatch.base.faults import reading
 from agentwatch.catalog.row import Row
-from agentwatch.recording import open_own
+from agentwatch.recording.store import open_own
 
 _PIECE_BYTES = 1 << 20
 _MOST_LINE_BYTES = 1 << 22

@@ -21,7 +21,7 @@ from agentwatch.agents.program import Program, imported
 from agentwatch.agents.registry import AGENTS, programs
 from agentwatch.agents.session_folders import session_folders
 from agentwatch.base.faults import cannot_open, reading
-from agentwatch.recording import sessions_folder
+from agentwatch.recording.store import sessions_folder
 from agentwatch.recording.write_lock import MOST_BYTES as MOST_RECORDED_BYTES
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line

@@ -22,14 +22,8 @@ from agentwatch.agents.registry import programs
 from agentwatch.agents.reported import Life, Reporter, Said, State
 from agentwatch.agents.session_folders import SessionFolder, session_folders
 from agentwatch.base.faults import reading
-from agentwatch.recording import (
-    SessionFiles,
-    is_being_written,
-    is_locked,
-    open_regular,
-    read_process,
-    sessions_folder,
-)
+from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder
+from agentwatch.recording.write_lock import is_being_written, is_locked, read_process
 from agentwatch.sources.proc import Proc
 
 # Which of the own recordings are being written, by their lock and by `STEM.json`.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.recording import first_bytes
+from agentwatch.recording.ends import first_bytes
 
 _MOST_BYTES = 4096
 _MOST_PARENTS = 64

@@ -10,11 +10,13 @@ from typing import Final
 from agentwatch.agents.reported import State
 from agentwatch.catalog.row import LIVE, Group, Row
 from agentwatch.rules.calls.fields import CALL_FIELDS
-from agentwatch.rules.language import Field, Measure, Readers, RuleError, Test, Value, Vocabulary
 from agentwatch.rules.language.completion import Offer, offers
 from agentwatch.rules.language.completion import Value as Offered
+from agentwatch.rules.language.conditions import Readers, Test, Value
+from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.matchers import has_wildcard, name_matcher, word_matcher
 from agentwatch.rules.language.parser import typed
+from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary
 from agentwatch.text.safe import safe_line
 
 Matches = Callable[[Row], bool]

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from agentwatch.agents import Decoder
 from agentwatch.agents.found import Reach
 from agentwatch.base.faults import USAGE, Fault, reading
-from agentwatch.recording import first_lines, open_regular, saved_recordings
+from agentwatch.recording.ends import first_lines
+from agentwatch.recording.store import open_regular, saved_recordings
 from agentwatch.session.events import Event, RunInfo, RunStarted
 
 LEAST_CHARACTERS = 6

@@ -156,7 +156,7 @@ def write_status(counts: Counts, now_ms: int) -> None:
         counts: The counts.
         now_ms: The present time, in milliseconds since the epoch.
     """
-    from agentwatch.recording import private_folder
+    from agentwatch.recording.store import private_folder
 
     path = status_path()
     kept = {"version": _VERSION, "written_ms": now_ms, "pid": os.getpid(), **counts._asdict()}

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.recording import ArrivalTimes, LineReader
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.times import ArrivalTimes
 
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
@@ -209,7 +210,7 @@ def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") ->
         return  # opening it gives the reason
     from agentwatch.agents.opening import saved_source
     from agentwatch.analysis.moments import Problem, part_of
-    from agentwatch.feed import Feed
+    from agentwatch.feed.feed import Feed
     from agentwatch.feed.history import History
     from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 

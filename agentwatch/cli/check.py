@@ -20,8 +20,9 @@ from agentwatch.cli.messages import in_runner, printable, say, xml_without_comma
 from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.recording import LineReader, SavedGrowth
+from agentwatch.feed.feed import POLL_SECONDS, Feed
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import SavedGrowth
 from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Checked, blind, is_misused
 from agentwatch.rules.check.kinds import Rule, Severity, by_options, merged
@@ -30,9 +31,9 @@ from agentwatch.rules.check.reports.words import name_of
 from agentwatch.rules.check.rule_file import read_rules
 from agentwatch.rules.check.starter import starter, starter_of, starting_rules
 from agentwatch.rules.check.trial import Trial, json_report, lines
-from agentwatch.rules.language import RuleError
-from agentwatch.session import Session
+from agentwatch.rules.language.errors import RuleError
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
 

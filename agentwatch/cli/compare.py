@@ -18,7 +18,7 @@ from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.cli.terminal import claimed_terminal
-from agentwatch.output.compare import Comparison, Side, compare, compare_several, side_of
+from agentwatch.output.compare.comparison import Comparison, Side, compare, compare_several, side_of
 from agentwatch.output.compare.reports import (
     Report,
     json_pieces,

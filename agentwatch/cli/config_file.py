@@ -14,7 +14,7 @@ from typing import Any
 from agentwatch.base.config import Config, Machines, OnSetting
 from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.base.files import config_folder
-from agentwatch.recording import open_regular
+from agentwatch.recording.store import open_regular
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SHOWN_COLUMNS = 40

@@ -203,7 +203,7 @@ def _agents(environ: Mapping[str, str]) -> dict[str, object]:
     from agentwatch.agents.registry import hooked_agents
     from agentwatch.catalog.catalog import Machine
     from agentwatch.cli.sessions_options import agent_names
-    from agentwatch.recording import now_ms
+    from agentwatch.recording.appender import now_ms
 
     machine = Machine(environ, Path.home())
     machine.wants_all = True

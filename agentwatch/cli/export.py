@@ -18,7 +18,7 @@ from agentwatch.cli.output import STDOUT, check_output, owner_of, write_file
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.output.export.exported import Exported, Wanted, exported
 from agentwatch.output.export.exporters import Choices, Exporter, Sender
-from agentwatch.recording import SessionFiles
+from agentwatch.recording.store import SessionFiles
 from agentwatch.text.amounts import byte_size, plural
 
 FILM = "asciicast"

@@ -21,7 +21,8 @@ def as_filter(_ctx: click.Context, option: click.Parameter, words: str) -> str:
     """
     if words.strip():
         from agentwatch.rules.calls.fields import CALLS
-        from agentwatch.rules.language import RuleError, parse
+        from agentwatch.rules.language.errors import RuleError
+        from agentwatch.rules.language.parser import parse
 
         try:
             parse(words, CALLS)

@@ -13,10 +13,10 @@ from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import end_session, print_rest, print_session
 from agentwatch.cli.terminal import claimed_terminal
-from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.session import calls_by_outcome
+from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.session.actions import count_words
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import calls_by_outcome
 from agentwatch.sources.source import Source
 
 if TYPE_CHECKING:

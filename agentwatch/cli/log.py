@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agentwatch.base.faults import USAGE
 from agentwatch.cli.messages import say
 from agentwatch.cli.stdout import print_lines
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.log import follow_log
 from agentwatch.recording.alarms import Alarm
 

@@ -51,7 +51,7 @@ def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str]
             needs a package that is not installed.
     """
     from agentwatch.catalog.catalog import Machine
-    from agentwatch.recording import sessions_folder
+    from agentwatch.recording.store import sessions_folder
     from agentwatch.remote.lists import Several
 
     elsewhere: dict[str, Watched] = {}

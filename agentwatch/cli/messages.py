@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
-    from agentwatch.recording import SessionFiles
+    from agentwatch.recording.store import SessionFiles
 
 _RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI")
 _YES = frozenset({"y", "yes"})
@@ -84,7 +84,7 @@ def _write_crash(error: BaseException, files: SessionFiles | None) -> str:
     """
     import traceback
 
-    from agentwatch.recording import create_file, new_session_files
+    from agentwatch.recording.store import create_file, new_session_files
 
     try:
         path = (files or new_session_files()).crash

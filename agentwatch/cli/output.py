@@ -18,7 +18,8 @@ import click
 from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
 from agentwatch.base.files import write_all
 from agentwatch.cli.address import STDIN, named_file
-from agentwatch.recording import SessionFiles, is_being_written, sessions_folder
+from agentwatch.recording.store import SessionFiles, sessions_folder
+from agentwatch.recording.write_lock import is_being_written
 
 STDOUT = Path("-")
 _RECORDINGS = (".ndjson", ".jsonl")

@@ -10,12 +10,13 @@ from agentwatch.agents.json_line import joined
 from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
 from agentwatch.cli.messages import in_runner, say, without_commands
 from agentwatch.cli.stdout import PrintingFailed, write, write_json, write_line
-from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.session import Call, Place, Session
+from agentwatch.feed.feed import POLL_SECONDS, Feed
+from agentwatch.recording.lines import MOST_LINE_BYTES
 from agentwatch.session.actions import action, brief_action
 from agentwatch.session.agent_process import LATE_EXIT_MS
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText, safe_line, safe_text
 

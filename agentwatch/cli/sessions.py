@@ -18,8 +18,9 @@ from agentwatch.cli.address import ENGINE, HERE
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.sessions_options import Pruning
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.recording import now_ms, sessions_folder
+from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved_sessions import Prunable, SavedStem, delete_session, prunable, saved_stems
+from agentwatch.recording.store import sessions_folder
 from agentwatch.screen.screens.sessions.cells import LEAST_FOR_ONE_ROW, Widths, columns_for, wide_row
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line

@@ -17,8 +17,8 @@ from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.cli.address import whole
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.messages import internal_error, say
-from agentwatch.recording import SessionFiles, saved_recordings
 from agentwatch.recording.saved_sessions import is_recorded
+from agentwatch.recording.store import SessionFiles, saved_recordings
 from agentwatch.remote.address import EngineAddress
 from agentwatch.remote.copying import is_news
 from agentwatch.remote.engine import check_extra

@@ -9,12 +9,12 @@ from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.address import STDIN, Address, opened
 from agentwatch.cli.messages import say
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.timeline import Timeline
 from agentwatch.output.show import State, call_json, call_text, state_json, state_text
-from agentwatch.recording import SessionFiles
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+from agentwatch.recording.store import SessionFiles
 
 
 def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:

@@ -111,7 +111,7 @@ def log(address: str, addresses: bool, **given: Any) -> int:
     from agentwatch.cli.address import opened, whole
     from agentwatch.cli.log import print_log
     from agentwatch.cli.options import Options
-    from agentwatch.feed import Feed
+    from agentwatch.feed.feed import Feed
     from agentwatch.recording.alarms import alarms_of
 
     path = whole(address, "log")

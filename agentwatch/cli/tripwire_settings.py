@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from agentwatch.base.config import OnSetting
 from agentwatch.rules.alarms.tripwire import tripwire
-from agentwatch.rules.language import RuleError
-from agentwatch.rules.language.errors import did_you_mean
+from agentwatch.rules.language.errors import RuleError, did_you_mean
 from agentwatch.text.safe import cut, safe_line
 
 _SETTINGS = ("rule", "action", "name")

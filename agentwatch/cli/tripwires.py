@@ -12,7 +12,7 @@ from agentwatch.cli.options import Options
 from agentwatch.output.log import ActionLog
 from agentwatch.rules.alarms.thread import AlarmThread
 from agentwatch.rules.alarms.tripwire import Action, Tripwire, tripwire
-from agentwatch.rules.language import RuleError
+from agentwatch.rules.language.errors import RuleError
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.sources.source import News, Source
 from agentwatch.text.safe import cut, safe_line

@@ -2,8 +2,3 @@
 
 This folder may import `recording`, `wire`, `session`, `blocks`, `events` and `text`.
 """
-
-from agentwatch.agents import Agent
-from agentwatch.feed.feed import POLL_SECONDS, Feed, Reader
-
-__all__ = ["POLL_SECONDS", "Agent", "Feed", "Reader"]

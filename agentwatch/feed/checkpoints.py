@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from agentwatch.agents import Agent, Decoder
 from agentwatch.agents.tool import Tool
-from agentwatch.session import Session
 from agentwatch.session.earlier import SessionState, earlier_session, session_state
+from agentwatch.session.session import Session
 from agentwatch.session.storage import Spill
 from agentwatch.session.transcript import Transcript
 

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.agents import Agent, Decoder
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
-from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
-from agentwatch.session import Pieces, Place, Session, apply_line, close_session
+from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, Lines
+from agentwatch.session.call import Pieces, Place
 from agentwatch.session.events import Event, FormatDetected, LineTime, Malformed, Text, Unknown, agent_ms
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 
 if TYPE_CHECKING:
     from agentwatch.feed.checkpoints import Checkpoint

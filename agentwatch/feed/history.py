@@ -12,10 +12,11 @@ from agentwatch.agents import Decoder
 from agentwatch.feed.checkpoints import Checkpoint, Checkpoints
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import RecordedTimes
-from agentwatch.recording import LineReader, Until, line_end_after
-from agentwatch.session import Session
+from agentwatch.recording.ends import line_end_after
+from agentwatch.recording.lines import LineReader, Until
 from agentwatch.session.earlier import empty_session
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 
 # The moments at which something changes on the screen: the ends of the lines that report something new.
 # Many lines of some formats report nothing new: the start of a block, a repeated text, a counter.

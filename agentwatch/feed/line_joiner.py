@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from agentwatch.recording import Line
-from agentwatch.session import Pieces, Place
+from agentwatch.recording.lines import Line
+from agentwatch.session.call import Pieces, Place
 from agentwatch.session.events import Event, Malformed
 
 _MOST_PIECES = 4096

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agentwatch.agents import Agent, Decoder, LineRole
 from agentwatch.feed.feed import Feed
-from agentwatch.recording import HeadTailReader, LineReader
+from agentwatch.recording.head_tail import HeadTailReader
+from agentwatch.recording.lines import LineReader
 
 
 def preview_reader(reader: LineReader, agent: Agent | None = None) -> HeadTailReader:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from operator import lt
 from typing import Protocol
 
-from agentwatch.recording import line_end_after, line_start
+from agentwatch.recording.appender import line_start
+from agentwatch.recording.ends import line_end_after
 from agentwatch.recording.times import TimeColumns
-from agentwatch.session import Pieces, Place
+from agentwatch.session.call import Pieces, Place
 
 
 class Timeline(Protocol):

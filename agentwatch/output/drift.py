@@ -12,11 +12,12 @@ from agentwatch.agents.fields import Fields, in_words
 from agentwatch.agents.json_line import parse, parse_joined
 from agentwatch.agents.registry import detect
 from agentwatch.analysis.block_text import as_json
-from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.feed.line_joiner import LineJoiner
-from agentwatch.recording import LineReader
-from agentwatch.session import LineCounts, forget_texts
+from agentwatch.recording.lines import LineReader
+from agentwatch.session.counts import LineCounts
 from agentwatch.session.events import Event, Malformed, Unknown
+from agentwatch.session.reducers import forget_texts
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 

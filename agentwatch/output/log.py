@@ -18,14 +18,17 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from queue import Empty, SimpleQueue
 
+from agentwatch.agents import Agent
 from agentwatch.base.files import write_all
-from agentwatch.feed import POLL_SECONDS, Agent, Feed
-from agentwatch.recording import LineReader
+from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.recording.alarms import Alarm
+from agentwatch.recording.lines import LineReader
 from agentwatch.rules.alarms.words import alarm_words
-from agentwatch.session import Run, Session, forget_texts
 from agentwatch.session.actions import action, count_words, ended_ms
 from agentwatch.session.events import Outcome
+from agentwatch.session.reducers import forget_texts
+from agentwatch.session.runs import Run
+from agentwatch.session.session import Session
 from agentwatch.text.durations import seconds
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.times import utc

@@ -16,12 +16,14 @@ from agentwatch.analysis.episodes import for_reading, whole_episodes
 from agentwatch.analysis.silence import call_clock, running_ms, since_ms
 from agentwatch.analysis.status import status
 from agentwatch.analysis.verdict_history import call_verdict
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.summary import call_members, whole_summary
-from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.session import Call, Place, Run, Session, calls_by_outcome
+from agentwatch.recording.lines import MOST_LINE_BYTES
 from agentwatch.session.actions import action, count_words, outcome_note, target
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
+from agentwatch.session.runs import Run
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.durations import UNKNOWN, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line, safe_text
 from agentwatch.text.safe_json import safe_json

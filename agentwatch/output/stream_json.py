@@ -9,12 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from agentwatch.agents import Agent
 from agentwatch.analysis.moments import Asked, Problem, part_of
-from agentwatch.feed import POLL_SECONDS, Agent, Feed
+from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead, Replay
-from agentwatch.recording import Growth, LineReader
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+from agentwatch.recording.lines import Growth, LineReader
 
 _COPY_BYTES = 1 << 18
 

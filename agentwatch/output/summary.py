@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 import orjson
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.feed import Feed
-from agentwatch.session import Call, Run, Session, calls_by_outcome
+from agentwatch.feed.feed import Feed
 from agentwatch.session.actions import action, target
+from agentwatch.session.call import Call
+from agentwatch.session.runs import Run
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.safe_json import safe_json
 
 _CALLS_AT_ONCE = 1000

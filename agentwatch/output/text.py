@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.session import Entry, Kind, Session
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Entry, Kind
 
 
 def final_answer(session: Session) -> str:

@@ -19,18 +19,18 @@ from typing import NamedTuple
 import orjson
 
 from agentwatch.base.files import state_folder
-from agentwatch.recording import (
+from agentwatch.recording.appender import line_start
+from agentwatch.recording.saved_sessions import is_stem, own_file
+from agentwatch.recording.store import (
     SessionFiles,
     create_file,
     is_at,
-    line_start,
     new_session_files,
+    open_folder,
     open_regular,
     read_object,
-    release,
 )
-from agentwatch.recording.saved_sessions import is_stem, own_file
-from agentwatch.recording.store import open_folder
+from agentwatch.recording.write_lock import release
 from agentwatch.remote.chunk import LARGEST_NUMBER, MESSAGE_BYTES, Chunk, Ended, Pair
 
 # Where a local copy is from: the file `STEM.origin`, one JSON object, padded with blanks to 2 KiB.

@@ -16,7 +16,9 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.base.config import Machines
 from agentwatch.base.faults import USAGE, Fault, cannot_create
 from agentwatch.base.files import state_folder
-from agentwatch.recording import SavedGrowth, create_file, now_ms, open_regular, private_folder
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.saved import SavedGrowth
+from agentwatch.recording.store import create_file, open_regular, private_folder
 from agentwatch.remote.address import EngineAddress, is_engine, parse_engine
 from agentwatch.remote.channel import Channel, Connect, NotKeptError, ReplacedError
 from agentwatch.remote.copies import Copies, LocalCopy

@@ -6,8 +6,10 @@ import os
 from contextlib import suppress
 from typing import Any
 
-from agentwatch.recording import LineReader, SessionFiles, now_ms
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved_sessions import NAME, replace_object
+from agentwatch.recording.store import SessionFiles
 from agentwatch.session.agent_process import LATE_EXIT_MS, AgentFacts
 from agentwatch.sources.pausing import Activity, Pausing
 from agentwatch.sources.process import AgentProcess

@@ -12,8 +12,10 @@ import time
 from contextlib import suppress
 from typing import Protocol
 
-from agentwatch.recording import ArrivalTimes, WrittenTimes, now_ms, relay, release
-from agentwatch.recording.appender import EPOCH_NS, enlarge, truncated
+from agentwatch.recording import relay
+from agentwatch.recording.appender import EPOCH_NS, enlarge, now_ms, truncated
+from agentwatch.recording.times import ArrivalTimes, WrittenTimes
+from agentwatch.recording.write_lock import release
 
 # Disk space reserved ahead of the recording of a started agent.
 # On a full disk the relay loses what the agent writes; without a relay the write fails in the agent, and a

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, open_regular, read_process
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import SavedGrowth
+from agentwatch.recording.store import SessionFiles, open_regular
+from agentwatch.recording.write_lock import read_process
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.source import WithoutAgent, WrittenFiles
 

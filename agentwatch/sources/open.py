@@ -9,16 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.base.faults import CANNOT_CREATE, NOT_EXECUTABLE, NOT_FOUND, Fault, cannot_create
-from agentwatch.recording import (
-    ArrivalTimes,
-    LineReader,
-    SessionFiles,
-    WrittenTimes,
-    create_file,
-    hold,
-    nameless_file,
-    new_session_files,
-)
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.store import SessionFiles, create_file, nameless_file, new_session_files
+from agentwatch.recording.times import ArrivalTimes, WrittenTimes
+from agentwatch.recording.write_lock import hold
 
 if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource

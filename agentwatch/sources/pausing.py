@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.sources.survivors import pids, stat_of
 
 _SETTLE_SECONDS = 1.0

@@ -7,9 +7,20 @@ import select
 import threading
 import time
 
-from agentwatch.recording import ArrivalTimes, LineReader, SessionFiles, now_ms, release
-from agentwatch.recording.appender import BURST_BYTES, READ_BYTES, Appender, enlarge, is_truncated, truncated
+from agentwatch.recording.appender import (
+    BURST_BYTES,
+    READ_BYTES,
+    Appender,
+    enlarge,
+    is_truncated,
+    now_ms,
+    truncated,
+)
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.store import SessionFiles
+from agentwatch.recording.times import ArrivalTimes
 from agentwatch.recording.wakeup import Wakeup
+from agentwatch.recording.write_lock import release
 from agentwatch.sources.source import WithoutAgent, WrittenFiles
 
 _GATHER_SECONDS = 0.002

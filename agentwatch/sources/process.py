@@ -10,7 +10,8 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from agentwatch.recording import last_lines, now_ms
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.ends import last_lines
 from agentwatch.recording.wakeup import Wakeup
 from agentwatch.sources.agent_output import Output
 from agentwatch.sources.survivors import Descendants, Survivor, marked_environment

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.recording import LineReader, SessionFiles, is_at
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.store import SessionFiles, is_at
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 
 if TYPE_CHECKING:

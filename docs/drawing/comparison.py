@@ -14,9 +14,9 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from agentwatch.base.resources import resource
-from agentwatch.feed import Feed
-from agentwatch.output.compare import Side, compare, side_of
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.output.compare.comparison import Side, compare, side_of
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.compare.screen import ComparisonApp
 from agentwatch.screen.terminal.driver import HeldSignals
 from drawing.picture import mended

@@ -23,7 +23,7 @@ from textual.pilot import Pilot
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.resources import resource
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.app import AgentwatchApp, Leave

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentwatch.catalog.row_filter import ROW_FIELDS
 from agentwatch.rules.calls.fields import CALL_FIELDS, RUN_FIELDS
-from agentwatch.rules.language import Field, Measure
+from agentwatch.rules.language.vocabulary import Field, Measure
 
 _TABLES: Mapping[str, Iterable[Field]] = {
     "fields of a call": CALL_FIELDS,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agentwatch.agents import Decoder
 from agentwatch.agents.registry import detect
 from agentwatch.analysis.block_text import block_text
-from agentwatch.session import LineCounts
+from agentwatch.session.counts import LineCounts
 from agentwatch.session.events import Channel, Event, Malformed, Prompt, Repair, Text, Unknown
 from tests.builders.captures import Captures
 from tests.builders.formats.samples import samples

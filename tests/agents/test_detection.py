@@ -12,9 +12,9 @@ import pytest
 from agentwatch.agents import Decoder
 from agentwatch.agents.json_line import parse
 from agentwatch.agents.registry import agent_named, known_agents
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
-from agentwatch.session import Session
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.builders.formats.samples import KNOWN, samples
 from tests.builders.formats.unknown_agents import FOREIGN, STREAMS

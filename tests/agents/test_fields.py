@@ -12,10 +12,10 @@ import pytest
 from agentwatch.agents import Decoder
 from agentwatch.agents.fields import cost, decoded_size, in_words, known_sum, scalars
 from agentwatch.analysis.block_text import as_json, block_text
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.drift import report
 from agentwatch.output.summary import summary
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from tests.builders.lines import (
     answered,
     asked,

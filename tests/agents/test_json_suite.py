@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from agentwatch.output.summary import summary
-from agentwatch.session import Session
 from agentwatch.session.events import Malformed, Unknown
+from agentwatch.session.session import Session
 from tests.builders.lines import completed, delta, final, init, result, segment, session, started, user
 from tests.conftest import case
 

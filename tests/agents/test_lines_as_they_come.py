@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.drift import report
 from agentwatch.output.summary import summary
-from agentwatch.recording import open_saved
-from agentwatch.session import LineCounts, Session
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.blocks import OutputBlock
+from agentwatch.session.counts import LineCounts
 from agentwatch.session.events import Malformed, Outcome, Prompt
+from agentwatch.session.session import Session
 from tests.builders.lines import completed, delta, events, final, init, result, session, started, user
 from tests.conftest import case
 

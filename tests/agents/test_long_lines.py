@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from agentwatch.session import LineCounts, Session
+from agentwatch.session.counts import LineCounts
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from tests.builders.lines import final, init, result, user
 
 

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.analysis.files import FileAction, TouchedFile, TouchedFiles, is_back_to_start, named
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.call import Place
 from agentwatch.session.events import Outcome, RunStarted, ToolEnded, ToolKind
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from tests.builders.lines import CURSOR_SHAPED, CWD, PROPERTY, completed, init, line, result, session, started
 from tests.conftest import case
 

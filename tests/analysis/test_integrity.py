@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.output.summary import summary
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.lines import (
     PROPERTY,
     completed,

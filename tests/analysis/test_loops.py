@@ -9,8 +9,8 @@ from pathlib import Path
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.loops import Loop, Loops, arguments_of
-from agentwatch.feed import Feed
-from agentwatch.session import Call
+from agentwatch.feed.feed import Feed
+from agentwatch.session.call import Call
 from agentwatch.text.safe import columns
 from tests.builders.lines import completed, event, init, line, started
 

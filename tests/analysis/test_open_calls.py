@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.analysis.silence import is_quiet, is_stalled
 from agentwatch.analysis.status import status
-from agentwatch.session import apply_line
+from agentwatch.session.reducers import apply_line
 from tests.builders.lines import DONE, completed, event, init, result, session, started
 from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, status_after
 from tests.conftest import case

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.analysis.search import MOST_MATCHES, Match, Search, Side
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from tests.builders.lines import completed, delta, init, result, started, thought, thought_through, user
 from tests.conftest import case
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from agentwatch.session import Place, apply_line
 from agentwatch.session.agent_process import AgentFacts
+from agentwatch.session.call import Place
 from agentwatch.session.events import Channel, Text
+from agentwatch.session.reducers import apply_line
 from tests.builders.lines import DONE, completed, delta, event, init, started, thought, thought_through, user
 from tests.builders.sentences import BUSY, IDLE, paced, sentence, status_after
 

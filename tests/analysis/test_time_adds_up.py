@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.analysis.time import IntervalSet, Share, TimeBreakdown
-from agentwatch.session import Call, Kind, Session
+from agentwatch.session.call import Call
 from agentwatch.session.events import Text, TextEnded, ToolEnded, ToolStarted
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.lines import CURSOR_SHAPED, PROPERTY, line, session
 from tests.builders.timed_events import (
     INIT,

@@ -7,9 +7,11 @@ import threading
 from pathlib import Path
 
 import agentwatch
-from agentwatch.recording import create_file, hold, release
-from agentwatch.session import Session, apply_line, close_session
+from agentwatch.recording.store import create_file
+from agentwatch.recording.write_lock import hold, release
 from agentwatch.session.events import FormatDetected, Prompt, RunStarted, Text, ToolEnded, TurnEnded
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 from tests.builders.lines import completed, delta, init, result, started, user
 from tests.conftest import RECORDINGS, Saver, case
 

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from agentwatch.agents import Decoder
 from agentwatch.feed.line_joiner import LineJoiner
-from agentwatch.recording import Line
-from agentwatch.session import Call, Place, Session, apply_line, close_session
+from agentwatch.recording.lines import Line
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Event, FormatDetected
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 
 SESSION = "s-1"
 CWD = "/home/ada/app"

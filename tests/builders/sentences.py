@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from agentwatch.agents import Decoder
 from agentwatch.analysis.status import status
 from agentwatch.feed.line_joiner import LineJoiner
-from agentwatch.recording import Line
-from agentwatch.session import Session, apply_line
+from agentwatch.recording.lines import Line
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
 from tests.builders.lines import session, started
 

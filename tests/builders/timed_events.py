@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.analysis.time import Account, TimeBreakdown
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -18,6 +18,8 @@ from agentwatch.session.events import (
     ToolStarted,
     TurnEnded,
 )
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 
 TimedEvent = tuple[Event, int | None]
 """An event, and the arrival time of its line."""

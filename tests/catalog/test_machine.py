@@ -15,7 +15,8 @@ from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.catalog import RECENT_MS, Machine
 from agentwatch.catalog.row import Ground, Row
-from agentwatch.recording import hold, now_ms
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.write_lock import hold
 from agentwatch.sources.proc import Proc
 from tests.builders import lines as stream
 from tests.builders.lines import final, init, line, result, user

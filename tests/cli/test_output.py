@@ -18,7 +18,7 @@ import pytest
 
 from agentwatch.base.faults import Fault
 from agentwatch.cli.output import write_file
-from agentwatch.recording import hold, release
+from agentwatch.recording.write_lock import hold, release
 from tests.builders.captures import OWN
 from tests.conftest import RECORDINGS, case
 from tests.harness.processes import until

@@ -9,7 +9,7 @@ import pytest
 from agentwatch.cli import progress
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.output.export.exported import Wanted, exported
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from tests.conftest import RECORDINGS
 
 

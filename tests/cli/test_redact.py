@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from tests.builders.lines import delta, init, result, started
 from tests.conftest import RECORDINGS, Saver
 from tests.harness.processes import until

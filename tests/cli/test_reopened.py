@@ -15,7 +15,7 @@ import pytest
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.status import status
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.session.agent_process import AgentFacts
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import in_terminal, saved

@@ -8,8 +8,9 @@ import sqlite3
 from pathlib import Path
 
 from agentwatch.agents.opening import saved_source
-from agentwatch.recording import SessionFiles, hold
 from agentwatch.recording.bookmarks import Bookmarks
+from agentwatch.recording.store import SessionFiles
+from agentwatch.recording.write_lock import hold
 from tests.builders.captures import OWN
 from tests.builders.lines import completed, init, result, started, user
 from tests.conftest import RECORDINGS, Saver, case

@@ -11,7 +11,7 @@ import pytest
 
 from agentwatch.catalog.status import Counts, write_status
 from agentwatch.cli.status import quick_status
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from tests.harness.program import AGENTWATCH, environment, watch
 
 pytestmark = pytest.mark.slow

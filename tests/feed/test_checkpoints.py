@@ -13,10 +13,11 @@ from agentwatch.agents import Decoder
 from agentwatch.feed import checkpoints as taken
 from agentwatch.feed.checkpoints import Checkpoints
 from agentwatch.feed.history import History
-from agentwatch.recording import LineReader, open_saved
 from agentwatch.recording import lines as read
-from agentwatch.session import Session
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.events import Channel, Event, Text
+from agentwatch.session.session import Session
 from agentwatch.session.storage import Spill
 from tests.builders.lines import final, init, started, thought, user
 from tests.builders.made_agent import MadeSession

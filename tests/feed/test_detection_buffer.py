@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
-from agentwatch.session import Kind
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.events import Outcome
+from agentwatch.session.transcript import Kind
 from tests.builders.late_agent import ASKED, LATE, LATE_START, add_late_agent
 from tests.builders.lines import event, final, init, line, result, started, user
 from tests.conftest import Saver

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed, checkpoints
+from agentwatch.feed import checkpoints
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from tests.conftest import RECORDINGS
 
 

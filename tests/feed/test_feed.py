@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.agents import registry
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from tests.builders.claude_lines import written
 from tests.builders.late_agent import ASKED, LATE, LATE_START
 from tests.builders.lines import init

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.registry import agent_named
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
-from agentwatch.recording import LineReader, open_saved
 from agentwatch.recording import lines as read
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import open_saved
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.moment.any_recording import dense, fed_until, line_ends, with_history, written
 from tests.builders.moment.session_facts import different, facts

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents import Decoder
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.line_joiner import LineJoiner
-from agentwatch.recording import open_saved
-from agentwatch.session import LineCounts, Session
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.actions import action
 from agentwatch.session.blocks import OutputBlock, TextBlock
+from agentwatch.session.counts import LineCounts
 from agentwatch.session.events import Event, Malformed, RunStarted, Unknown
+from agentwatch.session.session import Session
 from tests.builders.lines import (
     completed,
     delta,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.feed.preview import preview_feed
-from agentwatch.recording import open_saved
-from agentwatch.session import Kind
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.transcript import Kind
 from tests.builders.lines import completed, delta, final, init, result, started, user
 
 DONE = {"success": {"message": "x" * 2000}}

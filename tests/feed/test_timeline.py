@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.feed.timeline import RecordedTimes
-from agentwatch.session import Pieces, Place
+from agentwatch.session.call import Pieces, Place
 
 LINE_BYTES = 10
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.log import ActionLog, follow_log
-from agentwatch.recording import open_saved
-from agentwatch.session import apply_line
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.reducers import apply_line
 from tests.builders.captures import OURS
 from tests.builders.lines import completed, init, result, started
 from tests.conftest import RECORDINGS, Saver, case

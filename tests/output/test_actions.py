@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentwatch.session import Call
 from agentwatch.session.actions import action, brief_action, target
+from agentwatch.session.call import Call
 from agentwatch.text.safe import columns
 from tests.builders.lines import call, completed, session, started
 from tests.conftest import case

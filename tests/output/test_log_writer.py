@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output import log
 from agentwatch.output.log import LoggedFeed, LogWriter, follow_log
-from agentwatch.recording import LineReader, create_file, open_saved
 from agentwatch.recording.alarms import Alarm
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import create_file
 from tests.builders.lines import completed, init, result, started
 from tests.conftest import RECORDINGS
 from tests.harness.processes import until

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event, Permission, Prompt, RunStarted
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 
 START: list[Event] = [RunStarted("x"), Prompt("Do it.")]
 ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build")

@@ -8,10 +8,10 @@ import pytest
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.cli.printing import print_session
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.log import ActionLog
 from agentwatch.output.text import final_answer
-from agentwatch.session import Kind, Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Event,
     FormatDetected,
@@ -23,6 +23,9 @@ from agentwatch.session.events import (
     TurnEnded,
     TurnStarted,
 )
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.made_agent import MadeSession
 from tests.builders.subagents import begins, ends, says
 

@@ -15,7 +15,7 @@ from agentwatch import __version__
 from agentwatch.agents.cursor.known_fields import unknown_fields
 from agentwatch.output.drift import report
 from agentwatch.output.summary import summary
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import columns, safe_line
 from tests.builders.captures import Captures

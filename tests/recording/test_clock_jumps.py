@@ -16,15 +16,18 @@ from agentwatch.agents import Decoder
 from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.status import status
 from agentwatch.cli.printing import print_session
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.output.log import ActionLog
 from agentwatch.output.summary import summary
-from agentwatch.recording import Line, now_ms
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.lines import Line
 from agentwatch.screen.panes.header import _run_clock
 from agentwatch.screen.panes.transcript.block_list import thought_for
-from agentwatch.session import Kind, Session, apply_line
 from agentwatch.session.events import Outcome
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from agentwatch.sources.open import KeepOptions, agent_source
 from tests.builders.lines import (
     PROPERTY,

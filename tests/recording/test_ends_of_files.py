@@ -13,14 +13,14 @@ from random import Random
 
 import pytest
 
-from agentwatch.recording import (
+from agentwatch.recording.appender import line_start
+from agentwatch.recording.ends import (
     bytes_before,
     first_bytes,
     first_lines,
     is_one_document,
     last_lines,
     line_end_after,
-    line_start,
     lines_between,
     lines_from_end,
 )

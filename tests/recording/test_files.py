@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import (
+from agentwatch.recording.store import (
     create_file,
     nameless_file,
     new_session_files,

@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import ArrivalTimes, Line, LineReader, SavedGrowth, create_file, now_ms, open_saved
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.lines import Line, LineReader
+from agentwatch.recording.saved import SavedGrowth, open_saved
+from agentwatch.recording.store import create_file
+from agentwatch.recording.times import ArrivalTimes
 
 
 @dataclass

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import create_file
 from agentwatch.recording.relay import Relay
+from agentwatch.recording.store import create_file
 from tests.conftest import ROOT
 from tests.harness.processes import until
 

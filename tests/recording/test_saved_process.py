@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import SavedProcess, now_ms, read_process, write_lock
-from agentwatch.recording.write_lock import is_alive
+from agentwatch.recording import write_lock
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.write_lock import SavedProcess, is_alive, read_process
 from tests.conftest import case
 
 DESCRIBED = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.base.files import state_folder
-from agentwatch.recording import sessions_folder
+from agentwatch.recording.store import sessions_folder
 
 
 def test_the_environment_names_the_folder(

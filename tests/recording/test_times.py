@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import ArrivalTimes, Line, create_file, now_ms, open_saved
-from agentwatch.recording.times import SavedTimes
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.lines import Line
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import create_file
+from agentwatch.recording.times import ArrivalTimes, SavedTimes
 from tests.conftest import case
 
 

@@ -14,17 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import (
-    SavedGrowth,
-    SavedProcess,
-    create_file,
-    hold,
-    is_being_written,
-    is_locked,
-    now_ms,
-    open_saved,
-    release,
-)
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.saved import SavedGrowth, open_saved
+from agentwatch.recording.store import create_file
+from agentwatch.recording.write_lock import SavedProcess, hold, is_being_written, is_locked, release
 
 HOLDER = """
 import os, subprocess, sys

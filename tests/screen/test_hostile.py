@@ -14,7 +14,7 @@ from agentwatch.screen.panes.detail.pane import DetailView
 from agentwatch.screen.panes.header import HeaderLine
 from agentwatch.screen.panes.status_line import StatusLine
 from agentwatch.screen.panes.transcript.pane import Transcript
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.lines import event
 from tests.builders.payloads import MARKED
 from tests.builders.screen.app import lines_of, opened

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.opening import saved_source
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.preview import preview_feed, preview_reader
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session import screen
-from agentwatch.session import Call, Session, call_store
+from agentwatch.session import call_store
+from agentwatch.session.call import Call
+from agentwatch.session.session import Session
 from agentwatch.sources.file import FileSource
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.screen.app import lines_of, opened

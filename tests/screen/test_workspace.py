@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session import screen as watch
 from agentwatch.screen.screens.session.breakdown import TimeScreen
 from agentwatch.screen.screens.session.file_list import FilesScreen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.session import Kind, Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -18,6 +18,9 @@ from agentwatch.session.events import (
     ToolStarted,
     TurnEnded,
 )
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 
 ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build", at_ms=5)
 STARTED = ToolStarted("c", None, "Bash", ToolKind.EXECUTE, "Ran", "rm")

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agentwatch.session import Session, apply_line
 from agentwatch.session.bounds import bounded, bounded_id, bounded_members
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from tests.builders.lines import DONE, call, completed, delta, event, init, result, session, started, user
 from tests.conftest import case
 
@@ -83,7 +84,7 @@ class Reader:
     def __init__(self) -> None:
         from agentwatch.agents import Decoder
         from agentwatch.feed.line_joiner import LineJoiner
-        from agentwatch.recording import Line
+        from agentwatch.recording.lines import Line
 
         self.session = Session()
         self._joiner = LineJoiner(Decoder())

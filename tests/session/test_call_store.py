@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.session import Call, Kind, Place, Session, call_store, keep_few
+from agentwatch.session import call_store
+from agentwatch.session.call import Call, Place
 from agentwatch.session.call_store import CallOrder, Calls, EndedCalls
 from agentwatch.session.events import Outcome
+from agentwatch.session.reducers import keep_few
+from agentwatch.session.session import Session
 from agentwatch.session.storage import Spill
+from agentwatch.session.transcript import Kind
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
 MANY = 3000

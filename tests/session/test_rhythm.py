@@ -7,7 +7,8 @@ from collections import deque
 
 import pytest
 
-from agentwatch.session import Phase, Pieces, Rhythm, usually_under
+from agentwatch.session.call import Pieces
+from agentwatch.session.counts import Phase, Rhythm, usually_under
 from tests.builders.lines import delta, init, result, session, started, thought, thought_through, user
 from tests.conftest import case
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.catalog.digest import Digest, Turn
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -24,6 +24,8 @@ from agentwatch.session.events import (
     TurnEnded,
     TurnStarted,
 )
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 
 IDS = ("a", "b", "c")
 EVENTS: tuple[Event, ...] = (

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.agents import Decoder
-from agentwatch.session import Place, Session, apply_line, runs
+from agentwatch.session import runs
+from agentwatch.session.call import Place
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from agentwatch.session.storage import GrowingText, is_joined
 from tests.builders.lines import final, init, result, segment
 

@@ -8,9 +8,10 @@ from typing import get_args
 import pytest
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.session import Kind, Place, apply_line, forget_texts
+from agentwatch.session.call import Place
 from agentwatch.session.events import Channel, Event, Outcome, Text
-from agentwatch.session.reducers import _APPLIERS
+from agentwatch.session.reducers import _APPLIERS, apply_line, forget_texts
+from agentwatch.session.transcript import Kind
 from tests.builders.lines import (
     DONE,
     answered,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.session import Kind, Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -16,6 +16,9 @@ from agentwatch.session.events import (
     ToolProgress,
     ToolStarted,
 )
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 
 TASK = ToolStarted("t", None, "Task", ToolKind.DELEGATE, "Ran subagent", "Find it")
 GREP = ToolStarted("g", None, "Grep", ToolKind.SEARCH, "Searched files", "x", agent="t")

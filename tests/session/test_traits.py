@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
-from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Event,
     FormatDetected,
@@ -15,6 +15,8 @@ from agentwatch.session.events import (
     ToolStarted,
     Traits,
 )
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 
 START = RunStarted("other", session_id="s", model="one")
 ENDED = ToolEnded("c", "s", "Bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran")

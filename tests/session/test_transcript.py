@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.session import Kind, storage
+from agentwatch.session import storage
 from agentwatch.session import transcript as transcript_module
 from agentwatch.session.call_store import Calls
 from agentwatch.session.events import Channel
-from agentwatch.session.transcript import Transcript
+from agentwatch.session.transcript import Kind, Transcript
 from tests.builders.lines import PROPERTY, event, init, session, started, user
 
 KINDS = st.sampled_from([Kind.PROMPT, Kind.ANSWER, Kind.REASONING, Kind.NOTICE])

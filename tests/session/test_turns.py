@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.session import Kind, Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -22,6 +22,9 @@ from agentwatch.session.events import (
     TurnEnded,
     TurnStarted,
 )
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 
 START = RunStarted("other", session_id="s")
 WELL = TurnEnded(Outcome.SUCCEEDED)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.opening import saved_source
-from agentwatch.feed import Feed
-from agentwatch.recording import hold
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.write_lock import hold
 from tests.builders.machine.app import descriptors
 from tests.conftest import RECORDINGS
 

@@ -23,9 +23,9 @@ import pytest
 from agentwatch.base.faults import Fault
 from agentwatch.cli.front import watch
 from agentwatch.cli.options import Options
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.log import follow_log
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from agentwatch.sources import agent_output
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.source import Source

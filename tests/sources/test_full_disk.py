@@ -17,7 +17,7 @@ from typing import Self
 import pytest
 
 from agentwatch.output.stream_json import Tee
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS, ROOT
 from tests.harness.fake_agent import command

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from agentwatch.cli.printing import print_session
-from agentwatch.feed import Feed
-from agentwatch.recording import ArrivalTimes, create_file
+from agentwatch.feed.feed import Feed
 from agentwatch.recording.disk_sync import DiskSync
+from agentwatch.recording.store import create_file
+from agentwatch.recording.times import ArrivalTimes
 from agentwatch.sources.agent_output import Reserve
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.pipe import PipeIntake

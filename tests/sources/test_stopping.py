@@ -12,9 +12,12 @@ from typing import NamedTuple
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.log import LogWriter, follow_log
-from agentwatch.recording import ArrivalTimes, LineReader, create_file, nameless_file, open_saved
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import create_file, nameless_file
+from agentwatch.recording.times import ArrivalTimes
 from agentwatch.sources.agent_output import DirectOutput
 from agentwatch.sources.pipe import PipeIntake, PipeSource
 from agentwatch.sources.process import AgentProcess

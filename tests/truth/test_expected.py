@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.output.summary import summary
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.captures import FOREIGN, Captures
 from tests.conftest import ROOT, case
 from tests.harness.program import watch

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.output.summary import summary
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.conftest import ROOT, case
 

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.summary import summary
-from agentwatch.recording import open_saved
-from agentwatch.session import Kind, Session
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.lines import PROPERTY, non_blank, raw, session
 from tests.builders.stories.any_story import STORIES
 from tests.builders.stories.lines import rendered

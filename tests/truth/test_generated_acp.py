@@ -9,7 +9,7 @@ import json
 import os
 
 from agentwatch.output.summary import summary
-from agentwatch.session import Kind
+from agentwatch.session.transcript import Kind
 from tests.builders.lines import session
 from tests.builders.stories.acp import acp_story
 from tests.conftest import case

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agentwatch.output.summary import summary
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.claude_stories import Json, story
 from tests.builders.lines import session
 from tests.conftest import Saver

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 
 from agentwatch.output.summary import summary
-from agentwatch.session import Kind, Session
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.codex.any_story import STORIES
 from tests.builders.codex.rollout import rollout
 from tests.builders.codex.story import (

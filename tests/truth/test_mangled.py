@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import pytest
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.session import Session
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.builders.lines import session
 from tests.conftest import RECORDINGS, case

@@ -10,8 +10,8 @@ import pytest
 
 from agentwatch.agents.registry import agent_named
 from agentwatch.api.check_agent import WRONG, paths, replaced
-from agentwatch.session import Session
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.builders.codex.rollout import rollout
 from tests.builders.codex.story import (

@@ -12,9 +12,10 @@ from random import Random
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
-from agentwatch.recording import LineReader, open_saved
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import open_saved
 from tests.builders.captures import Captures
 from tests.builders.moment.any_recording import (
     MOST_BYTES,

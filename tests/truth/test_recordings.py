@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.session import Session
 from agentwatch.session.actions import action
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.builders.lines import session
 from tests.conftest import RECORDINGS, case

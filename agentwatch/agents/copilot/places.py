@@ -12,7 +12,7 @@ from agentwatch.agents.described import MOST_BYTES, folder_in, name_in, text_in,
 from agentwatch.agents.found import NO_METADATA, Found, Metadata, Reach
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.places import HOUR_S, Kind, Spot, Stamp, any_folder, one_file
-from agentwatch.recording import first_bytes
+from agentwatch.recording.ends import first_bytes
 
 _EVENTS = "events.jsonl"
 _WORKSPACE = "workspace.yaml"

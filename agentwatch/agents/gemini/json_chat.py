@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from agentwatch.recording import open_regular
+from agentwatch.recording.store import open_regular
 from agentwatch.sources.stores.json_values import as_line, parsed
 
 _MOST_BYTES = 256 << 20

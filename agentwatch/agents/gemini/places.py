@@ -12,7 +12,7 @@ from contextlib import suppress
 from agentwatch.agents.described import first_text, folder_in, id_in, json_object
 from agentwatch.agents.found import Found, Metadata, Reach
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file
-from agentwatch.recording import first_bytes
+from agentwatch.recording.ends import first_bytes
 
 _MOST_PATH = 4096
 _MOST_PROJECTS = 10_000

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from agentwatch.recording import open_regular
-from agentwatch.recording.store import is_foreign_id, within
+from agentwatch.recording.store import is_foreign_id, open_regular, within
 from agentwatch.sources.stores.json_values import as_line, parsed
 from agentwatch.sources.stores.sqlite_file import log_of, queried, stored_columns
 from agentwatch.sources.stores.store import Store

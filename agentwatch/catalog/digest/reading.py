@@ -19,16 +19,16 @@ from agentwatch.agents.registry import agent_named, agent_on_disk
 from agentwatch.base.faults import reading
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import MOST_LINE, MOST_PATH, Course, LastTests
-from agentwatch.recording import (
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.ends import (
+    HEAD_BYTES,
     bytes_before,
     ends_of_line,
     line_end_after,
     lines_between,
     lines_from_end,
-    now_ms,
-    open_own,
 )
-from agentwatch.recording.ends import HEAD_BYTES
+from agentwatch.recording.store import open_own
 from agentwatch.session.events import (
     Event,
     LineTime,

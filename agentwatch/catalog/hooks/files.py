@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from agentwatch.recording import open_regular
+from agentwatch.recording.store import open_regular
 
 _MOST_COPIES = 100
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.catalog.hooks.files import own_bytes, write
-from agentwatch.recording import private_folder
+from agentwatch.recording.store import private_folder
 
 _NAME = "agentwatch-hook"
 _END = "; exit 0"

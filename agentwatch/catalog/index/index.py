@@ -24,7 +24,7 @@ from agentwatch.catalog.index.rows import (
     rows_of,
 )
 from agentwatch.catalog.repository import Repositories
-from agentwatch.recording import create_file, open_regular, private_folder
+from agentwatch.recording.store import create_file, open_regular, private_folder
 
 _BUSY_SECONDS = 60.0
 """How long an update waits for the transaction of another one, which takes less than a second."""

@@ -16,11 +16,13 @@ from agentwatch.analysis.verdict_history import State, call_verdict, final_verdi
 from agentwatch.analysis.verdicts import READERS, Source, Verdict, main_program, segments_of
 from agentwatch.base.faults import Fault, reading
 from agentwatch.catalog.repository import Repositories
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
-from agentwatch.session import Call, Pieces, Place, Session, calls_by_outcome, forget_texts
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.reducers import forget_texts
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.store import StoreSource
 

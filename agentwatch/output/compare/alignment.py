@@ -13,8 +13,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from agentwatch.analysis.files import named
-from agentwatch.session import Call, Session
+from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
+from agentwatch.session.session import Session
 from agentwatch.text.paths import is_windows, without_private
 
 # Finds the items that two sequences have in common, in bounded time.

@@ -15,7 +15,7 @@ from agentwatch.analysis.files import TouchedFile, TouchedFiles
 from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.analysis.verdict_history import CommandVerdict, State, call_verdict, final_verdicts
 from agentwatch.analysis.verdicts import Verdict
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.compare.alignment import (
     Match,
     Step,
@@ -26,9 +26,10 @@ from agentwatch.output.compare.alignment import (
     matching,
 )
 from agentwatch.output.text import final_answer
-from agentwatch.session import Call, Session, calls_by_outcome
+from agentwatch.session.call import Call
 from agentwatch.session.counts import added, known_sum
 from agentwatch.session.events import Outcome, Tokens
+from agentwatch.session.session import Session, calls_by_outcome
 
 # One of the compared runs: its calls, its verdicts and its totals. What is unknown is None, never 0.
 

@@ -27,8 +27,8 @@ from agentwatch.output.compare.comparison import (
 from agentwatch.output.export.markdown import Bounds, escaped, fenced
 from agentwatch.output.summary import call_members
 from agentwatch.output.tests_member import command_members
-from agentwatch.session import Call
 from agentwatch.session.actions import action, outcome_note, target
+from agentwatch.session.call import Call
 from agentwatch.text.amounts import dollars, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, safe_line, safe_text, wrapped

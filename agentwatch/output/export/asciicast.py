@@ -14,11 +14,12 @@ import orjson
 from agentwatch.feed.playhead import UNTIMED_MS
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.exporters import Choices, Exporter
-from agentwatch.recording import LineReader
-from agentwatch.session import Call, Session
+from agentwatch.recording.lines import LineReader
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.rules import BAD_OUTCOMES
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 # Writes a recording of a terminal: its header, and events with the time since the event before.

@@ -16,25 +16,18 @@ from agentwatch.agents.json_line import parse_joined, whole_text
 from agentwatch.agents.payloads import Payloads
 from agentwatch.agents.registry import program_named
 from agentwatch.analysis.block_text import block_text
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.exporters import Choices, Exporter
-from agentwatch.recording import MOST_LINE_BYTES, LineReader, Until
-from agentwatch.session import (
-    Call,
-    Entry,
-    Kind,
-    Pieces,
-    Place,
-    Session,
-    apply_line,
-    calls_by_outcome,
-    keep_few,
-)
+from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Until
 from agentwatch.session.blocks import BinaryBlock, Block, ContentBlock, FieldsBlock, TextBlock
+from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.counts import added
 from agentwatch.session.events import Event, Outcome, Tokens, Usage, UsageScope
+from agentwatch.session.reducers import apply_line, keep_few
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.session.storage import Content
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import utc
 

@@ -12,13 +12,15 @@ from agentwatch.agents import Agent, Decoder
 from agentwatch.agents.registry import agent_named
 from agentwatch.analysis.moments import EMPTY, Asked, CallEnd, MomentSpec, Problem
 from agentwatch.base.files import write_all
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.redact.recording import Complete
-from agentwatch.recording import ArrivalTimes, LineReader, nameless_file
-from agentwatch.session import Call, Place, Session
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.store import nameless_file
+from agentwatch.recording.times import ArrivalTimes
 from agentwatch.session.bounds import bounded_id
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -38,6 +40,7 @@ from agentwatch.session.events import (
     TurnStarted,
     Usage,
 )
+from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 

@@ -12,18 +12,20 @@ from typing import NamedTuple
 
 from agentwatch.agents import Agent
 from agentwatch.analysis.moments import Asked, Problem, part_of
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.timeline import RecordedTimes
-from agentwatch.output.redact import Report
 from agentwatch.output.redact.mask import Masks
 from agentwatch.output.redact.recording import Progress, redacted
-from agentwatch.recording import LineReader
+from agentwatch.output.redact.writing import Report
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+from agentwatch.recording.lines import LineReader
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.filter import Matches, call_filter
-from agentwatch.session import Call, Entry, Session, calls_by_outcome
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.session.transcript import Entry
 from agentwatch.text.safe import SafeText
 
 

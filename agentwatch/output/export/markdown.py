@@ -11,14 +11,16 @@ from agentwatch.analysis.block_text import block_title, named_places, whole_text
 from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.status import status
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.exporters import Choices, Exporter
 from agentwatch.output.text import final_answer, final_entries
-from agentwatch.session import Call, Entry, Kind, Place, calls_by_outcome
 from agentwatch.session.actions import action, count_words
 from agentwatch.session.blocks import Block, ChangeBlock, FieldsBlock
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import calls_by_outcome
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import between, duration_words
 from agentwatch.text.safe import SafeText, safe_line, safe_text

@@ -15,11 +15,13 @@ from typing import Literal, NamedTuple
 from agentwatch.output.redact.decoding import decoded, plain_value
 from agentwatch.output.redact.mask import Masks
 from agentwatch.output.redact.personal import Homes
-from agentwatch.output.redact.secrets import find
 from agentwatch.output.redact.secrets.key_files import KeyFiles
+from agentwatch.output.redact.secrets.scanner import find
 from agentwatch.output.redact.texts import Hit, Unit, Walk
 from agentwatch.output.redact.writing import Edits, Report, Writer
-from agentwatch.recording import ArrivalTimes, LineReader, Lines, nameless_file
+from agentwatch.recording.lines import LineReader, Lines
+from agentwatch.recording.store import nameless_file
+from agentwatch.recording.times import ArrivalTimes
 
 # The secrets that were found, which are masked wherever they occur, also without a label.
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.output.redact.secrets import OPEN_KINDS
 from agentwatch.output.redact.secrets.key_files import KeyFiles, of_content
-from agentwatch.recording import LineReader, Lines
+from agentwatch.output.redact.secrets.scanner import OPEN_KINDS
+from agentwatch.recording.lines import LineReader, Lines
 
 # Cuts long texts into pieces.
 

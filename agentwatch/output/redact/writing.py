@@ -11,7 +11,8 @@ from typing import NamedTuple
 from agentwatch.agents.json_line import parse
 from agentwatch.base.files import write_all
 from agentwatch.output.redact.mask import PERSONAL
-from agentwatch.recording import ArrivalTimes, LineReader, Lines
+from agentwatch.recording.lines import LineReader, Lines
+from agentwatch.recording.times import ArrivalTimes
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 

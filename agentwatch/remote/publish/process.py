@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.base.faults import Fault
-from agentwatch.recording import SessionFiles
 from agentwatch.recording.relay import take_name
+from agentwatch.recording.store import SessionFiles
 from agentwatch.remote.engine import new_session
 from agentwatch.remote.publish.publication import PLAINTEXT, Target, target_in
 from agentwatch.remote.publish.recorded import Recorded

@@ -16,8 +16,8 @@ import agentwatch
 from agentwatch.base.config import EngineSettings
 from agentwatch.base.credentials import PREFIX, credentials
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.recording import SessionFiles
 from agentwatch.recording.saved_sessions import is_stem
+from agentwatch.recording.store import SessionFiles
 from agentwatch.remote.address import is_engine, parse_engine
 from agentwatch.remote.engine import Login, new_session, publisher_of, settings_of, unnamed
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, is_saved, read_shipped, remember

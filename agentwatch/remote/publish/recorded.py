@@ -10,16 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.recording import (
-    SavedProcess,
-    SessionFiles,
-    bytes_before,
-    is_being_written,
-    line_start,
-    open_regular,
-    read_process,
-)
-from agentwatch.recording.ends import COMPARED_BYTES
+from agentwatch.recording.appender import line_start
+from agentwatch.recording.ends import COMPARED_BYTES, bytes_before
+from agentwatch.recording.store import SessionFiles, open_regular
+from agentwatch.recording.write_lock import SavedProcess, is_being_written, read_process
 from agentwatch.remote.chunk import (
     HEADER_BYTES,
     LARGEST_NUMBER,

@@ -21,7 +21,7 @@ from agentwatch.catalog.digest import Turn
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.tracked import Tracked, row_of
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import MOST_BYTES
 from agentwatch.remote.card import FROM_ROW, Card, encode
 from agentwatch.remote.chunk import (

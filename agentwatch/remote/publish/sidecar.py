@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from agentwatch.base.files import state_folder
-from agentwatch.recording import open_regular, private_folder, read_object, sessions_folder
-from agentwatch.recording.store import open_folder
+from agentwatch.recording.store import open_folder, open_regular, private_folder, read_object, sessions_folder
 from agentwatch.remote.chunk import LARGEST_NUMBER
 from agentwatch.remote.engine import SessionName, parse_session
 

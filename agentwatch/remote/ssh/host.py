@@ -20,21 +20,16 @@ from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.listing import is_hidden
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_ids import SessionIds
-from agentwatch.recording import (
-    SavedGrowth,
-    SessionFiles,
-    now_ms,
-    open_regular,
-    open_saved,
-    read_process,
-    sessions_folder,
-)
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.saved import SavedGrowth, open_saved
+from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder
+from agentwatch.recording.write_lock import read_process
 from agentwatch.remote.chunk import CHUNK_BYTES, SEEN_PER_CHUNK, Chunk, Ended, Pair
 from agentwatch.remote.ssh.connection import LIFE, frame_of, word_frame
 from agentwatch.remote.ssh.row_json import encode
 
 if TYPE_CHECKING:
-    from agentwatch.recording import LineReader
+    from agentwatch.recording.lines import LineReader
 
 
 _READ_BYTES = 1 << 12

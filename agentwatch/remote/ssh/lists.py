@@ -24,8 +24,8 @@ from agentwatch.agents.registry import program_named
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.catalog.row import LIVE, UNKNOWN, Row
 from agentwatch.catalog.watched import Rows
-from agentwatch.recording import now_ms
-from agentwatch.recording import now_ms as clock_ms
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.appender import now_ms as clock_ms
 from agentwatch.recording.lines import split_lines
 from agentwatch.remote.chunk import CARDS
 from agentwatch.remote.engine import EngineError

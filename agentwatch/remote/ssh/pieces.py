@@ -7,7 +7,7 @@ import time
 from collections import deque
 
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.remote.channel import ReplacedError
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
 from agentwatch.remote.engine import EngineError, StoredPiece, Trouble

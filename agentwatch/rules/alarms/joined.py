@@ -6,25 +6,21 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentwatch.agents import Decoder
-from agentwatch.feed import Agent, Feed
+from agentwatch.agents import Agent, Decoder
 from agentwatch.feed.checkpoints import Checkpoint
-from agentwatch.recording import (
-    LineReader,
-    SavedGrowth,
-    SessionFiles,
-    bytes_before,
-    first_lines,
-    line_start,
-    now_ms,
-    open_own,
-)
-from agentwatch.recording.ends import HEAD_BYTES
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.appender import line_start, now_ms
+from agentwatch.recording.ends import HEAD_BYTES, bytes_before, first_lines
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import SavedGrowth
+from agentwatch.recording.store import SessionFiles, open_own
 from agentwatch.recording.times import SavedTimes
 from agentwatch.rules.alarms.tripwire import Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
-from agentwatch.session import Place, Session, apply_line, forget_texts
+from agentwatch.session.call import Place
 from agentwatch.session.events import FormatDetected, Prompt, RunInfo, RunStarted, Text, ToolStarted
+from agentwatch.session.reducers import apply_line, forget_texts
+from agentwatch.session.session import Session
 
 _ABOUT_RUN = (FormatDetected, RunStarted, RunInfo)
 _BEGINS_WORK = (Prompt, Text, ToolStarted)

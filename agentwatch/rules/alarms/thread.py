@@ -17,15 +17,18 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
 
+from agentwatch.agents import Agent
 from agentwatch.base.files import write_all
-from agentwatch.feed import POLL_SECONDS, Agent, Feed
-from agentwatch.recording import LineReader, now_ms
+from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.recording.alarms import Alarm, AlarmsFile
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.lines import LineReader
 from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.rules.alarms.words import alarm_words
-from agentwatch.session import Session, forget_texts
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.reducers import forget_texts
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
 
 _POLL_SECONDS = 0.1

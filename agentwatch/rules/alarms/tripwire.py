@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agentwatch.rules.calls.fields import LIVE, RUN_FIELDS
-from agentwatch.rules.language import Condition, RuleError, parse
-from agentwatch.rules.language.conditions import Comparison, Not, Several, Word
-from agentwatch.rules.language.errors import did_you_mean
+from agentwatch.rules.language.conditions import Comparison, Condition, Not, Several, Word
+from agentwatch.rules.language.errors import RuleError, did_you_mean
+from agentwatch.rules.language.parser import parse
 
 _OF_THE_RUN = frozenset({"idle", *(field.name for field in RUN_FIELDS)})
 _OF_THE_END = frozenset(

@@ -8,16 +8,17 @@ from itertools import islice
 from typing import NamedTuple, cast
 
 from agentwatch.analysis.silence import silence_ms
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import CallChanges
 from agentwatch.recording.alarms import Alarm
 from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.readers import call_readers
-from agentwatch.rules.language import Test
-from agentwatch.session import Call, Phase
+from agentwatch.rules.language.conditions import Test
 from agentwatch.session.actions import brief_action, target
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.call import Call
+from agentwatch.session.counts import Phase
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText
 

@@ -9,9 +9,10 @@ from array import array
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agentwatch.feed import Feed
-from agentwatch.session import Call, Session
+from agentwatch.feed.feed import Feed
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 
 if TYPE_CHECKING:
     from agentwatch.analysis.episodes import Episodes, Repeats

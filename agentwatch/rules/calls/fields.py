@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.rules.language import Field, Measure, Vocabulary
+from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary
 from agentwatch.session.events import Outcome, ToolKind
 
 _KINDS = tuple(kind.value for kind in ToolKind)

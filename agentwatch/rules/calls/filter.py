@@ -10,11 +10,12 @@ from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALLS
 from agentwatch.rules.calls.paths import paths_of
 from agentwatch.rules.calls.readers import MAIN, call_readers, programs_of
-from agentwatch.rules.language import Condition, RuleError, parse
 from agentwatch.rules.language.completion import Offer, Value, offers
-from agentwatch.rules.language.parser import typed
-from agentwatch.session import Call
+from agentwatch.rules.language.conditions import Condition
+from agentwatch.rules.language.errors import RuleError
+from agentwatch.rules.language.parser import parse, typed
 from agentwatch.session.actions import target
+from agentwatch.session.call import Call
 from agentwatch.text.safe import safe_line
 
 Matches = Callable[[Call], bool]

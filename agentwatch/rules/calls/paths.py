@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from agentwatch.analysis.files import named
 from agentwatch.rules.calls.commands import read_command
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
 
 _FILES = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})

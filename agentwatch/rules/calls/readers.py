@@ -9,7 +9,7 @@ from agentwatch.rules.calls.commands import read_command
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CREATES, NAMES_OF_KINDS
 from agentwatch.rules.calls.paths import is_outside, paths_of, words_of
-from agentwatch.rules.language import Readers, Test, Value
+from agentwatch.rules.language.conditions import Readers, Test, Value
 from agentwatch.rules.language.matchers import (
     literal_of,
     name_matcher,
@@ -17,9 +17,10 @@ from agentwatch.rules.language.matchers import (
     text_matcher,
     word_matcher,
 )
-from agentwatch.session import Call, calls_by_outcome
+from agentwatch.session.call import Call
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.session import calls_by_outcome
 
 _LEAST_OF_AN_OUTCOME = 3
 """The number of letters from which a word can be the beginning of an outcome, while it is being typed."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from array import array
 
-from agentwatch.session import Call, Kind, Session
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 
 _UNKNOWN = -1
 

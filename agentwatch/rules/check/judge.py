@@ -9,16 +9,17 @@ from agentwatch.agents import Decoder
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.verdict_history import State as Tests
 from agentwatch.analysis.verdict_history import final_verdicts
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import RUN_FIELDS
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Judgement, State, Violation
 from agentwatch.rules.check.kinds import Amount, Fact, Forbid, Limit, Require, Rule
 from agentwatch.rules.check.limits import Limited, LongestSilence
-from agentwatch.rules.language import Readers
-from agentwatch.session import Call, Pieces, Place, Session
+from agentwatch.rules.language.conditions import Readers
+from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 

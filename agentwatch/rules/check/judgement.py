@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agentwatch.rules.check.kinds import Rule, Severity
-from agentwatch.session import Call
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText
 
 MOST_VIOLATIONS = 100

@@ -8,9 +8,10 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from agentwatch.rules.calls.fields import LIVE
-from agentwatch.rules.language import Condition, Measure, RuleError, parse
-from agentwatch.rules.language.errors import did_you_mean
-from agentwatch.rules.language.vocabulary import number
+from agentwatch.rules.language.conditions import Condition
+from agentwatch.rules.language.errors import RuleError, did_you_mean
+from agentwatch.rules.language.parser import parse
+from agentwatch.rules.language.vocabulary import Measure, number
 
 _MOST_NUMBER = 1e15
 _MOST_SHOWN = 60

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Judgement, State, Violation
 from agentwatch.rules.check.kinds import Amount, Limit
-from agentwatch.session import Call, Pieces, Place, Run, Session, calls_by_outcome
+from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, Tokens
+from agentwatch.session.runs import Run
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.amounts import dollars, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText

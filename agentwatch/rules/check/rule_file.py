@@ -13,8 +13,7 @@ from pathlib import Path
 
 from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.rules.check.kinds import Limit, Require, Rule, Severity, forbid, limit, require, shown
-from agentwatch.rules.language import RuleError
-from agentwatch.rules.language.errors import did_you_mean
+from agentwatch.rules.language.errors import RuleError, did_you_mean
 
 _MOST_BYTES = 1 << 18
 """No person writes a larger file. `tomllib` reads any file of this size in 0.1 s."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.commands import read_command
 from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Judgement, State
 from agentwatch.rules.check.kinds import Amount, Fact, Limit, Require, Rule, forbid
-from agentwatch.session import Session
 from agentwatch.session.events import ToolKind
+from agentwatch.session.session import Session
 from agentwatch.text.durations import UNITS_MS
 from agentwatch.text.safe import SafeText, cut, safe_line
 

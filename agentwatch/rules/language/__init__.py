@@ -8,20 +8,3 @@ The package does not depend on sessions. A vocabulary defines the fields of a ru
 values of a call or of a row. A term about an unknown value is neither true nor false, and neither is its
 negation.
 """
-
-from agentwatch.rules.language.conditions import Condition, Readers, Test, Value
-from agentwatch.rules.language.errors import RuleError
-from agentwatch.rules.language.parser import parse
-from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary
-
-__all__ = [
-    "Condition",
-    "Field",
-    "Measure",
-    "Readers",
-    "RuleError",
-    "Test",
-    "Value",
-    "Vocabulary",
-    "parse",
-]

@@ -52,7 +52,7 @@ def offers(text: str, vocabulary: Vocabulary, values: Values = lambda _field: ()
         At most 50 completions; empty if the last word is empty or has no completion.
 
     Example:
-        >>> from agentwatch.rules.language import Field, Measure
+        >>> from agentwatch.rules.language.vocabulary import Field, Measure
         >>> fields = Vocabulary.of([Field("tool", Measure.NAME, "the tool", ("edit", "read"))])
         >>> [offer.text for typed in ("-to", "tool:e") for offer in offers(typed, fields)]
         ['-tool:', 'tool:edit']

@@ -38,7 +38,7 @@ def parse(text: str, vocabulary: Vocabulary, *, allows_patterns: bool = False) -
         RuleError: The rule is empty or incomplete, or it uses a field or a value that does not exist.
 
     Example:
-        >>> from agentwatch.rules.language import Field, Measure, Vocabulary
+        >>> from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary
         >>> fields = Vocabulary.of([Field("tool", Measure.NAME, "the tool")])
         >>> sorted(parse("tool:edit OR -tool:read", fields).fields)
         ['tool']

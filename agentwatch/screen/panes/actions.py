@@ -8,9 +8,10 @@ from textual.reactive import var
 from textual.strip import Strip
 
 from agentwatch.screen.widgets.line_view import CursorView
-from agentwatch.session import Call, Session
 from agentwatch.session.actions import action, ended_ms
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from agentwatch.session.storage import Numbers, Spill
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.signs import SIGNS

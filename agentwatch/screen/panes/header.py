@@ -13,10 +13,11 @@ from textual.widgets import Static
 
 from agentwatch.analysis.status import context_words, figures, turn_words
 from agentwatch.screen.terminal.themes import muted
-from agentwatch.session import Run, Session, calls_by_outcome
 from agentwatch.session.actions import count_words
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, Tokens
 from agentwatch.session.rules import DONE_ENTRIES
+from agentwatch.session.runs import Run
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.sources.source import Elsewhere, Publication, Source
 from agentwatch.text.durations import duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line

@@ -8,15 +8,18 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.analysis.search import Match, Query, Search, Side, text_of
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.feed.timeline import RecordedTimes
-from agentwatch.recording import LineReader, now_ms
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.lines import LineReader
 from agentwatch.screen.panes.header import moment_name
-from agentwatch.session import Call, Kind, Place, Session
 from agentwatch.session.actions import action, target
+from agentwatch.session.call import Call, Place
 from agentwatch.session.rules import BAD_OUTCOMES
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from agentwatch.text.safe import SafeText, safe_line, safe_text
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from agentwatch.screen.widgets.input_bar import InputBar
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 if TYPE_CHECKING:
-    from agentwatch.rules.language import RuleError
     from agentwatch.rules.language.completion import Offer
+    from agentwatch.rules.language.errors import RuleError
 
 _MOST_SHOWN = 5
 _WORD_COLUMNS = 24

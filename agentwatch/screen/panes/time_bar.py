@@ -17,7 +17,7 @@ from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
 from agentwatch.feed.timeline import Timeline
 from agentwatch.screen.widgets.line_view import Spans
 from agentwatch.screen.widgets.painting import LineStyles
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 from agentwatch.text.times import time_of_day
 

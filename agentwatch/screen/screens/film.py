@@ -12,22 +12,23 @@ from rich.console import Console
 
 from agentwatch.base.config import Config
 from agentwatch.base.faults import Signalled
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import UNTIMED_MS, Playhead, Replay
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.output.export.asciicast import Cast, Clock, Code, exit_code, header
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.exporters import Choices
 from agentwatch.output.redact.recording import Complete
-from agentwatch.recording import LineReader
+from agentwatch.recording.lines import LineReader
 from agentwatch.screen.panes.moment import next_failure
 from agentwatch.screen.screens.session.app import AgentwatchApp, Leave
 from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen
 from agentwatch.screen.terminal.compositor import drawn_rows, lay_out
 from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.screen.terminal.frames import FrameScheduler
-from agentwatch.session import Call, keep_few
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
+from agentwatch.session.reducers import keep_few
 from agentwatch.sources.file import FileSource
 from agentwatch.text.safe import safe_line
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 
 from agentwatch.analysis.since import ended_turns
 from agentwatch.base.config import Config
-from agentwatch.feed import Feed
-from agentwatch.session import Session
+from agentwatch.feed.feed import Feed
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _COLUMNS = 80

@@ -14,8 +14,9 @@ from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
-from agentwatch.session import Call, Session
 from agentwatch.session.blocks import Block, ChangeBlock, ContentBlock
+from agentwatch.session.call import Call
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, cut_middle, safe_line
 
 _SHOWN_COLUMNS = 60

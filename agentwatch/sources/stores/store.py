@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from agentwatch.recording import ArrivalTimes, LineReader, now_ms
-from agentwatch.recording.appender import Appender
+from agentwatch.recording.appender import Appender, now_ms
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.times import ArrivalTimes
 from agentwatch.sources.source import WithoutAgent, WrittenFiles
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch_goose.agent import AGENT
 
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.formats.wrong_types import read
 
 MODEL = {"userVisible": True, "inference": {"provider": "p", "requestedModel": "claude"}}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from agentwatch.agents import Decoder
 from agentwatch.agents.registry import agent_named
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.formats.acp import (
     SESSION,
     called,

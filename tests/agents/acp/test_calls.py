@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.session import Call
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
 from tests.builders.formats.acp import (
     CWD,
     SESSION,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.session import Call, Kind
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
+from agentwatch.session.transcript import Kind
 from tests.builders.formats.acp import (
     SESSION,
     called,

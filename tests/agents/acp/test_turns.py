@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.session import Kind, Session
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.formats.acp import (
     SESSION,
     called,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.amp.agent import AGENT
-from agentwatch.session import Session
 from agentwatch.session.blocks import Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.session import Session
 from tests.builders.formats.wrong_types import read
 from tests.conftest import case
 

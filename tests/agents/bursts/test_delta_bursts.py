@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.agents import Decoder
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.summary import summary
-from agentwatch.recording import open_saved
-from agentwatch.session import Session
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.builders.lines import (
     ANY_TEXT,

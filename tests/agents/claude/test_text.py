@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.session import Kind
 from agentwatch.session.events import Channel, Text, TextEnded, TextRetracted, ToolStarted
+from agentwatch.session.transcript import Kind
 from tests.builders.claude_lines import (
     Json,
     answer,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.claude_lines import (
     CWD,
     Json,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentwatch.agents import Decoder
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, Unknown
 from tests.builders.captures import OURS
 from tests.builders.codex.lines import THREAD, TURN, Json, begun, done, notes, only_call, read

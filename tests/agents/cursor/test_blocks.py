@@ -7,7 +7,6 @@ from typing import Any
 
 from agentwatch.agents import Decoder
 from agentwatch.agents.cursor.known_fields import unknown_fields
-from agentwatch.session import Call, Place
 from agentwatch.session.blocks import (
     Block,
     ChangeBlock,
@@ -18,6 +17,7 @@ from agentwatch.session.blocks import (
     MatchesBlock,
     PlanBlock,
 )
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolEnded
 from tests.builders.blocks import blocks
 from tests.builders.lines import completed, event, events, init, result, session, started, user

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.session import Kind, LineCounts, Session
+from agentwatch.session.counts import LineCounts
 from agentwatch.session.events import Channel, Repair, Text
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.lines import (
     asked,
     completed,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.session import calls_by_outcome
 from agentwatch.session.actions import action
 from agentwatch.session.events import Outcome, Unknown
+from agentwatch.session.session import calls_by_outcome
 from tests.builders.lines import call, completed, event, events, init, session, started
 from tests.conftest import case
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.session import Session
 from agentwatch.session.events import Event, Plan, PlanEntry, PlanStatus
+from agentwatch.session.session import Session
 from tests.builders.lines import completed, events, init, session, started
 
 DONE = {"content": "Read it", "status": "TODO_STATUS_COMPLETED"}

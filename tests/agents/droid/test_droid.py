@@ -9,7 +9,6 @@ import pytest
 from agentwatch.agents.droid.agent import AGENT
 from agentwatch.agents.droid.stream import tool_named
 from agentwatch.agents.registry import detect
-from agentwatch.session import Session
 from agentwatch.session.blocks import (
     Block,
     ChangeBlock,
@@ -22,6 +21,7 @@ from agentwatch.session.blocks import (
     TextBlock,
 )
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolKind
+from agentwatch.session.session import Session
 from tests.builders.formats.droid import (
     AT,
     ERROR,

@@ -11,8 +11,8 @@ from agentwatch.agents import Decoder
 from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.integrity import integrity
 from agentwatch.output.summary import summary
-from agentwatch.session import Session
 from agentwatch.session.actions import action
+from agentwatch.session.session import Session
 from tests.builders.captures import OURS, Captures
 from tests.builders.formats.poisoned import MARKS, MIXED, lines_of
 from tests.builders.formats.samples import KNOWN, named, of_a_format, read

@@ -14,7 +14,8 @@ import pytest
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.output.summary import summary
-from agentwatch.session import Kind, Session
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.captures import Captures
 from tests.builders.formats.samples import of_a_format, read, written
 from tests.builders.lines import non_blank

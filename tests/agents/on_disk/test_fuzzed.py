@@ -10,7 +10,9 @@ import orjson
 
 from agentwatch.agents.agent import Agent
 from agentwatch.agents.registry import agent_named
-from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.builders.formats.samples import of_a_format
 from tests.conftest import case

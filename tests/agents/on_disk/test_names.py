@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.registry import agent_on_disk
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event, Permission, RunInfo
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from tests.builders.on_disk import qwen_chat as qwen
 from tests.builders.on_disk import transcript as claude
 from tests.conftest import case

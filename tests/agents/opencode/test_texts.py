@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
 from tests.agents.opencode.lines import session_line, stored
 from tests.builders.lines import session

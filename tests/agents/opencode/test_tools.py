@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.agents import Decoder
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolEnded
 from tests.agents.opencode.lines import begun, used
 from tests.builders.lines import session

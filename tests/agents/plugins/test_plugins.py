@@ -12,8 +12,9 @@ from agentwatch.agents import Agent, Decoder, LineRole, plugins
 from agentwatch.agents.plugins import GROUP
 from agentwatch.agents.registry import agent_named, detect
 from agentwatch.analysis.block_text import block_text
-from agentwatch.session import Kind, Session
 from agentwatch.session.events import Notice, Outcome
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.formats.plugin import EXAMPLE, STREAM, Installer, install
 from tests.builders.lines import init, session, started
 

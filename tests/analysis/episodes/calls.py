@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.analysis.episodes import Episode, Episodes
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from tests.builders.lines import CWD, completed, init, started
 
 BEGAN_MS = 1_793_610_000_000

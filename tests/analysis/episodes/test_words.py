@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.analysis.episodes import duration_ms
-from agentwatch.session import Call, Place
+from agentwatch.session.call import Call, Place
 from tests.analysis.episodes.calls import found_in, shell, words_of, written
 from tests.conftest import Saver, case
 

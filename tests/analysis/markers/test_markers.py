@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from agentwatch.analysis.markers import Marker, MarkerKind, Markers, VerdictMark
-from agentwatch.feed import Feed
-from agentwatch.recording import LineReader, open_saved
-from agentwatch.session import Kind, Session
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders import lines
 from tests.builders.lines import DONE
 from tests.conftest import Saver

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import pytest
 
 from agentwatch.analysis.moments import Problem, offset_of, parse, time_of
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
-from agentwatch.session import Session
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
+from agentwatch.session.session import Session
 from tests.builders.lines import DONE, completed, init, result, started
 from tests.conftest import case
 

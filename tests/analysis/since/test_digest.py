@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentwatch.analysis.since import Digest, mark
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from tests.builders.lines import completed, delta, init, result, started, user
 from tests.builders.moment.slow_digest import complete, session_at
 from tests.conftest import Saver

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.analysis.since import Digest, mark
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.events import Outcome
 from tests.builders.moment.slow_digest import complete, decoded, session_at, slow_digest
 from tests.builders.stories.any_story import STORIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.analysis import since
 from agentwatch.analysis.since import OpenFailures
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 
 

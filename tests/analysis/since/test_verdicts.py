@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 from agentwatch.analysis.since import MOST_BEFORE, MOST_READ, VerdictChanges, mark
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from tests.builders.lines import completed, init, started
 from tests.conftest import Saver
 

@@ -6,8 +6,8 @@ import pytest
 
 from agentwatch.analysis.silence import is_quiet, is_stalled
 from agentwatch.analysis.status import ending, status
-from agentwatch.session import Place, Session, apply_line, close_session
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -20,6 +20,8 @@ from agentwatch.session.events import (
     Text,
     TurnEnded,
 )
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 from tests.builders.subagents import begins, ends
 from tests.conftest import case
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 
 BEGAN_MS = 1_793_610_000_000
 LINE = 99

@@ -8,9 +8,9 @@ import pytest
 
 from agentwatch.analysis import verdict_history
 from agentwatch.analysis.verdict_history import FinalVerdicts, State, command_key, final_verdicts
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
 from tests.builders.screen.lines import ended, init, started
 from tests.conftest import Saver, case

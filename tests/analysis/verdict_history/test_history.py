@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.analysis import verdict_history
 from agentwatch.analysis.verdict_history import VerdictHistory
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
 from tests.builders.screen.lines import append, ended, init, shell, started
 from tests.conftest import Saver

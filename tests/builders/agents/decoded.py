@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.agents import Agent, Decoder
-from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 
 Line = Mapping[str, Any]
 WRONG: tuple[object, ...] = (None, True, -1, 2**80, 1.5, "", "x", [], [[]], [None, 1, "y", {}], {}, {"a": {}})

@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 from agentwatch.agents.registry import agent_named
-from agentwatch.session import Call, Kind, Session
 from agentwatch.session.blocks import Block
+from agentwatch.session.call import Call
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.lines import session
 
 Json = dict[str, Any]

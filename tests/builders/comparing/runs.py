@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from agentwatch.feed import Feed
-from agentwatch.output.compare import Comparison, Side, compare, side_of
-from agentwatch.recording import LineReader, open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.output.compare.comparison import Comparison, Side, compare, side_of
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import open_saved
 from tests.builders.lines import completed, final, init, result, started, user
 
 BEGAN_MS = 1_700_000_000_000

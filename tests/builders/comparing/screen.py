@@ -9,7 +9,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from agentwatch.output.compare import Comparison
+from agentwatch.output.compare.comparison import Comparison
 from agentwatch.screen.screens.compare.calls_view import CallsView
 from agentwatch.screen.screens.compare.screen import ComparisonApp
 from agentwatch.screen.screens.compare.views import DifferencesView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.agents.gemini.agent import AGENT
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.formats.wrong_types import read
 
 AT = "2026-11-20T20:56:10.529Z"

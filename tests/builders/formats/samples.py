@@ -11,8 +11,10 @@ from typing import Any
 from agentwatch.agents import Agent, Decoder
 from agentwatch.agents.registry import agent_named, known_agents
 from agentwatch.feed.line_joiner import LineJoiner
-from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
 from agentwatch.session.events import FormatDetected
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 from tests.builders import lines
 from tests.builders.captures import Captures
 from tests.conftest import RECORDINGS

@@ -9,8 +9,10 @@ from agentwatch.agents import Agent, Decoder
 from agentwatch.agents.json_line import parse
 from agentwatch.analysis.block_text import block_text
 from agentwatch.api.check_agent import variants
-from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
 from agentwatch.session.events import Outcome
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 
 
 def read(agent: Agent, lines: list[Any]) -> Session:

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from agentwatch.recording import sessions_folder
+from agentwatch.recording.store import sessions_folder
 from tests.builders.lines import init, user
 
 DAY_SECONDS = 86_400

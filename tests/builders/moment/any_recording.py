@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from agentwatch.feed import Feed
 from agentwatch.feed import checkpoints as taken
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
-from agentwatch.recording import LineReader, Until
 from agentwatch.recording import lines as read
+from agentwatch.recording.lines import LineReader, Until
 from tests.builders.captures import Captures
 from tests.builders.claude_stories import story as claude_story
 from tests.builders.codex.any_story import STORIES as CODEX_STORIES

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agentwatch.session import Call, Session
+from agentwatch.session.call import Call
 from agentwatch.session.call_store import CallOrder, Calls
 from agentwatch.session.runs import Answer, TurnResult
-from agentwatch.session.session import Notices
+from agentwatch.session.session import Notices, Session
 from agentwatch.session.storage import GrowingText, Numbers, Spill, TextPrefix
 from agentwatch.session.transcript import Entry, Transcript
 

@@ -10,8 +10,9 @@ from agentwatch.agents import Decoder
 from agentwatch.analysis.files import named
 from agentwatch.analysis.since import Digest
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
-from agentwatch.session import Session, apply_line
 from agentwatch.session.events import Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from tests.builders.lines import physical_lines
 
 Changed = dict[str, tuple[int, int]]

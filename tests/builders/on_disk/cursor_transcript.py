@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.agents.cursor.agent import TRANSCRIPT as AGENT
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 
 Line = dict[str, Any]
 

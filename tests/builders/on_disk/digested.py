@@ -10,8 +10,10 @@ from agentwatch.agents import Decoder
 from agentwatch.agents.found import Found, Reach
 from agentwatch.catalog.digest import Digest, Tail, Turn
 from agentwatch.catalog.digest.reading import format_of
-from agentwatch.session import Place, Session, apply_line, calls_by_outcome
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event, LineTime, Outcome
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session, calls_by_outcome
 
 
 def found(path: Path, agent: str = "claude", reach: Reach = Reach.LINES) -> Found:

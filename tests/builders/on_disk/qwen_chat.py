@@ -6,8 +6,10 @@ from typing import Any
 
 from agentwatch.agents.fields import Fields
 from agentwatch.agents.qwen.chat import Decoder
-from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 
 AT = "2026-11-21T22:50:55.616Z"
 AT_MS = 1795301455616

@@ -8,8 +8,10 @@ import orjson
 
 from agentwatch.agents.claude.transcript import Decoder
 from agentwatch.agents.fields import Fields
-from agentwatch.session import Place, Session, apply_line, close_session
+from agentwatch.session.call import Place
 from agentwatch.session.events import Event
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
 
 AT = "2026-11-21T22:50:55.616Z"
 AT_MS = 1795301455616

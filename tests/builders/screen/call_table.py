@@ -12,8 +12,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.widgets.line_view import PaneWanted

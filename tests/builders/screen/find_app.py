@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from agentwatch.base.resources import stylesheets
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.screens.session.find_bar import FindBar
 from agentwatch.screen.screens.session.panes import Panes

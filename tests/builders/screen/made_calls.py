@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from agentwatch.session import Call, Place
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, ToolKind
 
 PLACE = Place(0, 1, None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentwatch.analysis.markers import Markers
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
-from agentwatch.recording import SessionFiles, open_saved
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import SessionFiles
 from agentwatch.screen.screens.session.goto import Marks
 from tests.builders.screen.lines import BEGAN_MS
 

@@ -10,7 +10,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from agentwatch.base.resources import stylesheets
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.breakdown import TimeScreen
 from agentwatch.screen.screens.session.digest import DigestScreen
 from agentwatch.screen.screens.session.file_list import FilesScreen

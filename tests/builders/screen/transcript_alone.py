@@ -10,8 +10,8 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.transcript.pane import Transcript
 from tests.builders.screen.app import PaneApp, lines_of, measure_all
 from tests.builders.screen.lines import answer, init, prompt, result, shell

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from agentwatch.rules.calls.facts import CallFacts
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 
 
 def facts_of(session: Session | None = None) -> CallFacts:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.index.rows import edit_rows
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from tests.analysis.verdict_history.sessions import STORY, edit, run_of_tests
 from tests.builders.lines import completed, delta, final, init, result, started, user

@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.row_filter import ROW_FIELDS, ROWS, row_filter, row_filter_offers, row_filter_problem
-from agentwatch.rules.language import parse
+from agentwatch.rules.language.parser import parse
 from tests.catalog.listing.made_rows import ASKING, row
 from tests.conftest import case
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.machine.fake import AGENTS, NEWEST_MS, fake_machine
 
 

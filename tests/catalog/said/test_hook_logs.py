@@ -11,7 +11,7 @@ import pytest
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog import reports
 from agentwatch.catalog.reports import HookLogs
-from agentwatch.recording import open_regular
+from agentwatch.recording.store import open_regular
 from tests.conftest import case
 
 

@@ -16,7 +16,7 @@ import pytest
 from agentwatch.agents.reported import Life, Said
 from agentwatch.catalog import reports
 from agentwatch.catalog.reports import OwnRecordings
-from agentwatch.recording import open_regular
+from agentwatch.recording.store import open_regular
 from tests.catalog.started_agents import started
 
 LIVE_AGENT: dict[str, object] = {"command": ["claude"], "cwd": "/repo", "ended_ms": None, "exit_code": None}

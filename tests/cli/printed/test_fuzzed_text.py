@@ -19,7 +19,7 @@ from agentwatch.cli.messages import json_without_commands, without_commands
 from agentwatch.output.drift import report
 from agentwatch.output.log import ActionLog
 from agentwatch.output.summary import summary
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.actions import action, brief_action, outcome_note
 from agentwatch.text.safe import safe_line, safe_text
 from tests.builders.lines import completed, event, init, result, session, started, user

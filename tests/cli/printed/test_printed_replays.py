@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from tests.builders.lines import completed, delta, init, result, started
 from tests.builders.moment.timed import timed, timed_evenly
 from tests.builders.screen.lines import session, shell

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agentwatch.recording import SessionFiles
+from agentwatch.recording.store import SessionFiles
 
 LINE_BYTES = 174
 """The length of a delta of Cursor with a word or two."""

@@ -6,7 +6,7 @@ import os
 import signal
 from pathlib import Path
 
-from agentwatch.recording import SessionFiles
+from agentwatch.recording.store import SessionFiles
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.engine import Login, SessionName
 from agentwatch.remote.publish.publication import Target, is_running, start_shipping

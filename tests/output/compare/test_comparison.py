@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentwatch.analysis.verdict_history import State
-from agentwatch.output.compare import Aspect, Comparison, Lines, Match, Part, Row, compare
+from agentwatch.output.compare.alignment import Match
+from agentwatch.output.compare.comparison import Aspect, Comparison, Lines, Part, Row, compare
 from agentwatch.session.events import Outcome
 from tests.builders.comparing.runs import Did, Run, compared, edit, read, run_tests, shell, side_at
 from tests.builders.lines import DONE, completed, init, started

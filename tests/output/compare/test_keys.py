@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.output.compare.alignment import key_of, levelled, levelled_path
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
 from tests.conftest import case
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from agentwatch.output.compare import Habit, Several, Spread, compare_several
-from agentwatch.output.compare.comparison import MOST_HABITS, Share, spread
+from agentwatch.output.compare.comparison import (
+    MOST_HABITS,
+    Habit,
+    Several,
+    Share,
+    Spread,
+    compare_several,
+    spread,
+)
 from tests.builders.comparing.runs import Run, edit, read, run_tests, shell
 
 GREEN = Run()

@@ -9,10 +9,10 @@ import pytest
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.moments import Asked, CallEnd, End, MomentSpec, Named, Problem, Share
 from agentwatch.output.export.exported import Wanted, exported
-from agentwatch.recording import SessionFiles
 from agentwatch.recording.bookmarks import Bookmarks
-from agentwatch.session import Kind
+from agentwatch.recording.store import SessionFiles
 from agentwatch.session.events import Outcome
+from agentwatch.session.transcript import Kind
 from tests.builders.exports.opened import opened
 from tests.builders.lines import DONE, completed, final, init, result, segment, started, user
 from tests.conftest import RECORDINGS, Saver

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from agentwatch.output.redact.recording import Complete, Redacted, redacted
 from agentwatch.output.redact.writing import Report
-from agentwatch.recording import ArrivalTimes, LineReader, nameless_file, open_saved
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import nameless_file
+from agentwatch.recording.times import ArrivalTimes
 
 
 def reader_of(data: bytes) -> LineReader:

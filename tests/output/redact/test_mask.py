@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentwatch.output.redact.mask import E_MAIL, HOME, USER, Masks
-from agentwatch.output.redact.secrets import find
+from agentwatch.output.redact.secrets.scanner import find
 
 
 def test_a_mask_has_the_kind_and_four_digits() -> None:

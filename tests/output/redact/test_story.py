@@ -16,11 +16,11 @@ import pytest
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.registry import agent_named
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.drift import report
 from agentwatch.output.redact.recording import redacted
 from agentwatch.output.summary import summary
-from agentwatch.recording import LineReader
+from agentwatch.recording.lines import LineReader
 from tests.builders.captures import OURS, Captures
 from tests.builders.exports.opened import every_recording
 from tests.builders.formats.samples import of_a_format

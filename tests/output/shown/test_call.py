@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output import show as shown_call
 from agentwatch.output.show import call_json, call_text
 from agentwatch.output.summary import call_members
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.actions import action
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import safe_line

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.show import State, state_json, state_text
 from agentwatch.output.summary import whole_summary
-from agentwatch.recording import LineReader, Until, open_saved
+from agentwatch.recording.lines import LineReader, Until
+from agentwatch.recording.saved import open_saved
 from agentwatch.text.times import date_and_time
 from tests.builders.lines import completed, delta, init, result, started, user
 from tests.conftest import Saver

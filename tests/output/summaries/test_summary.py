@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from agentwatch.analysis.status import status
 from agentwatch.output.log import ActionLog
 from agentwatch.output.summary import summary
-from agentwatch.session import Session
 from agentwatch.session.actions import action
+from agentwatch.session.session import Session
 from tests.builders.lines import (
     CURSOR_SHAPED,
     PROPERTY,

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.row_filter import ROWS
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALLS, LIVE
 from agentwatch.rules.calls.filter import call_filter
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.check.rule_file import read_rules
-from agentwatch.rules.language import RuleError, parse
+from agentwatch.rules.language.errors import RuleError
+from agentwatch.rules.language.parser import parse
 from tests.conftest import ROOT, case
 
 PAGE = (ROOT / "docs" / "RULES.md").read_text()

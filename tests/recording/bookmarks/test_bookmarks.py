@@ -11,8 +11,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.recording import SessionFiles, open_saved
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import SessionFiles
 
 LINES = b'{"a":1}\n{"b":22}\n{"c":333}\n'
 ENDS = (0, 8, 17, 27)

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import hold, saved_sessions, sessions_folder
+from agentwatch.recording import saved_sessions
 from agentwatch.recording.saved_sessions import delete_session
+from agentwatch.recording.store import sessions_folder
+from agentwatch.recording.write_lock import hold
 from tests.builders.machine.saved import ENDINGS, names, save
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import SessionFiles, create_file, read_process
 from agentwatch.recording.saved_sessions import MOST_NAME, read_name, rename_session, replace_object
+from agentwatch.recording.store import SessionFiles, create_file
+from agentwatch.recording.write_lock import read_process
 from tests.builders.machine.saved import names, save
 from tests.conftest import case
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import hold
 from agentwatch.recording.saved_sessions import Prunable, prunable
+from agentwatch.recording.write_lock import hold
 from tests.builders.machine.saved import DAY_SECONDS, MARKED, save
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import new_session_files, sessions_folder
 from agentwatch.recording.saved_sessions import is_stem, saved_stems, session_files, session_size
+from agentwatch.recording.store import new_session_files, sessions_folder
 from tests.builders.machine.saved import ENDINGS, save
 from tests.conftest import case
 

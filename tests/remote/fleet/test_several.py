@@ -13,7 +13,7 @@ from agentwatch.agents.found import Key
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.watched import Watched
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.remote import lists
 from agentwatch.remote.engine import EngineError, StoredCard
 from agentwatch.remote.lists import Several

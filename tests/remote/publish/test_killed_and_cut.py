@@ -16,7 +16,8 @@ import orjson
 import pytest
 
 from agentwatch.base.credentials import Credentials
-from agentwatch.recording import SessionFiles, create_file, hold, release
+from agentwatch.recording.store import SessionFiles, create_file
+from agentwatch.recording.write_lock import hold, release
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.engine import Login, new_session, open_sink
 from agentwatch.remote.nats.administration import DEFAULT, Permissions, of_publisher, user_block

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.base.config import EngineSettings
-from agentwatch.recording import SessionFiles, create_file, hold, release
+from agentwatch.recording.store import SessionFiles, create_file
+from agentwatch.recording.write_lock import hold, release
 from agentwatch.remote.engine import SessionName
 from agentwatch.remote.publish import publication as publications
 from agentwatch.remote.publish.publication import Given, Publication, target_of

@@ -13,7 +13,7 @@ from shlex import quote
 import orjson
 import pytest
 
-from agentwatch.recording import SessionFiles, saved_recordings
+from agentwatch.recording.store import SessionFiles, saved_recordings
 from agentwatch.remote.chunk import Ended
 from agentwatch.remote.publish import shipper
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, read_shipped

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.recording import create_file, new_session_files
 from agentwatch.recording.saved_sessions import delete_session, session_size
+from agentwatch.recording.store import create_file, new_session_files
 from agentwatch.remote.engine import new_session
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, read_shipped
 

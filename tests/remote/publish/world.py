@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from agentwatch.recording import SessionFiles, create_file, hold, release
+from agentwatch.recording.store import SessionFiles, create_file
+from agentwatch.recording.write_lock import hold, release
 from agentwatch.remote.engine import SessionName
 from agentwatch.remote.publish.recorded import Recorded
 from agentwatch.remote.publish.shipper import Shipper

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from agentwatch.feed import Feed
-from agentwatch.recording import ArrivalTimes, LineReader, nameless_file
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.store import nameless_file
+from agentwatch.recording.times import ArrivalTimes
 from agentwatch.rules.alarms.tripwire import Tripwire
 from agentwatch.rules.alarms.watch import Hit, Watch
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.log import ActionLog, follow_log
-from agentwatch.recording import create_file
 from agentwatch.recording.alarms import read_alarms
+from agentwatch.recording.store import create_file
 from agentwatch.rules.alarms import thread as module
 from agentwatch.rules.alarms.thread import AlarmThread
 from agentwatch.rules.alarms.tripwire import Action, Tripwire, tripwire

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import LIVE
 from agentwatch.rules.calls.readers import call_readers
-from agentwatch.rules.language import parse
+from agentwatch.rules.language.parser import parse
 from agentwatch.session.events import Event, Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from tests.builders.made_agent import MadeSession
 

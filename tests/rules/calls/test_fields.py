@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALL_FIELDS, CALLS, LIVE, RUN_FIELDS
 from agentwatch.rules.calls.readers import call_readers
-from agentwatch.rules.language import RuleError, parse
+from agentwatch.rules.language.errors import RuleError
+from agentwatch.rules.language.parser import parse
 from agentwatch.session.events import Outcome, Tokens, ToolKind, Usage, UsageScope
 from tests.conftest import case
 from tests.rules.calls.made import called, ends, feed_of, run, selected, starts, unknown

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from agentwatch.rules.calls.filter import call_filter, filter_offers, usable_filter
-from agentwatch.rules.language import RuleError
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.rules.language.errors import RuleError
+from agentwatch.session.call import Place
 from agentwatch.session.events import Outcome
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.stories.call_facts import facts_of

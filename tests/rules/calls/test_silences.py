@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.rules.calls.silences import Silences
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -14,6 +14,8 @@ from agentwatch.session.events import (
     ToolKind,
     ToolStarted,
 )
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from tests.rules.calls.made import ends, run, starts
 
 

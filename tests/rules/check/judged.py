@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Checked, Judgement
 from agentwatch.rules.check.kinds import Rule, by_options

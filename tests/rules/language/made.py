@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agentwatch.rules.language import Field, Measure, Readers, Test, Value, Vocabulary, parse
+from agentwatch.rules.language.conditions import Readers, Test, Value
+from agentwatch.rules.language.parser import parse
+from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary
 
 FIELDS = (
     Field("tool", Measure.NAME, "the tool", example="tool:edit"),

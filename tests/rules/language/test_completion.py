@@ -7,8 +7,8 @@ from time import process_time
 
 import pytest
 
-from agentwatch.rules.language import parse
 from agentwatch.rules.language.completion import Value, offers
+from agentwatch.rules.language.parser import parse
 from tests.conftest import case
 from tests.rules.language.made import VOCABULARY
 

@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from agentwatch.rules.language import Value, parse
+from agentwatch.rules.language.conditions import Value
+from agentwatch.rules.language.parser import parse
 from tests.rules.language.made import READERS, VOCABULARY, says
 
 NAMES: dict[bool | None, Value] = {True: "yes", False: "no", None: None}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.rules.language import RuleError, parse
+from agentwatch.rules.language.errors import RuleError
+from agentwatch.rules.language.parser import parse
 from tests.conftest import case
 from tests.rules.language.made import VOCABULARY, says
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.rules.language import Measure, RuleError
-from agentwatch.rules.language.vocabulary import number
+from agentwatch.rules.language.errors import RuleError
+from agentwatch.rules.language.vocabulary import Measure, number
 from tests.conftest import case
 
 NUMBERS: list[tuple[str, Measure, float]] = [

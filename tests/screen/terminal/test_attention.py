@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.config import Config
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.terminal.attention import Attention, note_format
 from agentwatch.text.safe import SafeText, columns
 from tests.builders.lines import completed, delta, init, result, started

@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.config import Config
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.terminal.attention import Attention
 from agentwatch.session.events import Event, Outcome, Permission, Prompt, RunStarted, TurnEnded, TurnStarted
 from agentwatch.text.safe import SafeText

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from agentwatch.screen.terminal.editor import Unopened, _run_in_foreground, at_line, editor, file_of, line_of
-from agentwatch.session import Call, Run, Session
 from agentwatch.session.blocks import Block, ChangeBlock, ContentBlock
+from agentwatch.session.call import Call
+from agentwatch.session.runs import Run
+from agentwatch.session.session import Session
 from tests.builders.lines import completed, init, started
 from tests.conftest import ROOT, case
 from tests.harness.program import AGENTWATCH

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.session import Call, call_store
+from agentwatch.session import call_store
+from agentwatch.session.call import Call
 from agentwatch.session.call_store import Calls
 from agentwatch.session.earlier import EarlierCalls
 from agentwatch.session.events import Outcome

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Compaction,
     Event,
@@ -13,6 +13,8 @@ from agentwatch.session.events import (
     TurnEnded,
     TurnStarted,
 )
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from tests.builders.subagents import says
 
 START: list[Event] = [RunStarted("x", "s"), Prompt("One.")]

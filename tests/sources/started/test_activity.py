@@ -15,7 +15,7 @@ import pytest
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.status import status
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.sources import pausing
 from agentwatch.sources.open import KeepOptions, agent_source

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.cli.printing import print_session
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.sources.open import KeepOptions, agent_source
 from tests.harness.program import AGENTWATCH, environment
 

@@ -12,7 +12,7 @@ import pytest
 
 from agentwatch.base.faults import Fault
 from agentwatch.cli.printing import print_session
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.sources.open import KeepOptions, agent_source
 from agentwatch.sources.survivors import pids, stat_of
 from tests.builders.gaps import fits

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.cli.printing import print_session
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.sources.agent import AgentSource
 from agentwatch.sources.open import KeepOptions, agent_source
 from tests.builders.gaps import fits

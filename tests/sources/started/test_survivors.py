@@ -16,7 +16,7 @@ import pytest
 
 from agentwatch.cli import printing
 from agentwatch.cli.printing import print_session
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.sources import agent as agents
 from agentwatch.sources import process, survivors
 from agentwatch.sources.agent import AgentSource

@@ -13,8 +13,8 @@ import pytest
 from agentwatch.agents.claude import subagent_files
 from agentwatch.agents.claude.subagent_files import ClaudeSubagents, open_claude_subagents
 from agentwatch.agents.opening import saved_source, store_for
-from agentwatch.feed import Feed
-from agentwatch.session import Session
+from agentwatch.feed.feed import Feed
+from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.builders.on_disk.transcript import call, returned, said, user
 from tests.conftest import case

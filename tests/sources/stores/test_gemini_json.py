@@ -13,7 +13,7 @@ import pytest
 from agentwatch.agents.gemini.json_chat import GeminiJson, open_gemini_json
 from agentwatch.agents.opening import store_for
 from agentwatch.output.summary import summary
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.builders.lines import session
 from tests.conftest import case

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from agentwatch.recording import nameless_file
+from agentwatch.recording.store import nameless_file
 from agentwatch.sources.stores import store as intake_module
 from agentwatch.sources.stores.store import StoreIntake, StoreSource
 from tests.harness.processes import until

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agentwatch.analysis.block_text import as_json, block_text, heading
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
 from agentwatch.analysis.silence import call_clock, limit_ms
-from agentwatch.feed import Feed
-from agentwatch.session import Call
+from agentwatch.feed.feed import Feed
 from agentwatch.session.actions import change_size
 from agentwatch.session.blocks import (
     BinaryBlock,
@@ -35,6 +34,7 @@ from agentwatch.session.blocks import (
     TextBlock,
     TooLargeBlock,
 )
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words

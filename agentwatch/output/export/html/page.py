@@ -16,9 +16,10 @@ from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.exporters import Choices, Exporter
 from agentwatch.output.export.html.content import element, escaped, markup
 from agentwatch.output.export.html.rows import Chunks, Row, Rows, call_line, inert
-from agentwatch.session import Entry, Kind, Run
 from agentwatch.session.actions import count_words
 from agentwatch.session.events import Outcome
+from agentwatch.session.runs import Run
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.signs import SIGNS

@@ -15,10 +15,11 @@ from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.html.content import CallBody, Node, element, preformatted, prose, texts
 from agentwatch.output.show import ToolNames
-from agentwatch.session import Call, Entry, Kind, Place
 from agentwatch.session.actions import outcome_note, shown_target
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
 from agentwatch.session.storage import Spill
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import safe_line
 from agentwatch.text.signs import SIGNS

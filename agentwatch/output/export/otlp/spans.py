@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.exporters import Choices
 from agentwatch.output.show import call_json
-from agentwatch.session import Call, Entry, Kind, Place, Run
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.runs import Run
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.paths import is_windows
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 

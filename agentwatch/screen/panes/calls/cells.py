@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from agentwatch.feed import Feed
-from agentwatch.session import Call, Place
+from agentwatch.feed.feed import Feed
 from agentwatch.session.actions import change_size, outcome_note
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitting
 from agentwatch.text.signs import EIGHTHS, SIGNS

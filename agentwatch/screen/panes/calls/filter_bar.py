@@ -14,8 +14,8 @@ from agentwatch.screen.widgets.line_view import PaneWanted
 from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
-    from agentwatch.rules.language import RuleError
     from agentwatch.rules.language.completion import Offer
+    from agentwatch.rules.language.errors import RuleError
 
 
 class FilterBar(RuleBar):

@@ -17,14 +17,16 @@ from agentwatch.feed.history import CallChanges
 from agentwatch.output.show import ToolNames
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.screen.panes.calls.cells import TimeStrip
-from agentwatch.session import Call, CallOrder, Session
+from agentwatch.session.call import Call
+from agentwatch.session.call_store import CallOrder
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.rules import BAD_OUTCOMES
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.rules.calls.filter import Matches
-    from agentwatch.rules.language import RuleError
+    from agentwatch.rules.language.errors import RuleError
 
 
 # The rows of the calls pane as columns of numbers.

@@ -11,19 +11,20 @@ from textual.message import Message
 from textual.reactive import reactive, var
 from textual.strip import Strip
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.screen.panes.calls.cells import Scales, VerdictCache
 from agentwatch.screen.panes.calls.list import CallList
 from agentwatch.screen.panes.calls.renderer import CallRenderer
 from agentwatch.screen.widgets.line_view import HeadedView, PaneWanted, Spans, rows_in_view
-from agentwatch.session import Call, Session
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
-    from agentwatch.rules.language import RuleError
+    from agentwatch.rules.language.errors import RuleError
 
 
 _TITLE = "2 Calls"

@@ -24,8 +24,8 @@ from agentwatch.screen.panes.calls.cells import (
 )
 from agentwatch.screen.panes.calls.list import CallList, Row
 from agentwatch.screen.widgets.line_view import LineView, Spans, rows_in_view
-from agentwatch.session import Call
 from agentwatch.session.actions import shown_target
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
 from agentwatch.text.durations import duration_words

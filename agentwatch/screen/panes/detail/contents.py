@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from agentwatch.analysis.block_text import block_text, bounded
 from agentwatch.analysis.silence import call_clock, limit_ms
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.detail.from_blocks import MOST_LINES, BlockSections
 from agentwatch.screen.panes.detail.json_tree import JsonTree, is_tree
 from agentwatch.screen.panes.detail.section_list import Field, MoreFields
 from agentwatch.screen.panes.detail.sections import Heading, Section, Signed
-from agentwatch.session import Call, Place
 from agentwatch.session.actions import change_size, target
 from agentwatch.session.blocks import (
     Block,
@@ -29,6 +28,7 @@ from agentwatch.session.blocks import (
     StepsBlock,
     TextBlock,
 )
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import plural

@@ -27,7 +27,6 @@ from agentwatch.screen.widgets.folding import Run
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.markdown import MarkdownRenderer, split_blocks
 from agentwatch.screen.widgets.syntax import CodeStyle, SyntaxColours
-from agentwatch.session import Call, Place
 from agentwatch.session.actions import action
 from agentwatch.session.blocks import (
     Block,
@@ -45,6 +44,7 @@ from agentwatch.session.blocks import (
     StepsBlock,
     SubagentCall,
 )
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText, cut, safe_text
 from agentwatch.text.signs import SIGNS

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agentwatch.analysis.search import Query
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.detail.contents import CallHeading, DecodedCall, brief_facts, title
 from agentwatch.screen.panes.detail.from_blocks import BlockSections, raw_piece
 from agentwatch.screen.panes.detail.section_list import SectionList
@@ -20,7 +20,7 @@ from agentwatch.screen.panes.detail.sections import Section
 from agentwatch.screen.panes.detail.view import BlockMatch, BranchCursor, DetailScroller
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.syntax import code_theme
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText, safe_line, safe_text
 

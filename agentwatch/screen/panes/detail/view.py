@@ -11,8 +11,8 @@ from agentwatch.analysis.search import Query
 from agentwatch.screen.panes.detail.section_list import SectionList
 from agentwatch.screen.widgets.line_view import LineView, rows_in_view
 from agentwatch.screen.widgets.painting import laid_over
-from agentwatch.session import Call
 from agentwatch.session.blocks import Block
+from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText
 
 # The cursor of the detail pane, which selects a branch of a JSON tree or a failing line.

@@ -16,10 +16,12 @@ from textual.strip import Strip
 
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.markdown import MarkdownRenderer, split_blocks, split_lines
-from agentwatch.session import Call, Entry, Kind, TurnResult
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
+from agentwatch.session.runs import TurnResult
 from agentwatch.session.storage import PAGE, Numbers, Spill
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, cut, safe_text
 from agentwatch.text.signs import SIGNS

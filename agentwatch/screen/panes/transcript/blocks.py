@@ -11,8 +11,8 @@ from agentwatch.screen.panes.transcript.block_list import GROWING, BlockList, sh
 from agentwatch.screen.panes.transcript.layout import BlockLayout
 from agentwatch.screen.panes.transcript.subagents import Subagents
 from agentwatch.screen.widgets.markdown import split_blocks, split_lines
-from agentwatch.session import Entry, Kind
 from agentwatch.session.storage import Numbers
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.safe import SafeText
 
 _CUT_CHARACTERS = 1 << 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.screen.panes.transcript.block_list import Block, BlockList, Heights
 from agentwatch.screen.panes.transcript.subagents import Subagents
-from agentwatch.session import Entry, Kind
+from agentwatch.session.transcript import Entry, Kind
 
 _LEAST_WIDTH = 20
 """Minimum width in columns that estimates assume."""

@@ -14,8 +14,10 @@ from agentwatch.screen.panes.transcript.reading import Reader, ReadingPosition
 from agentwatch.screen.panes.transcript.thoughts import Thoughts
 from agentwatch.screen.panes.transcript.viewport import BlockViewport, TimeGutter
 from agentwatch.screen.widgets.line_view import LineView
-from agentwatch.session import Call, Kind, Session
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from agentwatch.text.safe import SafeText, safe_text
 
 

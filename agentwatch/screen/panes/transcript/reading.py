@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from agentwatch.screen.panes.transcript.viewport import BlockViewport
 from agentwatch.screen.widgets.line_view import LineView
-from agentwatch.session import Call, Entry, Session
+from agentwatch.session.call import Call
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Entry
 
 # Locates the calls of a preview, which contains only the recording's head and tail, in the whole session.
 

@@ -21,7 +21,8 @@ from agentwatch.screen.panes.transcript.subagents import name_of
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.painting import chosen_row, laid_over, mark_strip, marked
 from agentwatch.screen.widgets.syntax import code_theme
-from agentwatch.session import Call, Entry, Kind
+from agentwatch.session.call import Call
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.safe import SafeText, cut
 
 _KEPT_BLOCKS = 256

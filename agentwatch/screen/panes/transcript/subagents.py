@@ -6,9 +6,10 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from agentwatch.session import Call, Entry, Kind
 from agentwatch.session.actions import action, target
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 

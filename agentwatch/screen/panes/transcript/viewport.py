@@ -9,8 +9,9 @@ from textual.strip import Strip
 from agentwatch.screen.panes.transcript.blocks import Blocks
 from agentwatch.screen.panes.transcript.renderer import BlockRenderer
 from agentwatch.screen.widgets.line_view import LineView
-from agentwatch.session import Entry, Session
 from agentwatch.session.actions import ended_ms
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Entry
 from agentwatch.text.safe import SafeText
 from agentwatch.text.times import time_of_day
 

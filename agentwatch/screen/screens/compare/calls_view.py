@@ -8,14 +8,15 @@ from typing import NamedTuple
 
 from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.verdicts import Verdict
-from agentwatch.output.compare import Aspect, Comparison, Match, Part, Row
+from agentwatch.output.compare.alignment import Match
+from agentwatch.output.compare.comparison import Aspect, Comparison, Part, Row
 from agentwatch.output.compare.reports import CONTEXT
 from agentwatch.screen.panes.calls.cells import cut_apart, is_path
 from agentwatch.screen.screens.compare.totals import WORD_COLUMNS, kind_of, what_differs
 from agentwatch.screen.screens.compare.views import DifferencesView
 from agentwatch.screen.widgets.line_view import Spans
-from agentwatch.session import Call
 from agentwatch.session.actions import outcome_note, shown_target
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line

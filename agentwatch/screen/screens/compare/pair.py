@@ -13,14 +13,14 @@ from textual.strip import Strip
 
 from agentwatch.analysis.block_text import bounded, named_places, whole_text
 from agentwatch.analysis.silence import call_clock
-from agentwatch.output.compare import Comparison, Row, Side
 from agentwatch.output.compare.alignment import matching
+from agentwatch.output.compare.comparison import Comparison, Row, Side
 from agentwatch.output.compare.reports import UNKNOWN
 from agentwatch.screen.screens.compare.calls_view import CallsView
 from agentwatch.screen.screens.compare.keys import STEP_KEYS
 from agentwatch.screen.widgets.line_view import LineView, Spans
-from agentwatch.session import Call
 from agentwatch.session.actions import change_size, outcome_note
+from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, wrapped
 from agentwatch.text.times import time_of_day
 

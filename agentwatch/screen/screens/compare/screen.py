@@ -18,7 +18,7 @@ from textual.widgets import Static
 from agentwatch.analysis.moments import Asked, CallEnd
 from agentwatch.base.config import Config
 from agentwatch.base.faults import Fault
-from agentwatch.output.compare import Comparison
+from agentwatch.output.compare.comparison import Comparison
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.screens.compare.calls_view import CallsView
 from agentwatch.screen.screens.compare.keys import COMPARISON_KEYS

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from textual.content import Content
 from textual.widgets import Static
 
-from agentwatch.output.compare import Aspect, Comparison, Match, Row, Side, took_ms
+from agentwatch.output.compare.alignment import Match
+from agentwatch.output.compare.comparison import Aspect, Comparison, Row, Side, took_ms
 from agentwatch.output.compare.reports import FIGURES, SAME, UNKNOWN, aspect_words, difference, named, shown
 from agentwatch.screen.panes.header import COLOURS
 from agentwatch.screen.terminal.themes import muted

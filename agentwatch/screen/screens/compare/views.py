@@ -9,7 +9,7 @@ from typing import NamedTuple
 from textual.strip import Strip
 
 from agentwatch.analysis.verdict_history import CommandVerdict
-from agentwatch.output.compare import CommandRow, Comparison, FileRow, Part, TextDifference
+from agentwatch.output.compare.comparison import CommandRow, Comparison, FileRow, Part, TextDifference
 from agentwatch.output.compare.reports import UNKNOWN, lines_words
 from agentwatch.screen.widgets.folding import folds, styled
 from agentwatch.screen.widgets.line_view import RowView, Spans, rows_in_view

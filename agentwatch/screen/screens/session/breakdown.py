@@ -16,13 +16,14 @@ from textual.screen import ModalScreen
 from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.call_rows import CallRowsView
 from agentwatch.screen.screens.session.episodes import episode_calls, episode_sign
 from agentwatch.screen.widgets.line_view import Spans
-from agentwatch.session import Call, Run
 from agentwatch.session.actions import target
+from agentwatch.session.call import Call
 from agentwatch.session.events import Traits
+from agentwatch.session.runs import Run
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
 from agentwatch.text.signs import EIGHTHS, SIGNS

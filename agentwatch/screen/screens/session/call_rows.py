@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.screen.widgets.line_view import RowView, rows_in_view
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 
 
 class CallRowsView(RowView):

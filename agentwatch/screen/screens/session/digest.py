@@ -24,15 +24,15 @@ from agentwatch.analysis.since import (
     play_missed,
 )
 from agentwatch.analysis.verdicts import Verdict
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import Timeline
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.session.breakdown import keep_updated, take_slice
 from agentwatch.screen.screens.session.call_rows import CallRowsView
 from agentwatch.screen.screens.session.episodes import episode_calls, episode_sign
 from agentwatch.screen.widgets.line_view import Spans
-from agentwatch.session import Call
 from agentwatch.session.actions import outcome_note, target
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words

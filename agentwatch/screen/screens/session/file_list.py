@@ -18,11 +18,11 @@ from agentwatch.analysis.files import (
     latest_ms,
 )
 from agentwatch.analysis.silence import call_clock
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.breakdown import keep_updated, take_slice
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
-from agentwatch.session import Call
 from agentwatch.session.actions import change_size, outcome_note
+from agentwatch.session.call import Call
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitted, safe_line

@@ -9,7 +9,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from agentwatch.analysis.search import Match, Search
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.detail.view import BlockMatch
 from agentwatch.screen.panes.moment import Reach
 from agentwatch.screen.screens.session.panes import Panes

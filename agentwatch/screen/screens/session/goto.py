@@ -23,9 +23,10 @@ from agentwatch.feed.timeline import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
 from agentwatch.screen.widgets.input_bar import LineInput
 from agentwatch.screen.widgets.line_view import RowView, Spans
-from agentwatch.session import Kind, Session
 from agentwatch.session.actions import shown_target
 from agentwatch.session.events import ToolKind
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 from agentwatch.text.times import time_of_day
 

@@ -11,11 +11,11 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from agentwatch.analysis.integrity import Integrity, integrity
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.widgets.line_view import LineView
-from agentwatch.session import Session
 from agentwatch.session.actions import action
 from agentwatch.session.events import Malformed
+from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 

@@ -10,11 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.remembered import remember
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.sources.source import Source
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line

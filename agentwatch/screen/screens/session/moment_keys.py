@@ -22,8 +22,8 @@ from agentwatch.screen.panes.moment import Moment, end_of, next_failure
 from agentwatch.screen.panes.time_bar import TimeBar, playhead_words
 from agentwatch.screen.screens.session.keys import SessionKeys
 from agentwatch.screen.screens.session.notices import Notices
-from agentwatch.session import Call
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText, safe_line
 

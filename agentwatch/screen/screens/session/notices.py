@@ -8,8 +8,8 @@ from functools import partial
 from agentwatch.analysis.loops import Loops, arguments_of
 from agentwatch.analysis.since import Mark, mark
 from agentwatch.base.config import Config
-from agentwatch.feed import Feed
-from agentwatch.recording import now_ms
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.appender import now_ms
 from agentwatch.screen.terminal.attention import Attention
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.source import AlarmWatch

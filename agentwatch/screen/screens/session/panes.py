@@ -7,7 +7,7 @@ from time import monotonic
 from textual.content import Content
 from textual.widgets import Static
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.actions import ActionLogView
 from agentwatch.screen.panes.calls.pane import CallTable, NewFailures
 from agentwatch.screen.panes.detail.pane import DetailView
@@ -15,7 +15,7 @@ from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.panes.transcript.reading import same_call
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.screen.widgets.line_view import LineView
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText, columns
 
 _NEWEST_SECONDS = 0.004

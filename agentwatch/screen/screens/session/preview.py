@@ -9,7 +9,7 @@ from typing import Any
 from textual import events
 from textual.screen import Screen
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import SafeText

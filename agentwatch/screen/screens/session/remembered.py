@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from agentwatch.recording import create_file, sessions_folder
+from agentwatch.recording.store import create_file, sessions_folder
 
 _SCREEN = "screen.json"
 _MOST_BYTES = 4096

@@ -22,10 +22,10 @@ from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import status
 from agentwatch.base.config import Config
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.screen.panes.header import HeaderLine
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.panes.moment import Change, Moment, Reach, live_ms
@@ -38,8 +38,9 @@ from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
-from agentwatch.session import Call, keep_few
 from agentwatch.session.agent_process import NO_FACTS
+from agentwatch.session.call import Call
+from agentwatch.session.reducers import keep_few
 from agentwatch.sources.source import Source
 from agentwatch.sources.survivors import Survivor
 from agentwatch.text.safe import SafeText, columns, cut

@@ -14,9 +14,10 @@ from agentwatch.analysis.files import TouchedFile
 from agentwatch.analysis.verdict_history import CallVerdict, VerdictHistory, changed_files, ribbon_pieces
 from agentwatch.screen.screens.session.breakdown import keep_updated, take_slice
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
-from agentwatch.session import Call, Session
 from agentwatch.session.actions import ended_ms, target
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, fitted, safe_line
 from agentwatch.text.signs import SIGNS

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from agentwatch.screen.panes.transcript.reading import ReadingPosition
 from agentwatch.screen.screens.session.panes import Panes
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 
 
 class ViewState(NamedTuple):

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.actions import ActionLogView
 from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from agentwatch.screen.panes.calls.pane import CallTable
@@ -21,7 +21,7 @@ from agentwatch.screen.screens.session.find_bar import FindBar
 from agentwatch.screen.screens.session.panes import NAMES, Panes, PaneTabs, Selection
 from agentwatch.screen.screens.session.remembered import remember, remembered
 from agentwatch.screen.widgets.line_view import LineView, PaneWanted
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText
 
 

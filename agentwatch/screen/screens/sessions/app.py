@@ -19,8 +19,8 @@ from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.catalog.listing import CountedRows, Counts, counts
 from agentwatch.catalog.row import LIVE, Ground, Row
 from agentwatch.catalog.watched import Rows, Watched
-from agentwatch.feed import Feed
-from agentwatch.recording import now_ms
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.session.app import SessionApp
 from agentwatch.screen.screens.session.help import KEYS, LIST_KEYS, Help
 from agentwatch.screen.screens.session.keys import SessionKeys

@@ -15,8 +15,8 @@ from textual.widgets import Input, Static
 
 from agentwatch.catalog.listing import Counts, Request, Sort
 from agentwatch.catalog.row_filter import row_filter_problem
-from agentwatch.rules.language import RuleError
 from agentwatch.rules.language.completion import Offer
+from agentwatch.rules.language.errors import RuleError
 from agentwatch.screen.panes.rule_bar import RuleBar
 from agentwatch.screen.screens.sessions.keys import BAR_KEYS
 from agentwatch.screen.terminal.themes import muted

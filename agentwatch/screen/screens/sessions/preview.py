@@ -16,9 +16,13 @@ from textual.timer import Timer
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.analysis.silence import call_clock
 from agentwatch.catalog.row import LIVE, Row
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.preview import preview_feed
-from agentwatch.recording import ArrivalTimes, LineReader, Until, nameless_file, now_ms, open_saved
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.lines import LineReader, Until
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import nameless_file
+from agentwatch.recording.times import ArrivalTimes
 from agentwatch.screen.panes.transcript.block_list import (
     EntryRenderer,
     call_line,
@@ -29,10 +33,13 @@ from agentwatch.screen.panes.transcript.block_list import (
 from agentwatch.screen.screens.sessions.words import tests_words
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.syntax import code_theme
-from agentwatch.session import Call, Entry, Kind, Place, Session, apply_line, close_session
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Channel, Event, Outcome, PlanEntry, PlanStatus, Prompt, Text, TextEnded
+from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.rules import DONE_ENTRIES
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Entry, Kind
 from agentwatch.sources.stores.store import Store
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
 from agentwatch.text.signs import PLAN_SIGNS, SIGNS

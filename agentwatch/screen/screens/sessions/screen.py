@@ -17,7 +17,7 @@ from agentwatch.base.config import Config
 from agentwatch.catalog.listing import Counts, Listing
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.watched import Rows
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
 from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog, title_words

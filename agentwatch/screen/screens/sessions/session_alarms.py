@@ -10,7 +10,7 @@ from agentwatch.agents.found import Key
 from agentwatch.agents.registry import agent_on_disk
 from agentwatch.catalog.row import LIVE, Row
 from agentwatch.catalog.watched import Rows
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.rules.alarms.joined import JoinedSession
 from agentwatch.rules.alarms.tripwire import Tripwire
 from agentwatch.screen.screens.sessions.alarm_signs import RuleHit

@@ -11,7 +11,7 @@ from agentwatch.agents.found import Key
 from agentwatch.catalog.row import Row, changed_rows
 from agentwatch.catalog.status import Publisher
 from agentwatch.catalog.watched import Rows, Watched
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.session import Kind, Session
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.codex.lines import (
     META,
     Json,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.output.compare import compare, compare_several
+from agentwatch.output.compare.comparison import compare, compare_several
 from agentwatch.output.compare.reports import json_pieces, several_json
 from tests.builders.comparing.runs import Run, edit, open_comparison, read, run_tests
 from tests.builders.payloads import PAYLOADS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.output.compare import compare_several
+from agentwatch.output.compare.comparison import compare_several
 from agentwatch.output.compare.page import page_pieces
 from agentwatch.output.compare.reports import report_of, several_report
 from agentwatch.text.safe import safe_text

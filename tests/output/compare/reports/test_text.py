@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.output.compare import compare, compare_several
+from agentwatch.output.compare.comparison import compare, compare_several
 from agentwatch.output.compare.reports import WIDTH, report_of, several_report, text_lines
 from agentwatch.text.safe import columns, safe_text
 from tests.builders.comparing.runs import Run, open_comparison, read, run_tests, side_at

@@ -14,8 +14,8 @@ from agentwatch.output.export.atif import EXPORTER
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.exporters import Choices
 from agentwatch.output.show import call_json
-from agentwatch.session import Entry, Kind
 from agentwatch.session.events import Outcome
+from agentwatch.session.transcript import Entry, Kind
 from tests.builders.captures import Captures
 from tests.builders.exports.opened import RAW, every_recording, opened
 from tests.conftest import RECORDINGS, case

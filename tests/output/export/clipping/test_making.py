@@ -10,12 +10,15 @@ import pytest
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.moments import CallEnd, Problem, Shift
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.output.export.clip import Range, clip, range_of
-from agentwatch.recording import SessionFiles, open_saved
-from agentwatch.session import Call, Kind, Session
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import SessionFiles
 from agentwatch.session.actions import action
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.captures import Captures
 from tests.builders.exports.opened import RAW, every_recording, opened
 from tests.builders.lines import DONE, completed, final, init, result, segment, started, user

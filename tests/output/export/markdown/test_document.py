@@ -15,7 +15,7 @@ from agentwatch.base.faults import Fault
 from agentwatch.output.export.exported import Wanted
 from agentwatch.output.export.exporters import Choices
 from agentwatch.output.export.markdown import EXPORTER
-from agentwatch.session import Kind
+from agentwatch.session.transcript import Kind
 from tests.builders.captures import Captures
 from tests.builders.claude_lines import written as lines_written
 from tests.builders.exports.opened import RAW, every_recording, opened, written

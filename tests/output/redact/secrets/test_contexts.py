@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from agentwatch.output.redact.secrets import find
+from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.templates import key_block, planted
 from tests.conftest import case
 

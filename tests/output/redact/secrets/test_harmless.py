@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.output.redact.secrets import find
+from agentwatch.output.redact.secrets.scanner import find
 from tests.conftest import case
 
 CODE: list[str] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.output.redact.secrets import find
+from agentwatch.output.redact.secrets.scanner import find
 from tests.conftest import case
 
 PASSWORD, TOKEN = "hunter" + "2x9", "a8Kd7fQ6a9s8Zf7as9L8"

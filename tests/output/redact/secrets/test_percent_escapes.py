@@ -6,7 +6,7 @@ import json
 from random import Random
 from urllib.parse import quote
 
-from agentwatch.output.redact.secrets import find
+from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.templates import planted
 from tests.conftest import case
 from tests.output.redact.redacting import redacted_bytes

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agentwatch.output.redact.secrets import Found, find
+from agentwatch.output.redact.found import Found
+from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.kinds import KINDS, WITH_PREFIX, secrets
 from tests.builders.redaction.ordinary import MATERIALS, material
 from tests.builders.redaction.rare import rare

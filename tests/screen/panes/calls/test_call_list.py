@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agentwatch.screen.panes.calls.list import CallList
-from agentwatch.session import Session, close_session
 from agentwatch.session.events import Outcome
+from agentwatch.session.reducers import close_session
+from agentwatch.session.session import Session
 from tests.builders.lines import completed, init, session, started
 from tests.builders.screen.made_calls import end, made
 from tests.builders.stories.call_facts import facts_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentwatch.rules.calls.filter import call_filter
 from agentwatch.screen.panes.calls.list import Rows, RowsByDuration, RowsByTime
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from tests.builders.lines import PROPERTY
 from tests.builders.screen.made_calls import end, made

@@ -7,11 +7,11 @@ from functools import partial
 
 import pytest
 
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.calls.cells import VerdictCache
 from agentwatch.screen.panes.calls.pane import CallTable
-from agentwatch.session import Place
 from agentwatch.session.blocks import Block
+from agentwatch.session.call import Place
 from tests.builders.screen.app import bundled, eventually, lines_of
 from tests.builders.screen.call_table import rows_of, shown
 from tests.builders.screen.lines import append, ended, init, shell, started

@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from agentwatch.agents.opening import saved_source
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.keys import SessionKeys
 from agentwatch.screen.terminal.driver import HeldSignals

@@ -11,11 +11,11 @@ from textual.widget import Widget
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import figures
 from agentwatch.base.resources import stylesheets
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.header import HeaderLine
 from agentwatch.screen.panes.status_line import StatusLine
-from agentwatch.session import Place, Session, apply_line
+from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Event,
     FormatDetected,
@@ -28,6 +28,8 @@ from agentwatch.session.events import (
     Usage,
     UsageScope,
 )
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
 from tests.builders.lines import event
 from tests.builders.screen.app import bundled

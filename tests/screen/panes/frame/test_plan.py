@@ -10,8 +10,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.header import PlanView
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import ended, init, shell, started

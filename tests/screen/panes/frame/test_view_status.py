@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.silence import is_stalled
-from agentwatch.feed import Feed
-from agentwatch.recording import now_ms, open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.moment import Moment, live_ms
 from agentwatch.screen.panes.status_line import view_words
 from tests.builders.lines import line

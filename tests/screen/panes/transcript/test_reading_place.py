@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from textual.events import Key
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.panes.transcript.reading import same_call

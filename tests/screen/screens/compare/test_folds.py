@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.output.compare import Comparison, Part
+from agentwatch.output.compare.comparison import Comparison, Part
 from agentwatch.screen.screens.compare.calls_view import Line, lines_of
 from tests.builders.comparing.runs import Run, compared, read, run_tests
 from tests.conftest import case

@@ -11,7 +11,7 @@ import pytest
 from agentwatch.agents.reported import State
 from agentwatch.catalog.row import Ground, Row
 from agentwatch.catalog.status import read_status
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.watching import Watching
 from agentwatch.text.safe import SafeText, safe_line

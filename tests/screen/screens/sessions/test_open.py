@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.recording import hold, now_ms
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.session.screen import WatchScreen
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, at_home, descriptors

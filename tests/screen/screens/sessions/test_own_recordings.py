@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.row import Row
-from agentwatch.recording import hold
+from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home

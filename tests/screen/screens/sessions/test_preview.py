@@ -12,10 +12,10 @@ import pytest
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions import preview as tail_module
 from agentwatch.screen.screens.sessions.preview import PreviewPane, tail_session
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.home.home_app import row
 from tests.builders.lines import delta, init, started
 from tests.builders.machine.app import HomeStage, at_home, descriptors

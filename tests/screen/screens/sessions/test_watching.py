@@ -10,7 +10,7 @@ import pytest
 from agentwatch.agents.reported import State
 from agentwatch.catalog.status import counts_of, read_status
 from agentwatch.catalog.watched import Rows
-from agentwatch.recording import now_ms
+from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions import watching
 from agentwatch.screen.screens.sessions.watching import Report, Watching
 from tests.builders.home.home_app import row

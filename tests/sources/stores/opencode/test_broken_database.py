@@ -15,7 +15,7 @@ import pytest
 from agentwatch.agents.opencode import store
 from agentwatch.agents.opencode.store import Database, Rows
 from agentwatch.agents.opening import saved_source
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from tests.conftest import case
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, printed
 

@@ -13,7 +13,7 @@ import pytest
 
 from agentwatch.agents.opencode import store as store_module
 from agentwatch.agents.opening import saved_source, store_for
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from tests.conftest import case
 from tests.harness.processes import until
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, opened, printed

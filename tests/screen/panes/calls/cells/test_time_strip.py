@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentwatch.screen.panes.calls.cells import TimeStrip
-from agentwatch.session import Call, Place
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
 from tests.conftest import case
 

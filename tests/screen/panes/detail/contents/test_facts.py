@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.detail.pane import DetailView
-from agentwatch.session import Place
 from agentwatch.session.blocks import Block, TextBlock
+from agentwatch.session.call import Place
 from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver

@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.list import CallList
-from agentwatch.session import Session
+from agentwatch.session.session import Session
 from tests.builders.moment.any_recording import (
     SESSIONS,
     chosen,

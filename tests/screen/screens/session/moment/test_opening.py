@@ -9,7 +9,7 @@ import pytest
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.moments import Asked
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.screen.panes.moment import Moment

@@ -11,8 +11,8 @@ import pytest
 from textual.pilot import Pilot
 
 from agentwatch.analysis.files import TouchedFiles
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session.file_list import FileCallsView, FilesScreen, FilesView
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, init, started

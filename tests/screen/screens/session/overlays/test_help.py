@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.config import Config
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.screens.session.app import AgentwatchApp

@@ -9,9 +9,9 @@ from types import MappingProxyType
 import pytest
 
 from agentwatch.base.config import Config
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
 from agentwatch.recording.alarms import Alarm
+from agentwatch.recording.saved import open_saved
 from agentwatch.rules.alarms.thread import News
 from agentwatch.rules.alarms.tripwire import Action
 from agentwatch.screen.screens.session import notices as module

@@ -10,9 +10,9 @@ import pytest
 from textual.pilot import Pilot
 
 from agentwatch.analysis.time import TimeBreakdown
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session.breakdown import TimeScreen, TimeView, bar
 from tests.analysis.episodes.calls import shell as shell_call
 from tests.analysis.episodes.calls import written

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from agentwatch.analysis.verdict_history import VerdictHistory
 from agentwatch.screen.screens.session.verdicts import ChangedFilesView, VerdictsScreen, VerdictsView
 from agentwatch.screen.widgets.line_view import LineView
-from agentwatch.session import Call
+from agentwatch.session.call import Call
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
 from tests.builders.screen.app import lines_of
 from tests.builders.screen.lines import append, init

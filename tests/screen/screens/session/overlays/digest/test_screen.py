@@ -11,8 +11,8 @@ import pytest
 from textual.pilot import Pilot
 
 from agentwatch.analysis.since import Mark, Play, mark
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session import digest
 from agentwatch.screen.screens.session.digest import DigestScreen, DigestView
 from agentwatch.text.times import time_of_day

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session.digest import DigestScreen
 from tests.builders.moment.recorded_times import RecordedTimes
 from tests.builders.screen.app import eventually

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agentwatch.analysis.markers import Marker, MarkerKind, VerdictMark
 from agentwatch.screen.screens.session.goto import Marks, step_words
-from agentwatch.session import Kind
+from agentwatch.session.transcript import Kind
 from tests.builders.screen.goto_box import end_of
 from tests.builders.screen.lines import init, prompt, result, shell
 from tests.builders.screen.marked import marks_of, write_times
