@@ -284,7 +284,8 @@ def duration_ms(first: Call, last: Call) -> int | None:
 LEAST = 4
 """The number of reads of the same part that makes an episode."""
 _MOST_CHAINS = 1000
-_REREADS_MOST_PARTS = 100
+_MOST_FILE_PARTS = 100
+"""The parts of one file whose reads are remembered."""
 
 
 @dataclass(slots=True, eq=False)
@@ -365,7 +366,7 @@ class Rereads:
             return 1
         reading = chain.get(arguments)
         if reading is None:
-            if len(chain) < _REREADS_MOST_PARTS:
+            if len(chain) < _MOST_FILE_PARTS:
                 chain[arguments] = Reading(number, number)
             return 1
         reading.last = number
@@ -384,7 +385,6 @@ class Rereads:
 
 _MOST_FILES = 20_000
 """Files that are remembered, 400 bytes each. The oldest is forgotten first."""
-_TOUCHED_MOST_PARTS = 100
 
 
 @dataclass(slots=True, eq=False)
@@ -408,7 +408,7 @@ class File:
         key = (call.parent, call.run, call.note)
         known = self.reads.get(key)
         if known is None:
-            if len(self.reads) < _TOUCHED_MOST_PARTS:
+            if len(self.reads) < _MOST_FILE_PARTS:
                 self.reads[key] = [call.number, 1]
             return call.number, 1
         known[1] += 1
@@ -579,9 +579,9 @@ def failures_and_cycles(
             else:
                 rest.append(row)
         own[each.tried] = rest
-        yield _failure(session, each, cycles)
+        yield _of_failure(session, each, cycles)
     for row in (*others, *(row for left in own.values() for row in left)):
-        yield _listed_cycles(session, row)
+        yield _of_cycles(session, row)
 
 
 def reading(session: Session, found: Reading) -> Episode:
@@ -610,7 +610,7 @@ def of_file(session: Session, file: File, kind: EpisodeKind) -> Episode:
     )
 
 
-def _failure(session: Session, failing: Failing, cycles: int) -> Episode:
+def _of_failure(session: Session, failing: Failing, cycles: int) -> Episode:
     first, last = session.calls[failing.first - 1], session.calls[failing.last - 1]
     return Episode(
         kind=EpisodeKind.FAILURE,
@@ -625,7 +625,7 @@ def _failure(session: Session, failing: Failing, cycles: int) -> Episode:
     )
 
 
-def _listed_cycles(session: Session, row: Row) -> Episode:
+def _of_cycles(session: Session, row: Row) -> Episode:
     first, last = session.calls[row.first - 1], session.calls[row.last - 1]
     return Episode(
         kind=EpisodeKind.CYCLES,
@@ -654,7 +654,7 @@ def _path(call: Call) -> SafeText:
 # The names in commands, searches and prompts. A file with such a name may already be known to the agent.
 
 _NAME = re.compile(r"[^\s'\"`/\\(){}<>|;,=@:]{1,255}")
-_MENTIONS_MOST_CHARACTERS = 4096
+_MOST_TARGET_CHARACTERS = 4096
 _MOST_NAMES = 50_000
 
 
@@ -684,7 +684,7 @@ class Mentions:
             call = self._session.calls[number - 1]
             for text in (call.target, call.path):
                 if text and len(self._names) < _MOST_NAMES:
-                    self._names.update(_NAME.findall(text[:_MENTIONS_MOST_CHARACTERS]))
+                    self._names.update(_NAME.findall(text[:_MOST_TARGET_CHARACTERS]))
         if len(self._names) >= _MOST_NAMES or name in self._names:
             return True
         return name in (self._session.runs[run - 1].prompt or "")

@@ -221,9 +221,9 @@ def _moment(place: Place | None) -> int:
 
 # Which moments each column of the time bar covers, and where nothing was recorded.
 
-_LEAST_CELLS = 3
-_LEAST_SHARE = 12
-_LAYOUT_LEAST_MS = 5000
+_LEAST_SILENCE_CELLS = 3
+_LEAST_SILENCE_SHARE = 12
+_LEAST_SILENCE_MS = 5000
 """A silence is shown if it lasts 5 s, and takes at least three cells and a twelfth of the bar."""
 
 
@@ -317,9 +317,9 @@ class Layout:
             while cell < last and self.ends[cell] == moment:
                 cell += 1
             cells = cell - first
-            if cells >= _LEAST_CELLS and cells * _LEAST_SHARE >= self.width:
+            if cells >= _LEAST_SILENCE_CELLS and cells * _LEAST_SILENCE_SHARE >= self.width:
                 silence = self._silence(moment, first, cell)
-                found += [silence] if silence.ms >= _LAYOUT_LEAST_MS else []
+                found += [silence] if silence.ms >= _LEAST_SILENCE_MS else []
             cell = max(cell, first + 1)
         return found
 

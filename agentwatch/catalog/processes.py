@@ -332,7 +332,7 @@ children are read."""
 _YOUNG_MS = 5000
 """A process of this age may still become an agent: a shell starts it with `exec`."""
 _FORK_MS = 2000
-_FILES_SECONDS = 5.0
+_OPEN_FILES_SECONDS = 5.0
 _WINDOW_SECONDS = 5.0
 _LEAST_WINDOW_SECONDS = 1.5
 _IDLE_SHARE = 0.03
@@ -487,9 +487,9 @@ class Processes:
     def _look_at_files(self, pid: int, agent: _Agent, now: float) -> None:
         """Look up the open files of an agent that keeps those of its sessions open, at most every 5 s."""
         is_of_session = look_of(agent.command.agent).opens
-        if is_of_session is None or 0 <= agent.files_due - now <= _FILES_SECONDS:
+        if is_of_session is None or 0 <= agent.files_due - now <= _OPEN_FILES_SECONDS:
             return
-        agent.files_due = now + _FILES_SECONDS
+        agent.files_due = now + _OPEN_FILES_SECONDS
         paths = self._proc.open_paths(pid)
         if paths is None:
             agent.opened_ms = None

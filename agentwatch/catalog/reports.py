@@ -127,13 +127,13 @@ def _writer(files: SessionFiles, stem: str) -> Said | None:
 # Each line is a JSON object: `{"event":"PermissionRequest","tool":"shell","at_ms":1770823449274}`. A log
 # does not say whether the agent still runs: one that is killed leaves its last line.
 
-_HOOK_LOGS_FULL_SECONDS = 5.0
+_ALL_LOGS_SECONDS = 5.0
 """The time between two readings of all logs. In between, only those that changed last are asked."""
 _MOST_AGENTS = 32
 _MOST_LOGS = 256
 _MOST_RECENT = 64
 _MOST_BYTES = 4 << 10
-_HOOK_LOGS_ENDING = ".log"
+_LOG_SUFFIX = ".log"
 _STATES = {
     "permissionrequest": State.ASKS,
     "userpromptsubmit": State.WORKING,
@@ -186,18 +186,18 @@ class HookLogs:
         Args:
             now: The time, in seconds since the epoch.
         """
-        if 0 <= self._full_due - now <= _HOOK_LOGS_FULL_SECONDS:
+        if 0 <= self._full_due - now <= _ALL_LOGS_SECONDS:
             paths = list(islice(self._logs, _MOST_RECENT))
             states = {path: state for path in paths if (state := file_state(path, self._uid)) is not None}
         else:
-            self._full_due = now + _HOOK_LOGS_FULL_SECONDS
+            self._full_due = now + _ALL_LOGS_SECONDS
             states = self._list()
             self._logs = {path: self._logs[path] for path in states if path in self._logs}
         has_changed = False
         for path, state in states.items():
             known = self._logs.get(path)
             if known is None or known.state != state:
-                key = (path.parent.name, path.name.removesuffix(_HOOK_LOGS_ENDING))
+                key = (path.parent.name, path.name.removesuffix(_LOG_SUFFIX))
                 self._logs[path] = _Log(key, state, _said(path, key))
                 has_changed = True
         if not has_changed and len(self.said) == sum(each.said is not None for each in self._logs.values()):
@@ -221,7 +221,7 @@ class HookLogs:
         found = (
             (agent / name, state)
             for agent in agents
-            for name, state in own_files(agent, self._uid, lambda name: name.endswith(_HOOK_LOGS_ENDING))
+            for name, state in own_files(agent, self._uid, lambda name: name.endswith(_LOG_SUFFIX))
         )
         return dict(nlargest(_MOST_LOGS, found, key=lambda each: each[1].changed_ns))
 

@@ -240,7 +240,7 @@ _COLUMNS = (
     *("active_ms", "calls", "failed", "rejected", "input_tokens", "cached_tokens", "output_tokens"),
     "cost_usd",
 )
-_SUMS_QUERY = f"SELECT {', '.join(_COLUMNS)} FROM stored_session JOIN temp.chosen USING (id)"  # noqa: S608 - constants
+_SESSIONS_QUERY = f"SELECT {', '.join(_COLUMNS)} FROM stored_session JOIN temp.chosen USING (id)"  # noqa: S608 - constants
 
 
 class Sums(NamedTuple):
@@ -305,7 +305,7 @@ class SessionFacts(NamedTuple):
 
 def session_facts(connection: sqlite3.Connection) -> SessionFacts:
     """Return the sums over the chosen sessions."""
-    rows = [_Row(*row) for row in connection.execute(_SUMS_QUERY)]
+    rows = [_Row(*row) for row in connection.execute(_SESSIONS_QUERY)]
     mains = [row for row in rows if not row.is_subagent]
     return SessionFacts(
         _sums(rows),

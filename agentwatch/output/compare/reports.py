@@ -399,7 +399,7 @@ def step_line(comparison: Comparison, row: Row) -> StepLine:
     """Return a row in words."""
     sign, word = _SIGNS.get(row.match) or _equal_sign(row)
     number_a, number_b = (f"#{number}" if number is not None else "" for number in (row.a, row.b))
-    return StepLine(sign, word, number_a, number_b, tuple(_steps_lines(comparison, row)))
+    return StepLine(sign, word, number_a, number_b, tuple(_step_lines(comparison, row)))
 
 
 def _equal_sign(row: Row) -> tuple[str, str]:
@@ -416,7 +416,7 @@ def aspect_words(comparison: Comparison, row: Row) -> list[SafeText]:
     return [_aspect(aspect, (comparison.a, a), (comparison.b, b)) for aspect in row.aspects]
 
 
-def _steps_lines(comparison: Comparison, row: Row) -> Iterator[str]:
+def _step_lines(comparison: Comparison, row: Row) -> Iterator[str]:
     a, b = comparison.calls(row)
     if row.match is Match.REPLACED and a is not None and b is not None:
         yield f"A: {action(a)}"
@@ -575,7 +575,7 @@ def several_report(several: Several) -> Report:
         for letter, each in (("A", a), ("B", b))
         for nth, side in enumerate(each, 1)
     ]
-    return Report(SEVERAL_TITLE, sides, [*_several_sections(several)])
+    return Report(SEVERAL_TITLE, sides, [*_sections_of_several(several)])
 
 
 def several_json(several: Several) -> bytes:
@@ -592,7 +592,8 @@ def several_json(several: Several) -> bytes:
             },
             "by_tool": {
                 kind: {
-                    side: spread(_several_counts(each, kind))._asdict() for side, each in (("a", a), ("b", b))
+                    side: spread(_counts_of_several(each, kind))._asdict()
+                    for side, each in (("a", a), ("b", b))
                 }
                 for kind in _kinds(several)
             },
@@ -603,7 +604,7 @@ def several_json(several: Several) -> bytes:
     )
 
 
-def _several_sections(several: Several) -> Iterator[Section]:
+def _sections_of_several(several: Several) -> Iterator[Section]:
     a, b = several.a, several.b
     rows: list[tuple[str, ...]] = [
         (share.name, _of(share.a, share.known_a), _of(share.b, share.known_b), "") for share in several.shares
@@ -613,7 +614,7 @@ def _several_sections(several: Several) -> Iterator[Section]:
         for figure in FIGURES
     )
     rows += (
-        _row(f"{kind} calls", COUNT, [_several_counts(each, kind) for each in (a, b)])
+        _row(f"{kind} calls", COUNT, [_counts_of_several(each, kind) for each in (a, b)])
         for kind in _kinds(several)
     )
     columns = ("", f"A, {plural(len(a), 'run')}", f"B, {plural(len(b), 'run')}", "difference")
@@ -654,7 +655,7 @@ def _kinds(several: Several) -> list[str]:
     return sorted({kind for side in (*several.a, *several.b) for kind in side.by_tool})
 
 
-def _several_counts(sides: Sequence[Side], kind: str) -> list[float | None]:
+def _counts_of_several(sides: Sequence[Side], kind: str) -> list[float | None]:
     return [side.by_tool[kind] for side in sides]
 
 

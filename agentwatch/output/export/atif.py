@@ -33,7 +33,7 @@ from agentwatch.text.times import utc
 
 # Writes values as JSON that every reader accepts: no half surrogate pairs, no NaN, no deep nesting.
 
-_VALUES_MOST_LEVELS = 100
+_MOST_JSON_LEVELS = 100
 """Levels of a value that is written as it was sent. The parser of pydantic refuses 200."""
 _TOO_DEEP = "nested too deeply to be written"
 
@@ -43,12 +43,12 @@ def json_of(value: object) -> bytes:
     try:
         return safe_json(orjson.dumps(value))
     except TypeError:  # half a surrogate pair, an integer over 64 bits, or over 254 levels
-        return json.dumps(_mended(value, _VALUES_MOST_LEVELS)).encode()
+        return json.dumps(_mended(value, _MOST_JSON_LEVELS)).encode()
 
 
 def foreign_json(value: object) -> bytes:
     """Return a value that came from a stream as JSON; what is nested over 100 levels deep is left out."""
-    return json_of(_mended(value, _VALUES_MOST_LEVELS) if _may_be_deep(value) else value)
+    return json_of(_mended(value, _MOST_JSON_LEVELS) if _may_be_deep(value) else value)
 
 
 def text_json(pieces: Iterable[str]) -> Iterator[bytes]:
@@ -90,7 +90,7 @@ def timestamp(at_ms: int | None) -> str | None:
 def _may_be_deep(value: object) -> bool:
     """Return whether a value has more than 50 levels, which real ones do not."""
     level = [value]
-    for _ in range(_VALUES_MOST_LEVELS // 2):
+    for _ in range(_MOST_JSON_LEVELS // 2):
         level = [inner for each in level for inner in _inner(each) if isinstance(inner, dict | list)]
         if not level:
             return False

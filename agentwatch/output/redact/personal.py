@@ -112,8 +112,8 @@ def _is_somebodys(local: str, domain: str) -> bool:
 
 # Finds whose recording it is: the home folder and the name of the user.
 
-_HOMES_FOLDER = re.compile(r"/(?:home|Users)/(\w[\w.-]{0,63})")
-_HOMES_WINDOWS_FOLDER = re.compile(r":(?<=[A-Za-z]:)[\\/]{1,4}Users[\\/]{1,4}(\w[\w.-]{0,63})")
+_HOME = re.compile(r"/(?:home|Users)/(\w[\w.-]{0,63})")
+_WINDOWS_HOME = re.compile(r":(?<=[A-Za-z]:)[\\/]{1,4}Users[\\/]{1,4}(\w[\w.-]{0,63})")
 _CWD = re.compile(
     r'"(?:cwd|directory|worktree|working_?[dD]irectory|workspace)": ?'
     r'"([A-Za-z]:[\\/]{1,4}Users[\\/]{1,4}|/home/|/Users/)([^\\/"\n]{1,64})'
@@ -151,10 +151,10 @@ class Homes:
 
 def _folders(text: str) -> Iterator[tuple[str, str]]:
     """Yield each home folder: what stands before the name, and the name."""
-    for pattern in (_HOMES_FOLDER, _HOMES_WINDOWS_FOLDER):
+    for pattern in (_HOME, _WINDOWS_HOME):
         for match in pattern.finditer(text):
             if not _MASKED.fullmatch(match[1]):
-                start = match.start() - (pattern is _HOMES_WINDOWS_FOLDER)
+                start = match.start() - (pattern is _WINDOWS_HOME)
                 yield text[start : match.start(1)], match[1]
 
 

@@ -622,7 +622,7 @@ _VARYING = re.compile(
 _HOLE = b"\0"
 _STRING = re.compile(rb'"([^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+)"?( ?:)?')
 _NUMBER = re.compile(rb"[0-9.]+")
-_SHAPES_LONGEST = 1 << 11
+_MOST_DELTA_BYTES = 1 << 11
 """Longer lines are not deltas of an unknown format."""
 _MOST_STRINGS = 40
 
@@ -664,7 +664,7 @@ class Varying:
             A name of the place in the line, the shape of the line, the offset in the recording, and the bytes
             of each string.
         """
-        keys = line.count(b'":') if len(line) <= _SHAPES_LONGEST else -1
+        keys = line.count(b'":') if len(line) <= _MOST_DELTA_BYTES else -1
         is_alike, last = keys == self._keys != -1, self._last
         self._keys, self._last = keys, (offset, line, shape)
         if not is_alike:
@@ -720,7 +720,7 @@ _LONG_LINE = 1 << 17
 """Longer lines are no deltas. They are searched in pieces."""
 _MOST_SHAPES = 100_000
 _PLAIN = "plain"
-_WALK_SHORT = 12
+_MOST_SHORT_DELTA = 12
 """The characters of a delta, at most, on average."""
 
 
@@ -849,5 +849,5 @@ class Walk:
         pieces = unit.pieces_of(hit.start, hit.end)
         if len(pieces) < 2 or any(self._shapes[self._guessed.get(unit.offsets[at], 0)] != 1 for at in pieces):
             return False
-        is_short = unit.size <= _WALK_SHORT * len(unit.texts)
+        is_short = unit.size <= _MOST_SHORT_DELTA * len(unit.texts)
         return is_short or hit.kind not in OPEN_KINDS

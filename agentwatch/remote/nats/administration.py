@@ -25,7 +25,7 @@ from agentwatch.remote.nats.errors import of_answer, plain
 
 # Makes the stream of bytes and the bucket of cards, or changes their limits, for an administrator.
 
-_SETUP_DAY = 86400 * 10**9
+_DAY_NS = 86400 * 10**9
 _NOT_FOUND = 10059
 
 
@@ -96,7 +96,7 @@ def _chunks(limits: StreamLimits) -> dict[str, Any]:
         "name": STREAM,
         "subjects": [chunks_of()],
         "max_bytes": limits.bytes,
-        "max_age": limits.days * _SETUP_DAY,
+        "max_age": limits.days * _DAY_NS,
         "max_msg_size": MESSAGE_BYTES,
         "max_msgs_per_subject": limits.messages,
         "discard_new_per_subject": True,
@@ -108,7 +108,7 @@ def _cards(limits: StreamLimits) -> dict[str, Any]:
         "name": CARD_STREAM,
         "subjects": [cards_of().removesuffix("*.*") + ">"],
         "max_bytes": limits.card_bytes,
-        "max_age": limits.card_days * _SETUP_DAY,
+        "max_age": limits.card_days * _DAY_NS,
         "max_msg_size": STORED_CARD_BYTES,
         "max_msgs_per_subject": 1,
     }

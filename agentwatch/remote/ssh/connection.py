@@ -33,7 +33,7 @@ from agentwatch.text.safe import cut, safe_line
 # One command that runs on a host: its standard input, its output within bounds, and how it ended.
 
 _READ_BYTES = 1 << 16
-_CHANNEL_MOST_STDERR = 1 << 12
+_KEPT_STDERR_BYTES = 1 << 12
 _MOST_COLUMNS = 200
 _END_SECONDS = 1.0
 LOST = 255
@@ -137,7 +137,7 @@ class Channel:
             data = os.read(self._err, _READ_BYTES)
         except BlockingIOError:
             return True
-        self._said = (self._said + data)[-_CHANNEL_MOST_STDERR:]
+        self._said = (self._said + data)[-_KEPT_STDERR_BYTES:]
         return bool(data)
 
     def _ended(self) -> Ended:
@@ -155,7 +155,7 @@ class Channel:
 
 def safe_message(said: bytes) -> str:
     """Return the last line that a program has written to stderr, as safe text of bounded length."""
-    lines = said[-_CHANNEL_MOST_STDERR:].decode("utf-8", "replace").split("\n")
+    lines = said[-_KEPT_STDERR_BYTES:].decode("utf-8", "replace").split("\n")
     last = next((line for each in reversed(lines) if (line := each.strip())), "")
     return cut(safe_line(last), _MOST_COLUMNS)
 

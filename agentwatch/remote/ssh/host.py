@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agentwatch.recording.lines import LineReader
 
 
-_READ_BYTES = 1 << 12
+_WORDS_READ_BYTES = 1 << 12
 _MOST_WORD = 100
 KNOWN = frozenset({"all"})
 
@@ -59,7 +59,7 @@ class Lifeline:
             if not self._poll.poll(max(0.0, left) * 1000):
                 return
             try:
-                data = os.read(self._fd, _READ_BYTES)
+                data = os.read(self._fd, _WORDS_READ_BYTES)
             except OSError:
                 data = b""
             self.has_ended = not data
@@ -86,7 +86,7 @@ def write_all(data: bytes) -> None:
 
 # The arrival times of a recording as its writer notes them, in order and within bounds.
 
-_WRITTEN_TIMES_READ_BYTES = 1 << 16
+_TIMES_READ_BYTES = 1 << 16
 _MOST_DIGITS = 16
 
 
@@ -157,13 +157,13 @@ class NewTimes:
         if self._fd is None:
             return False
         try:
-            data = os.pread(self._fd, _WRITTEN_TIMES_READ_BYTES, self._at)
+            data = os.pread(self._fd, _TIMES_READ_BYTES, self._at)
         except OSError:
             data = b""
         self._at += len(data)
         held = self._held + data
         self._held = (
-            held if len(held) <= 2 * _WRITTEN_TIMES_READ_BYTES else b"?"
+            held if len(held) <= 2 * _TIMES_READ_BYTES else b"?"
         )  # a line that does not end is no time
         return bool(data)
 
@@ -183,7 +183,7 @@ _BUSY_SECONDS = 0.02
 _BUSY_FOR_SECONDS = 5.0
 _IDLE_SECONDS = 0.1
 _LIFE_SECONDS = 10.0
-_PIECES_READ_BYTES = 1 << 20
+_FILE_READ_BYTES = 1 << 20
 
 
 def send_pieces(session: str, have: int, digest: str) -> None:
@@ -283,7 +283,7 @@ class _Sender:
             return not self._is_store or not self._have
         at = 0
         while at < self._have:
-            data = os.pread(self._fd, min(_PIECES_READ_BYTES, self._have - at), at)
+            data = os.pread(self._fd, min(_FILE_READ_BYTES, self._have - at), at)
             if not data:
                 return False
             self._digest.update(data)
@@ -310,7 +310,7 @@ class _Sender:
         """Send the end: the exit code, and the digest of the whole recording."""
         digest = hashlib.sha256()
         at = 0
-        while at < size and (data := os.pread(self._fd, min(_PIECES_READ_BYTES, size - at), at)):
+        while at < size and (data := os.pread(self._fd, min(_FILE_READ_BYTES, size - at), at)):
             digest.update(data)
             at += len(data)
         process = read_process(self._files.process)

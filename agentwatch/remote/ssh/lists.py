@@ -52,7 +52,7 @@ from agentwatch.text.safe import SafeText, safe_line
 _AT_ONCE = 20
 """How many are asked for after a list: a host looks for a file in 10 to 20 ms."""
 _MOST_KEPT = 1000
-_HEADS_ANSWER_SECONDS = 10.0
+_HEAD_SECONDS = 10.0
 _ANSWER = re.compile(rb"head ([0-9]{1,6})")
 
 
@@ -120,14 +120,14 @@ class Heads:
 
 def _answer(lines: ChannelLines) -> bytes:
     """Return the bytes with which the host answers."""
-    until = time.monotonic() + _HEADS_ANSWER_SECONDS
+    until = time.monotonic() + _HEAD_SECONDS
     while (line := lines.next(max(0.0, until - time.monotonic()))) is None:
         if time.monotonic() >= until:
             raise EngineError("the host does not answer")
     match = _ANSWER.fullmatch(line)
     if match is None or int(match[1]) > HEAD_BYTES:
         raise EngineError("the host sends what is no beginning of a file")
-    return lines.take(int(match[1]), _HEADS_ANSWER_SECONDS)
+    return lines.take(int(match[1]), _HEAD_SECONDS)
 
 
 def _head_of(agent: str, row: Row, data: bytes) -> Head:

@@ -92,7 +92,7 @@ _UNLIKE = re.compile(
     r"|event|message|blob|pull/|\.git"
     r"|(?:[^t][_ ]|[\"'])id\b"
 )
-_PROVIDERS_SHORTEST, _LONGEST = 15, 128
+_LEAST_TOKEN_LENGTH, _MOST_TOKEN_LENGTH = 15, 128
 
 
 def of_providers(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
@@ -119,7 +119,7 @@ def _near(piece: str, lower: str, after: int, name: str) -> Iterator[Found]:
     """Yield the generated values that follow a name at a place."""
     line_end = piece.find("\n", after, after + _REACH)
     end = after + _REACH if line_end < 0 else line_end
-    for match in _VALUE.finditer(piece, after, end + _LONGEST if line_end < 0 else end):
+    for match in _VALUE.finditer(piece, after, end + _MOST_TOKEN_LENGTH if line_end < 0 else end):
         value = match[1].rstrip(".=")
         if match.start() >= end or _UNLIKE.search(lower, after, match.start() + 1):
             return
@@ -129,7 +129,11 @@ def _near(piece: str, lower: str, after: int, name: str) -> Iterator[Found]:
 
 def _is_token(value: str) -> bool:
     """Return whether a value near a name is a generated token."""
-    return len(value) <= _LONGEST and any(map(str.isdigit, value)) and is_random(value, _PROVIDERS_SHORTEST)
+    return (
+        len(value) <= _MOST_TOKEN_LENGTH
+        and any(map(str.isdigit, value))
+        and is_random(value, _LEAST_TOKEN_LENGTH)
+    )
 
 
 # Finds blocks of private keys and long tokens, whatever their length.
@@ -146,7 +150,7 @@ _RUN_OF_KEY = re.compile("[A-Za-z0-9+/]{16}")
 _END_LINE = re.compile(r"-----END [A-Z0-9 ]{0,60}-{4,5}")
 _BEGIN_LITERALS = ("PRIVATE KEY", "Private-Lines:")
 _END_LITERAL = "-----END"
-_BLOCKS_LONGEST = 1 << 16
+_MOST_BLOCK_LENGTH = 1 << 16
 _RUN = re.compile("[A-Za-z0-9_-]{1,1000}")
 _HEAD = "eyJ"
 _FEWEST, _MOST = 3, 5
@@ -163,7 +167,7 @@ def key_blocks(text: str) -> Iterator[Found]:
             closing = text.find(_END_LITERAL, start)
         body_end = _end_of_body(text, start)
         end = body_end
-        if 0 <= closing < start + _BLOCKS_LONGEST and _is_body(text, start, closing):
+        if 0 <= closing < start + _MOST_BLOCK_LENGTH and _is_body(text, start, closing):
             match = _END_LINE.match(text, closing)
             end = closing if match is None else match.end()
         if end > start:
@@ -187,7 +191,7 @@ def _key_tails(text: str) -> Iterator[Found]:
 def _start_of_tail(text: str, end: int) -> int:
     """Return where the lines of base64 begin that end at a place."""
     start, at = end, max(text.rfind("\n", 0, end), 0)
-    while at > 0 and end - at < _BLOCKS_LONGEST:
+    while at > 0 and end - at < _MOST_BLOCK_LENGTH:
         before = text.rfind("\n", 0, at) + 1
         line = text[before:at]
         match = _TAIL_LINE.fullmatch(line)
@@ -203,7 +207,7 @@ def _start_of_tail(text: str, end: int) -> int:
 def _end_of_body(text: str, start: int) -> int:
     """Return where the lines of base64 end that begin at a place, perhaps after lines of headers."""
     at = start
-    while (match := _LINE.match(text, at)) is not None and at - start < _BLOCKS_LONGEST:
+    while (match := _LINE.match(text, at)) is not None and at - start < _MOST_BLOCK_LENGTH:
         at = match.end()
     return at
 
@@ -257,7 +261,7 @@ _INDICATION = re.compile("(?i)pass|pwd|secret|token|key|cred|auth|bearer|sig|coo
 _OF_TOKENS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_.~-"
 _NOT_AFTER = frozenset(":=(")
 _LEAST = 8
-_WRAPPED_LONGEST = 200
+_MOST_WRAPPED_LENGTH = 200
 _WIDE = 60
 """The least width of a terminal, in characters: a shorter line was not wrapped by one."""
 OPEN_KINDS = frozenset(
@@ -310,7 +314,9 @@ def _breaks(text: str) -> Iterator[tuple[int, int]]:
         is_quoted = text[end - 2] in "\"'`"
         if not is_quoted and " " in text[at - _LEAST : at]:
             continue
-        first = max(done, at - _WRAPPED_LONGEST, text.rfind("\n", max(0, at - _WRAPPED_LONGEST), at) + 1)
+        first = max(
+            done, at - _MOST_WRAPPED_LENGTH, text.rfind("\n", max(0, at - _MOST_WRAPPED_LENGTH), at) + 1
+        )
         line = text[first:at]
         if is_quoted:
             quote = _QUOTED_END.search(line)
