@@ -12,7 +12,7 @@ from generating import commands, keys, rules
 from generating.man_page import man_page
 
 from agentwatch.cli.app import agentwatch
-from agentwatch.cli.completion import script
+from agentwatch.cli.subcommands import script
 
 FOLDER = Path(__file__).parent
 

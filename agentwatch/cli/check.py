@@ -26,8 +26,15 @@ from agentwatch.recording.saved import SavedGrowth
 from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Checked, blind, is_misused
 from agentwatch.rules.check.kinds import Rule, Severity, by_options, merged
-from agentwatch.rules.check.reports import github, text
-from agentwatch.rules.check.reports.words import name_of
+from agentwatch.rules.check.reports import (
+    explained,
+    github_commands,
+    json_line,
+    junit_document,
+    name_of,
+    text_lines,
+    verdict,
+)
 from agentwatch.rules.check.rule_file import read_rules
 from agentwatch.rules.check.starter import starter, starter_of, starting_rules
 from agentwatch.rules.check.trial import Trial, json_report, lines
@@ -139,18 +146,14 @@ def whole_address(words: str, *, waits: bool = False) -> Address:
 def _print(checked: Sequence[Checked], output_format: str, code: int, *, explains: bool) -> int:
     """Print the report, and return the exit code of printing."""
     if output_format == "json":
-        from agentwatch.rules.check.reports.json_object import report as json_report
-
-        return print_json([json_report(checked, code)])
+        return print_json([json_line(checked, code)])
     if output_format == "junit":
-        from agentwatch.rules.check.reports.junit import report as junit_report
-
-        document = junit_report(checked)
+        document = junit_document(checked)
         return _print_document((xml_without_commands(document) if in_runner() else document) + b"\n")
     if output_format == "github":
-        lines = [*github.commands(checked), *([printable(github.result(checked))] if checked else [])]
+        lines = [*github_commands(checked), *([printable(verdict(checked))] if checked else [])]
         return _print_document("".join(f"{line}\n" for line in lines).encode())
-    return print_lines(text.explained(checked) if explains else text.report(checked))
+    return print_lines(explained(checked) if explains else text_lines(checked))
 
 
 def _print_document(data: bytes) -> int:

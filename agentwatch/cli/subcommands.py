@@ -1,4 +1,4 @@
-"""The commands other than `watch`, with their options; each is imported when it is asked for."""
+"""The options of the short commands; what a command runs is imported when it is called."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentwatch import __version__
 from agentwatch.base.faults import USAGE
 from agentwatch.catalog.status import UnknownFieldError, known_fields
 from agentwatch.cli.app import options_of
@@ -21,6 +22,7 @@ from agentwatch.cli.parameters import (
     on,
     printing,
     reading,
+    since,
     together,
 )
 from agentwatch.cli.ship_options import publishing
@@ -207,3 +209,83 @@ def redact(address: str, output: Path, *, is_forced: bool) -> int:
     from agentwatch.cli.redact import run_redact
 
     return run_redact(address, output, is_forced=is_forced)
+
+
+@click.command("host-rows", hidden=True)
+def host_rows() -> None:
+    """Send the list of this machine, for `agentwatch ssh://HOST` elsewhere."""
+    from agentwatch.remote.ssh.host import send_rows
+
+    send_rows(__version__)
+
+
+@click.command("host-pieces", hidden=True)
+@click.argument("session")
+@click.argument("have", type=click.IntRange(0))
+@click.argument("digest", default="-")
+def host_pieces(session: str, have: int, digest: str) -> None:
+    """Send a session, for `agentwatch ssh://HOST/ID` elsewhere."""
+    from agentwatch.remote.ssh.host import send_pieces
+
+    send_pieces(session, have, digest)
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("name", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(ctx: click.Context, name: str) -> int:
+    """Print the completion script of a shell."""
+    from agentwatch.cli.stdout import print_lines
+
+    return print_lines(script(ctx.find_root().command, name).splitlines())
+
+
+def script(program: click.Command, shell: str) -> str:
+    """Return the completion script of a shell.
+
+    Args:
+        program: The program, as click knows it.
+        shell: One of SHELLS.
+    """
+    from click.shell_completion import get_completion_class
+
+    complete = get_completion_class(shell)
+    assert complete is not None
+    return f"{complete(program, {}, 'agentwatch', '_AGENTWATCH_COMPLETE').source().strip()}\n"
+
+
+@click.command(cls=HelpfulCommand)
+@click.option(
+    "--since",
+    "since_ms",
+    callback=since,
+    metavar="TIME",
+    help="Count only sessions with activity since then: 7d, 2026-11-01.",
+)
+@click.option(
+    "--agent", "agents", multiple=True, metavar="NAME", help="Count only sessions of this agent: claude."
+)
+@click.option("--repo", default="", metavar="NAME", help="Count only sessions in this repository.")
+@click.option(
+    "--output-format",
+    type=click.Choice(("text", "json", "csv")),
+    help="Format of the output (default: text).",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
+def stats(
+    since_ms: int | None, agents: tuple[str, ...], repo: str, output_format: str | None, *, as_json: bool
+) -> int:
+    """Print statistics over all sessions on this machine.
+
+    They are about time, cost, failures, slow commands, edited files and tests.
+    """
+    if as_json and output_format not in (None, "json"):
+        raise click.UsageError(f"--json excludes --output-format {output_format}")
+    from agentwatch.catalog.statistics import Chosen
+    from agentwatch.cli.stats import print_statistics
+
+    chosen = Chosen(frozenset(name.casefold() for name in agents), repo, since_ms)
+    return print_statistics(chosen, "json" if as_json else output_format or "text")

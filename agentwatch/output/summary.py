@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import orjson
 
 from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.verdict_history import CommandVerdict, FinalVerdicts
 from agentwatch.feed.feed import Feed
-from agentwatch.session.actions import action, target
+from agentwatch.session.actions import TARGET_COLUMNS, action, target
 from agentwatch.session.call import Call
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.text.safe import cut, safe_line
 from agentwatch.text.safe_json import safe_json
 
 _CALLS_AT_ONCE = 1000
@@ -33,7 +35,6 @@ def _tests(feed: Feed) -> dict[str, object] | None:
     if not feed.session.has_commands:
         return None
     from agentwatch.analysis.verdict_history import final_verdicts
-    from agentwatch.output.tests_member import tests_members
 
     return tests_members(final_verdicts(feed))
 
@@ -145,4 +146,35 @@ def call_members(call: Call) -> dict[str, object]:
         "started_ms": call.started_ms,
         "ended_ms": call.ended_ms,
         "duration_ms": call.duration_ms,
+    }
+
+
+def tests_members(found: FinalVerdicts) -> dict[str, object] | None:
+    """Return the members of `tests`; None if no command has a verdict."""
+    if not found.commands:
+        return None
+    return {
+        "state": found.state,
+        "commands": [command_members(command) for command in found.commands],
+        "complete": found.is_complete,
+    }
+
+
+def command_members(command: CommandVerdict) -> dict[str, object]:
+    """Return the members of a command. What an absent verdict would say is null."""
+    verdict = command.verdict
+    counts = None if verdict is None else verdict.counts
+    return {
+        "command": cut(safe_line(command.command), TARGET_COLUMNS),
+        "call": command.call.number,
+        "tool": command.tool,
+        "of_tests": command.is_of_tests,
+        "verdict": command.colour,
+        "source": verdict and verdict.source,
+        "words": verdict and verdict.words,
+        "passed": counts and counts.passed,
+        "failed": counts and counts.failed,
+        "errors": counts and counts.errors,
+        "skipped": counts and counts.skipped,
+        "changed_by": command.changed_by,
     }

@@ -418,7 +418,7 @@ def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionN
 
 def _of_host(words: str, environ: Mapping[str, str]) -> Copying:
     from agentwatch.remote.ssh.connection import parse_ssh
-    from agentwatch.remote.ssh_channel import SshChannel, connected
+    from agentwatch.remote.ssh.pieces import SshChannel, connected
 
     address, session = parse_ssh(words)
     host, copies = str(address), Copies(environ)

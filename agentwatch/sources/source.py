@@ -1,4 +1,4 @@
-"""The interface of all sources.
+"""The interface of all sources, and the files that a source writes beside its recording.
 
 A source consists of a recording, the pipe or agent that feeds it, and the files written beside it. The front
 ends query properties such as `is_live` and `runs_agent`, never the kind of source.
@@ -7,11 +7,13 @@ ends query properties such as `is_live` and `runs_agent`, never the kind of sour
 from __future__ import annotations
 
 import errno
+import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.recording.lines import LineReader
+from agentwatch.recording.lines import Growth, LineReader
 from agentwatch.recording.store import SessionFiles, is_at
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentwatch.recording.alarms import Alarm
-    from agentwatch.recording.disk_sync import DiskSync
     from agentwatch.recording.wakeup import Wakeup
     from agentwatch.sources.pausing import Pausing
     from agentwatch.sources.survivors import Survivor
@@ -265,8 +266,6 @@ class WrittenFiles:
         self._reader = reader
         self._sync: DiskSync | None = None
         if files is not None:
-            from agentwatch.recording.disk_sync import DiskSync
-
             self._sync = DiskSync(reader.fd, reader.growth)
         self._fault: OSError | None = None
         self._reported: set[str] = set()
@@ -314,3 +313,39 @@ class WrittenFiles:
             self._sync.finish()
         if self.files is not None and not is_at(self.files.recording, self._reader.fd):
             self._fault = OSError(errno.ESTALE, "the file was moved, replaced or linked while it was written")
+
+
+_SYNC_SECONDS = 1.0
+_sync = getattr(os, "fdatasync", os.fsync)
+
+
+class DiskSync:
+    """Flushes a growing recording to the disk every second and at its end, in a thread of its own."""
+
+    def __init__(self, fd: int, growth: Growth) -> None:
+        self.fault: OSError | None = None
+        """The error that ended the flushing. The system may have lost data that was already written."""
+        self._fd = fd
+        self._growth = growth
+        self._finishing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="disk sync", daemon=True)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Flush the rest of a recording that has ended, and wait until it is on the disk."""
+        self._finishing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        synced, has_ended = 0, False
+        while not has_ended:
+            has_ended = self._growth.has_ended() or self._finishing.wait(_SYNC_SECONDS)
+            size = self._growth.size()
+            if size == synced:
+                continue
+            try:
+                _sync(self._fd)
+            except OSError as error:
+                self.fault = error
+                return
+            synced = size

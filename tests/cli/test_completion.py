@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.completion import SHELLS
+from agentwatch.cli.subcommands import SHELLS
 from tests.conftest import ROOT
 from tests.harness.program import ran
 

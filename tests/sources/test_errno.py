@@ -76,7 +76,7 @@ def stages(cases: list[Case]) -> pytest.MarkDecorator:
 def raised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Collect exceptions raised in threads, and sync often so that threads end soon."""
     found: list[str] = []
-    monkeypatch.setattr("agentwatch.recording.disk_sync._SYNC_SECONDS", 0.01)
+    monkeypatch.setattr("agentwatch.sources.source._SYNC_SECONDS", 0.01)
     monkeypatch.setattr(threading, "excepthook", lambda args: found.append(repr(args.exc_value)))
     return found
 

@@ -12,12 +12,12 @@ import pytest
 
 from agentwatch.cli.printing import print_session
 from agentwatch.feed.feed import Feed
-from agentwatch.recording.disk_sync import DiskSync
 from agentwatch.recording.store import create_file
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.sources.agent_output import Reserve
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.pipe import PipeIntake
+from agentwatch.sources.source import DiskSync
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
@@ -86,7 +86,7 @@ def test_reserved_space_is_not_part_of_the_size(tmp_path: Path) -> None:
 def test_the_last_bytes_reach_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The content of a recording that ended has been synced to disk when `finish` returns."""
     sizes = []
-    monkeypatch.setattr("agentwatch.recording.disk_sync._sync", lambda fd: sizes.append(os.fstat(fd).st_size))
+    monkeypatch.setattr("agentwatch.sources.source._sync", lambda fd: sizes.append(os.fstat(fd).st_size))
     recording_fd = create_file(tmp_path / "r.ndjson")
     source_fd, agent_fd = os.pipe()
     intake = PipeIntake(source_fd, recording_fd, ArrivalTimes())
@@ -107,7 +107,7 @@ def test_a_failed_sync_makes_the_recording_incomplete(
     def fail(_fd: int) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("agentwatch.recording.disk_sync._sync", fail)
+    monkeypatch.setattr("agentwatch.sources.source._sync", fail)
     source_fd, agent_fd = os.pipe()
     source = pipe_source(source_fd, KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
     os.write(agent_fd, PLAIN.read_bytes())

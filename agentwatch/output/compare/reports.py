@@ -25,8 +25,7 @@ from agentwatch.output.compare.comparison import (
     took_ms,
 )
 from agentwatch.output.export.markdown import Bounds, escaped, fenced
-from agentwatch.output.summary import call_members
-from agentwatch.output.tests_member import command_members
+from agentwatch.output.summary import call_members, command_members
 from agentwatch.session.actions import action, outcome_note, target
 from agentwatch.session.call import Call
 from agentwatch.text.amounts import dollars, plural

@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from agentwatch.output.redact.found import Found, joined
-from agentwatch.output.redact.mask import E_MAIL, HOME, USER
+from agentwatch.output.redact.mask import E_MAIL, HOME, USER, Found, joined
 
 _LEAST_NAME = 3
 _ANYBODY_WORDS = """

@@ -25,7 +25,7 @@ import orjson
 from agentwatch.agents.registry import programs
 from agentwatch.base.credentials import without_credentials
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.base.host import HostPlace, has_password, parse_place
+from agentwatch.remote.address import HostPlace, has_password, parse_place
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Piece, headers_of, piece_of
 from agentwatch.remote.engine import EngineError, Trouble
 from agentwatch.text.safe import cut, safe_line

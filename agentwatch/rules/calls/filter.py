@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from agentwatch.rules.calls.commands import paths_of
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALLS
-from agentwatch.rules.calls.paths import paths_of
 from agentwatch.rules.calls.readers import MAIN, call_readers, programs_of
 from agentwatch.rules.language.completion import Offer, Value, offers
 from agentwatch.rules.language.conditions import Condition

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agentwatch.analysis.episodes import Episodes
-from agentwatch.rules.calls.commands import read_command
+from agentwatch.rules.calls.commands import is_outside, paths_of, read_command, words_of
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CREATES, NAMES_OF_KINDS
-from agentwatch.rules.calls.paths import is_outside, paths_of, words_of
 from agentwatch.rules.language.conditions import Readers, Test, Value
 from agentwatch.rules.language.matchers import (
     literal_of,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from agentwatch.agents import Decoder
 from agentwatch.analysis.integrity import integrity
@@ -15,13 +15,238 @@ from agentwatch.rules.calls.fields import RUN_FIELDS
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Judgement, State, Violation
 from agentwatch.rules.check.kinds import Amount, Fact, Forbid, Limit, Require, Rule
-from agentwatch.rules.check.limits import Limited, LongestSilence
 from agentwatch.rules.language.conditions import Readers
 from agentwatch.session.call import Call, Pieces, Place
-from agentwatch.session.events import Outcome
-from agentwatch.session.session import Session
-from agentwatch.text.amounts import plural
+from agentwatch.session.counts import known_sum
+from agentwatch.session.events import Outcome, Tokens
+from agentwatch.session.runs import Run
+from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.text.amounts import dollars, plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText
+
+_OUTCOMES = {Amount.FAILED: Outcome.FAILED, Amount.REJECTED: Outcome.REJECTED}
+_SAYS_NOTHING = (Outcome.RETURNED, Outcome.UNFINISHED)
+_NO_TIMES = "no line has a time"
+_NOT_SAID = {
+    Amount.COST: "the agent does not report the cost",
+    Amount.TOKENS: "the agent does not report tokens",
+    Amount.CONTEXT: "the agent does not report the size of its context",
+    Amount.ELAPSED: _NO_TIMES,
+    Amount.IDLE: _NO_TIMES,
+}
+
+
+class Limited:
+    """A limit of one session."""
+
+    def __init__(
+        self,
+        rule: Limit,
+        facts: CallFacts,
+        silences: LongestSilence | None,
+        began_ms: Callable[[], int | None],
+    ) -> None:
+        """Create a limit.
+
+        Args:
+            rule: The limit.
+            facts: The facts about the calls of the session.
+            silences: For `idle`, the silences that are longer than the limit; otherwise None.
+            began_ms: Returns the time of the first line that has one.
+        """
+        self._began_ms = began_ms
+        self._rule = rule
+        self._facts = facts
+        self._silences = silences
+        self._amount = rule.amount
+        self.judge = self._judge_of()
+        """Adds a call that has ended, or that can no longer end; None if the limit needs no calls."""
+        self._calls = self._known = self._hits = 0
+        self._places: list[Violation] = []
+        self._most: float | None = None
+
+    def _judge_of(self) -> Callable[[Call], None] | None:
+        if self._amount in _OUTCOMES:
+            return self._see_outcome
+        if self._amount is Amount.CALL:
+            return self._see_duration
+        return self._see_context if self._amount is Amount.CONTEXT else None
+
+    def _see_outcome(self, call: Call) -> None:
+        self._calls += 1
+        outcome = call.outcome
+        if outcome is Outcome.SUCCEEDED:
+            self._known += 1
+            return
+        self._known += outcome not in _SAYS_NOTHING
+        if outcome is _OUTCOMES[self._amount]:
+            self._note(call)
+
+    def _see_duration(self, call: Call) -> None:
+        self._calls += 1
+        took = self._took_ms(call)
+        if took is not None:
+            self._known += 1
+            self._most = max(took, self._most or 0)
+            if took > self._rule.most:
+                self._note(call)
+
+    def _see_context(self, _call: Call | None = None) -> None:
+        if (percent := self._facts.context_percent) is not None:
+            self._most = max(percent, self._most or 0)
+
+    def judgement(self) -> Judgement:
+        """Return the judgement at the end of the session."""
+        session = self._facts.session
+        value, reason = self._value(session)
+        if value is None:
+            return Judgement(
+                self._rule, State.UNKNOWN, SafeText(reason), not_judged=self._calls - self._known
+            )
+        words = SafeText(_words(self._amount, value))
+        if value <= self._rule.most:
+            return Judgement(self._rule, State.HOLDS, words, 1, value=value)
+        places: Sequence[Violation] = self._places
+        hits = int(value) if self._amount in _OUTCOMES else self._hits
+        if self._amount is Amount.CALLS:
+            first = int(self._rule.most)
+            places, hits = (
+                [Violation.by(each) for each in session.calls[first : first + MOST_VIOLATIONS]],
+                int(value) - first,
+            )
+        elif self._silences is not None:
+            places, hits = self._silences.hits, self._silences.count
+        return Judgement(self._rule, State.BROKEN, words, 1, max(hits, 1), places, value=value)
+
+    def _value(self, session: Session) -> tuple[float | None, str]:
+        """Return the amount; None and the reason if the amount is unknown."""
+        not_said = _NOT_SAID.get(self._amount, "")
+        if self._amount is Amount.CALLS:
+            return len(session.calls), ""
+        if (outcome := _OUTCOMES.get(self._amount)) is not None:
+            if self._calls and not self._known and calls_by_outcome(session).get(Outcome.RETURNED):
+                return None, "the recording does not show whether calls succeeded"
+            return calls_by_outcome(session).get(outcome, 0), ""
+        if self._amount is Amount.CALL:
+            reason = "the duration of no call is known" if self._calls else "no calls"
+            return self._most, reason
+        if self._amount is Amount.IDLE and self._silences is not None:
+            return (self._silences.longest_ms, "") if self._silences.timed_lines > 1 else (None, not_said)
+        if self._amount is Amount.ELAPSED:
+            began = self._began_ms()
+            if began is None or session.last_seen_ms is None:
+                return None, not_said
+            return max(session.last_seen_ms - began, 0), ""
+        if self._amount is Amount.CONTEXT:
+            self._see_context()
+            return self._most, not_said
+        read = _cost if self._amount is Amount.COST else _tokens
+        return known_sum(read(run.tokens) for run in session.runs), not_said
+
+    def _note(self, call: Call) -> None:
+        self._hits += 1
+        if len(self._places) < MOST_VIOLATIONS:
+            self._places.append(Violation.by(call))
+
+    def _took_ms(self, call: Call) -> float | None:
+        """Return how long a call took; None if unknown.
+
+        For a call that never ended, the time until the last line counts if it already exceeds the limit.
+        """
+        took = self._facts.duration_ms(call)
+        last_ms = self._facts.session.last_seen_ms
+        if took is not None or call.ended is not None or call.started is None or last_ms is None:
+            return took
+        ran = None if call.started.seen_ms is None else last_ms - call.started.seen_ms
+        return ran if ran is not None and ran > self._rule.most else None
+
+
+def _words(amount: Amount, value: float) -> str:
+    """Return an amount in words: `7 failed`, `longest 12:03`."""
+    shape: dict[Amount, Callable[[float], str]] = {
+        Amount.CALLS: lambda value: plural(int(value), "call"),
+        Amount.FAILED: lambda value: f"{value:.0f} failed",
+        Amount.REJECTED: lambda value: f"{value:.0f} rejected",
+        Amount.CALL: lambda value: f"longest {duration_words(value)}",
+        Amount.IDLE: lambda value: f"longest {duration_words(value)}",
+        Amount.ELAPSED: duration_words,
+        Amount.COST: dollars,
+        Amount.TOKENS: lambda value: f"{value:,.0f} tokens",
+        Amount.CONTEXT: lambda value: f"{value:.0f} %",
+    }
+    return shape[amount](value)
+
+
+def _cost(tokens: Tokens) -> float | None:
+    return tokens.cost_usd
+
+
+def _tokens(tokens: Tokens) -> float | None:
+    return known_sum((tokens.input, tokens.output))
+
+
+class LongestSilence:
+    """The longest silence between the lines of a session, by arrival times or else by the agent's times.
+
+    Silence while a call runs is not counted. Neither is silence before a prompt, or while the agent waits for
+    a permission.
+    """
+
+    def __init__(self, session: Session, most_ms: float) -> None:
+        """Create it for a session that is being read; silences longer than `most_ms` are hits."""
+        self._session = session
+        self._most_ms = most_ms
+        self.longest_ms = 0
+        self.timed_lines = 0
+        """The number of lines with a time. With fewer than two, no silence is known."""
+        self.count = 0
+        """The number of silences that are too long."""
+        self.hits: list[Violation] = []
+        self._noted_ms = 0.0
+        """A silence that is not longer is neither the longest one nor too long."""
+        self._began_ms: int | None = None
+        self._quiet_since: int | None = None
+        """The time of the last line; None while something explains a silence."""
+        self._run: Run | None = None
+        self._turns = 0
+        self._ended = 0
+
+    def applied(self, place: Place, pieces: Pieces | None) -> None:
+        """Note a line that was applied."""
+        session, seen_ms = self._session, place.seen_ms
+        run = session.runs[-1] if session.runs else None
+        turns = 0 if run is None else len(run.turn_starts)
+        if turns != self._turns or run is not self._run:
+            self._run, self._turns, self._quiet_since = run, turns, None  # the user was silent
+        if not session.traits.announces_calls and len(session.ended_calls) != self._ended:
+            self._ended, self._quiet_since = len(session.ended_calls), None  # a call ran: it is one line
+        if seen_ms is not None:
+            self.timed_lines += 1
+            if self._began_ms is None:
+                self._began_ms = seen_ms if pieces is None else pieces.first_ms
+            if self._quiet_since is not None:
+                first_ms = seen_ms if pieces is None else pieces.first_ms
+                if first_ms - self._quiet_since > self._noted_ms:
+                    self._note(first_ms - self._quiet_since, first_ms)
+                if pieces is not None and pieces.longest_gap_ms > self._noted_ms:
+                    self._note(pieces.longest_gap_ms, seen_ms)
+            self._quiet_since = seen_ms
+        is_over = run is not None and run.outcome is not Outcome.RUNNING
+        is_before_prompt = not turns and not session.traits.has_result  # in an agent's own file
+        if session.open_calls or session.asked.open_questions or is_over or is_before_prompt:
+            self._quiet_since = None
+
+    def _note(self, silence_ms: int, until_ms: int) -> None:
+        self.longest_ms = max(self.longest_ms, silence_ms)
+        self._noted_ms = min(self.longest_ms, self._most_ms)
+        if silence_ms > self._most_ms:
+            self.count += 1
+            if len(self.hits) < MOST_VIOLATIONS:
+                since_ms = until_ms - silence_ms - (self._began_ms or 0)
+                at = f"@+{max(since_ms, 0) // 1000}s"
+                self.hits.append(Violation(at, SafeText(f"silence of {duration_words(silence_ms)}")))
+
 
 _AT_ONCE = 64
 """The number of ended calls that are judged at once. One by one, 31,000 calls take 0.78 s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.output.redact.found import Found, joined
+from agentwatch.output.redact.mask import Found, joined
 
 
 def test_places_are_sorted_and_do_not_overlap() -> None:

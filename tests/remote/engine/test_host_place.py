@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.base.host import HostPlace, has_password, parse_place
+from agentwatch.remote.address import HostPlace, has_password, parse_place
 from tests.conftest import case
 
 

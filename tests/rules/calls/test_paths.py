@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.rules.calls.paths import is_outside, paths_of
+from agentwatch.rules.calls.commands import is_outside, paths_of
 from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
 from tests.conftest import case

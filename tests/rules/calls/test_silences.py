@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.rules.calls.silences import Silences
+from agentwatch.rules.calls.facts import Silences
 from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Channel,

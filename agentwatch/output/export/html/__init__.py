@@ -1,1 +1,1 @@
-"""TODO."""
+"""The export `html`: a session as one page for a browser, with its styles and scripts inside."""

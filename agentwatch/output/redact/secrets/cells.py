@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from functools import lru_cache
 
 from agentwatch.output.redact.decoding import Decoded, rewritten
-from agentwatch.output.redact.found import Found
+from agentwatch.output.redact.mask import Found
 from agentwatch.output.redact.secrets.labels import STEMS, Category, category_of, value_of
 
 _NAMES = ("pass", "pwd", "secret", "token", "key", "cred", "psk")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal, NamedTuple
 
-from agentwatch.output.redact.found import Found
+from agentwatch.output.redact.mask import Found
 from agentwatch.output.redact.secrets.prefixed import least_run
 from agentwatch.output.redact.secrets.values import is_code, is_password, is_placeholder, is_random, run_of
 

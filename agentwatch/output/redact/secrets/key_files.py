@@ -6,7 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from agentwatch.output.redact.found import Found
+from agentwatch.output.redact.mask import Found
 from agentwatch.output.redact.secrets.prefixed import SPLITTING, plain
 from agentwatch.output.redact.secrets.values import is_code, is_name, is_password, is_placeholder, is_random
 

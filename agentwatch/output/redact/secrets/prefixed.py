@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from agentwatch.output.redact.decoding import colours
-from agentwatch.output.redact.found import Found
+from agentwatch.output.redact.mask import Found
 from agentwatch.output.redact.secrets.rules import RULES
 from agentwatch.output.redact.secrets.values import has_placeholder, is_random, run_of
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from agentwatch.output.redact.decoding import decoded, rewritten
-from agentwatch.output.redact.found import Found, joined
+from agentwatch.output.redact.mask import Found, joined
 from agentwatch.output.redact.secrets.cells import arguments, cells
 from agentwatch.output.redact.secrets.contexts import surrounded
 from agentwatch.output.redact.secrets.key_files import shown

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agentwatch.output.redact.found import Found
+from agentwatch.output.redact.mask import Found
 from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.kinds import KINDS, WITH_PREFIX, secrets
 from tests.builders.redaction.ordinary import MATERIALS, material

@@ -1,0 +1,257 @@
+"""The reports of a check: as text, as JUnit XML, as one JSON object, and as annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import orjson
+
+from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Checked, Judgement, State, blind
+from agentwatch.rules.check.kinds import Forbid, Limit, Require, Severity
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
+from agentwatch.text.safe_json import safe_json
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_MOST_PLACES = 5
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""The characters that XML 1.0 forbids, also as references (section 2.2). ElementTree writes them."""
+_KINDS = {Forbid: "forbid", Require: "require", Limit: "limit"}
+_MOST_OF_A_KIND = 10
+"""GitHub shows 10 errors and 10 warnings of a step."""
+_NAME_COLUMNS = 120
+_ADDRESS_COLUMNS = 400
+
+
+def text_lines(checked: Sequence[Checked]) -> Iterator[SafeText]:
+    """Yield the broken rules of each recording, each with its first five places; then the result."""
+    for each in checked:
+        for judgement in each.judgements:
+            if judgement.state is State.BROKEN:
+                words = "broken" if judgement.rule.severity is Severity.ERROR else "warning"
+                line = f"{address_of(each)}: {words}: {name_of(judgement)}"
+                yield SafeText(f"{line}: {judgement.words}")
+                yield from (SafeText(f"  {place}") for place in places(each, judgement, _MOST_PLACES))
+    if checked:
+        yield verdict(checked)
+
+
+def explained(checked: Sequence[Checked]) -> Iterator[SafeText]:
+    """Yield for each rule the calls that it looked at, hit and could not judge; then the result."""
+    for each in checked:
+        named = f" of {each.format}" if each.format else ""
+        yield SafeText(f"{address_of(each)}: {plural(each.calls, 'call')}{named}")
+        for judgement in each.judgements:
+            yield SafeText(f"  {_word(judgement):10} {name_of(judgement)}: {_looked(judgement)}")
+            yield from (SafeText(f"{'':13}{place}") for place in places(each, judgement, MOST_VIOLATIONS))
+    if checked:
+        yield verdict(checked)
+
+
+def _word(judgement: Judgement) -> str:
+    if judgement.is_warning:
+        return "warning"
+    return judgement.state.value
+
+
+def _looked(judgement: Judgement) -> str:
+    if not hasattr(judgement.rule, "condition"):
+        return judgement.words
+    parts = [f"looked at {plural(judgement.looked_at, 'call')}, hit {judgement.hits:,}"]
+    if judgement.not_judged:
+        fields = ", ".join(f"{name} in {count:,}" for name, count in judgement.unknown.items())
+        parts.append(f"{judgement.not_judged:,} not judged ({fields or 'a value'} unknown)")
+    elif not judgement.looked_at:
+        parts.append("no calls")
+    return "; ".join(parts)
+
+
+def junit_document(checked: Sequence[Checked]) -> bytes:
+    """Return a `testsuite` for each recording with a `testcase` for each rule, as UTF-8.
+
+    A broken rule is a `failure`, and a broken warning is `skipped`. A rule that looked at nothing in all
+    recordings is an `error`; a rule that looked at nothing only in this recording is `skipped`. All rules are
+    judged in one pass, so each testcase gets an equal part of the time.
+    """
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring  # 10 ms, for this format only
+
+    unseen = {each.rule for each in blind(checked)}
+    root = Element("testsuites", name="agentwatch check")
+    for each in checked:
+        name, share = _xml(address_of(each)), each.seconds / max(len(each.judgements), 1)
+        suite = SubElement(root, "testsuite", name=name, time=f"{each.seconds:.3f}")
+        counts = dict.fromkeys(("failures", "errors", "skipped"), 0)
+        for judgement in each.judgements:
+            case = SubElement(
+                suite, "testcase", name=_xml(name_of(judgement)), classname=name, time=f"{share:.3f}"
+            )
+            kind = _kind(judgement, is_blind=judgement.rule in unseen)
+            if kind:
+                counts[{"failure": "failures", "error": "errors"}.get(kind, kind)] += 1
+                _describe(SubElement(case, kind), each, judgement)
+        suite.attrib |= {"tests": f"{len(each.judgements)}", **{key: f"{n}" for key, n in counts.items()}}
+    indent(root)
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode").encode()
+
+
+def _kind(judgement: Judgement, *, is_blind: bool) -> str:
+    is_warning = judgement.rule.severity is Severity.WARNING
+    if judgement.state is State.BROKEN:
+        return "skipped" if is_warning else "failure"
+    if is_blind and not is_warning:
+        return "error"
+    return "" if judgement.state is State.HOLDS else "skipped"
+
+
+def _describe(element: Element, checked: Checked, judgement: Judgement) -> None:
+    lead = "warning: " if judgement.is_warning else ""
+    element.set("message", _xml(lead + judgement.words))
+    if element.tag != "skipped":
+        element.set("type", judgement.state.value)
+    element.text = _xml("\n".join(places(checked, judgement, MOST_VIOLATIONS))) or None
+
+
+def _xml(text: str) -> str:
+    return _FORBIDDEN.sub("", text)
+
+
+def json_line(checked: Sequence[Checked], exit_code: int) -> bytes:
+    """Return the report as one line of JSON, without a line end.
+
+    Args:
+        checked: The recordings.
+        exit_code: The exit code of the check.
+    """
+    members = {
+        "exit_code": exit_code,
+        "recordings": [
+            {
+                "address": safe_text(each.address),
+                "format": each.format,
+                "calls": each.calls,
+                "is_live": each.is_live,
+                "seconds": round(each.seconds, 3),
+                "rules": [_rule(each, judgement) for judgement in each.judgements],
+            }
+            for each in checked
+        ],
+        "looked_at_nothing": [
+            {"name": safe_text(each.rule.name), "reason": each.words} for each in blind(checked)
+        ],
+    }
+    return safe_json(orjson.dumps(members))
+
+
+def _rule(checked: Checked, judgement: Judgement) -> dict[str, object]:
+    rule = judgement.rule
+    return {
+        "name": safe_text(rule.name),
+        "kind": _KINDS[type(rule)],
+        "severity": rule.severity,
+        "state": judgement.state,
+        "reason": judgement.words,
+        "value": judgement.value,
+        "looked_at": judgement.looked_at,
+        "hits": judgement.hits,
+        "not_judged": judgement.not_judged,
+        "unknown": dict(judgement.unknown),
+        "places": [
+            {"address": safe_text(f"{checked.address}{each.at}"), "action": each.words}
+            for each in judgement.places
+        ],
+    }
+
+
+def github_commands(checked: Sequence[Checked]) -> Iterator[str]:
+    """Yield commands for the runner, `::error title=…::…`, the rules with the most hits first.
+
+    Rules that looked at nothing come before. Safe text has no line end, and every message is escaped.
+    """
+    of_nothing: dict[Severity, list[str]] = {severity: [] for severity in Severity}
+    for each in blind(checked):
+        severity = each.rule.severity
+        of_nothing[severity].append(_command(severity.value, each, f"looked at nothing: {each.words}"))
+    found = [(one, each) for one in checked for each in one.judgements if each.state is State.BROKEN]
+    found.sort(key=lambda pair: -pair[1].hits)
+    errors = of_nothing[Severity.ERROR] + [
+        _command("error", each, _message(one, each)) for one, each in found if each.is_error
+    ]
+    warnings = of_nothing[Severity.WARNING] + [
+        _command("warning", each, _message(one, each)) for one, each in found if each.is_warning
+    ]
+    for kind, of_kind in (("error", errors), ("warning", warnings)):
+        yield from of_kind[:_MOST_OF_A_KIND]
+        if (more := len(of_kind) - _MOST_OF_A_KIND) > 0:
+            yield f"and {more} more {kind}{'' if more == 1 else 's'}"
+
+
+def _message(checked: Checked, judgement: Judgement) -> str:
+    lines = (f"{address_of(checked)}: {judgement.words}", *places(checked, judgement, _MOST_PLACES))
+    return "\n".join(lines)
+
+
+def _command(kind: str, judgement: Judgement, message: str) -> str:
+    title = _escaped(f"agentwatch: {name_of(judgement)}").replace(":", "%3A").replace(",", "%2C")
+    return f"::{kind} title={title}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def name_of(judgement: Judgement) -> SafeText:
+    """Return the name of a rule as one line."""
+    return cut(safe_line(judgement.rule.name), _NAME_COLUMNS)
+
+
+def address_of(checked: Checked) -> SafeText:
+    """Return the address of a recording as one line."""
+    return cut(safe_line(checked.address), _ADDRESS_COLUMNS)
+
+
+def places(checked: Checked, judgement: Judgement, most: int) -> Iterator[SafeText]:
+    """Yield at most `most` places at which a rule is broken, then the number of further places."""
+    address = safe_line(checked.address)
+    for each in judgement.places[:most]:
+        yield SafeText(f"{address}{each.at} {each.words}")
+    if (more := judgement.hits - min(len(judgement.places), most)) > 0 and judgement.places:
+        yield SafeText(f"and {more:,} more")
+
+
+def verdict(checked: Sequence[Checked]) -> SafeText:
+    """Return the result of a check in one line: `2 of 15 rules are broken: run.ndjson (212 calls)`."""
+    rules = len(checked[0].judgements) if checked else 0
+    by_rule = list(zip(*(each.judgements for each in checked), strict=True))
+    broken = sum(any(each.is_error for each in judgements) for judgements in by_rule)
+    warned = sum(
+        any(each.is_warning for each in judgements) and not any(each.is_error for each in judgements)
+        for judgements in by_rule
+    )
+    held = sum(
+        not any(each.state is State.BROKEN for each in judgements)
+        and any(each.state is State.HOLDS for each in judgements)
+        for judgements in by_rule
+    )
+    words = f"{broken} of {plural(rules, 'rule')} {'is' if broken == 1 else 'are'} broken"
+    if not broken:
+        words = f"{held} of {rules} rules hold" if held < rules else f"{_all(rules)}"
+    more = [plural(warned, "warning")] if warned else []
+    more += [f"{len(idle)} looked at nothing"] if (idle := blind(checked)) else []
+    return SafeText(f"{', '.join((words, *more))}: {_recordings(checked)}")
+
+
+def _all(rules: int) -> str:
+    return "the rule holds" if rules == 1 else f"all {rules} rules hold"
+
+
+def _recordings(checked: Sequence[Checked]) -> str:
+    calls = plural(sum(each.calls for each in checked), "call")
+    if len(checked) == 1:
+        return f"{address_of(checked[0])} ({calls})"
+    broken = sum(any(each.is_error for each in one.judgements) for one in checked)
+    words = f"{plural(len(checked), 'recording')}, {calls}"
+    return f"{words}; broken in {broken}" if broken else words
