@@ -1,5 +1,4 @@
-"""The analysis of a session: integrity, silence, status, loops, files, the time breakdown, and search.
+"""The analysis of a session: status, silence, time, files, verdicts, episodes, integrity, moments and search.
 
-This folder may import `session`, `feed`, `recording`, `events`, `blocks`, `actions`, `agent_facts` and
-`text`. It does not depend on any agent or on the screen.
+It reads `session`, `feed` and `recording`, and depends on neither an agent nor the screen.
 """

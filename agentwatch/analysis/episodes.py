@@ -1,4 +1,8 @@
-"""Recognises repeated shell commands, and commands that run tests."""
+"""Episodes of trouble in a session: repeated failures, edit-test cycles, rereads, edits back to the start.
+
+Each ended call is counted once, as it ends: as a try of the same command, as a test after a change, as a read
+or a change of a file, and as a repetition of the identical call.
+"""
 
 from __future__ import annotations
 
@@ -126,9 +130,6 @@ def _runs_tests(part: Part, text: str) -> bool:
     return is_task and _TASK.search(text) is not None
 
 
-# Counts edit-test-fail cycles: files were changed, and then the tests failed again.
-
-
 @dataclass(slots=True, eq=False)
 class Row:
     """Cycles in a row."""
@@ -184,9 +185,6 @@ class Cycles:
         elif changed:
             self.row = Row(changed, number, 1, tried)
         return None
-
-
-# An episode of trouble, and the line that shows it.
 
 
 class EpisodeKind(StrEnum):
@@ -278,8 +276,6 @@ def duration_ms(first: Call, last: Call) -> int | None:
     passed = last.ended.seen_ms - began.seen_ms
     return passed if passed > 0 else None
 
-
-# How often the same part of a file was read without a change of the file in between.
 
 LEAST = 4
 """The number of reads of the same part that makes an episode."""
@@ -381,8 +377,6 @@ class Rereads:
         return arguments_of(self._feed, self._feed.session.calls[number - 1])
 
 
-# The reads and changes of each file, as far as episodes need them.
-
 _MOST_FILES = 20_000
 """Files that are remembered, 400 bytes each. The oldest is forgotten first."""
 
@@ -475,8 +469,6 @@ class Files:
         return file
 
 
-# Counts the tries of the same thing, from the first failure to the success.
-
 _MOST_OPEN = 1000
 
 
@@ -556,8 +548,6 @@ def _is_parallel(call: Call, failing: Failing) -> bool:
     is_earlier = began is not None and began.offset < failing.ended
     return is_earlier or (call.group is not None and call.group == failing.group)
 
-
-# Makes the episodes of a list from the counted failures, cycles, reads and files.
 
 _COLUMNS = 200
 
@@ -651,8 +641,6 @@ def _path(call: Call) -> SafeText:
     return cut(safe_line(call.target or call.path or call.tool), _COLUMNS)
 
 
-# The names in commands, searches and prompts. A file with such a name may already be known to the agent.
-
 _NAME = re.compile(r"[^\s'\"`/\\(){}<>|;,=@:]{1,255}")
 _MOST_TARGET_CHARACTERS = 4096
 _MOST_NAMES = 50_000
@@ -690,9 +678,6 @@ class Mentions:
         return name in (self._session.runs[run - 1].prompt or "")
 
 
-# How often in a row the identical call was made.
-
-
 class Repeats:
     """Counts calls in a row with equal tool, target and arguments, in the order in which they started.
 
@@ -726,8 +711,6 @@ class Repeats:
         self._count = self._count + 1 if is_same else 1
         return self._count
 
-
-# The trouble of a session, updated one ended call at a time.
 
 LEAST_TRIES = 3
 """A failure that is fixed on the second try is ordinary work: a test is written, fails, and passes."""

@@ -1,4 +1,7 @@
-"""Finds the moment of an address or of an option, in a recording that may not be read to its end yet."""
+"""The moments of a session in words: parses them, and finds them in a recording that may still be read.
+
+Addresses, the options of the command line and the goto box use the same words.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Searches a session: its texts, and the action lines, arguments and results of its calls."""
+"""Searches a session: its texts, and the action lines, arguments and results of its calls.
+
+Payloads are in the recording. The raw bytes of a line are searched first, at a gigabyte per second. Only a
+line that may contain the query is decoded; then the text that the detail pane shows of it is searched.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,6 @@ from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
-
-# A search query, and a fast check whether the raw bytes of a line may contain it.
 
 _MARKS = "*_`~[]\\"
 """Markdown characters that may occur between two characters of a text and are not shown."""
@@ -146,10 +148,6 @@ def _skipped(
     space = r"\s" if blanks else ""
     return f"[{space}{re.escape(chars.replace(following, '') if following else chars)}]{{{least},{most}}}+"
 
-
-# Finds a query in one entry of a transcript: in its text, or in the payload of its call.
-# Payloads are in the recording. The raw bytes of a line are searched first, at a gigabyte per second. Only
-# a line that may contain the query is decoded. Then the text that the detail pane shows of it is searched.
 
 _CHUNK = 1 << 16
 """The number of characters of a text that are searched in one step."""

@@ -1,4 +1,4 @@
-"""What happened in a session since a moment, call by call."""
+"""What happened in a session since a moment: counts, open failures and changed verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The figures of a run in the header: its turn, its tokens, its context and its cost."""
+"""A run in words: the figures of the header, why it did not succeed, what it waits for, and the status line.
+
+The most important words of a line come first, because a narrow screen truncates the line at its end.
+"""
 
 from __future__ import annotations
 
@@ -223,8 +226,7 @@ def _since(then_ms: int | None, now_ms: int | None) -> str:
     return "" if passed is None else f" · {running_clock(passed)}"
 
 
-# The status line: what the session is doing, and, if it is quiet, the likely reason.
-# The most important words come first, because a narrow screen truncates the line at its end.
+# The status line: the activity of the session, and, if it is quiet, the likely reason.
 
 _LEAST_SHOWN_MS = 5_000
 """Shorter durations are not shown: such a wait is over before it is of interest."""

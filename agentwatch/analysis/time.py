@@ -20,8 +20,6 @@ from agentwatch.session.call import Call
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Entry, Kind
 
-# A set of moments in time, kept as a union of intervals.
-
 
 class IntervalSet:
     """A set of moments, stored as sorted, disjoint intervals."""

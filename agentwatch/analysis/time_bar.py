@@ -1,4 +1,7 @@
-"""The scale of the time bar: recorded time, or bytes in a recording without times."""
+"""The time bar: its scale, the moments of the calls, the columns and the recorded silences, and the cells.
+
+The scale is recorded time, or bytes in a recording without times.
+"""
 
 from __future__ import annotations
 
@@ -130,8 +133,6 @@ def _same(ms: int) -> int:
     return ms
 
 
-# The moments at which calls started, ended and failed, read from the session in small pieces.
-
 _CALLS_AT_ONCE = 64
 """Calls that are read between two readings of the clock."""
 
@@ -218,8 +219,6 @@ def _moment(place: Place | None) -> int:
     """Return the moment after a line."""
     return 0 if place is None else place.offset + place.length + 1
 
-
-# Which moments each column of the time bar covers, and where nothing was recorded.
 
 _LEAST_SILENCE_CELLS = 3
 _LEAST_SILENCE_SHARE = 12
@@ -330,8 +329,6 @@ class Layout:
             silence = self._silences[moment] = Silence(first, end, ms)
         return silence
 
-
-# The cells of the time bar: what is drawn in each, and the moment that each is.
 
 _LEAST_DENSE = 4
 """A cell with fewer calls is never drawn as a dense one."""

@@ -1,4 +1,4 @@
-"""The verdict on one call, read from what its command printed."""
+"""The verdicts of a session: of one call, the last of each command, and the ribbon of all test runs."""
 
 from __future__ import annotations
 

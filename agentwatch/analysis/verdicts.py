@@ -1,4 +1,7 @@
-"""The closing lines of linters, type checkers and make."""
+"""The verdict on a command, read from the closing lines of its test runner, linter, type checker or build.
+
+Each pattern was checked against lines of public logs and of the tools themselves.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentwatch.text.amounts import plural
-
-# What one tool reported in its closing lines.
 
 
 class Counts(NamedTuple):
@@ -113,7 +114,7 @@ class Tally:
         return f"{self.counts.skipped} skipped" if self.counts.skipped else "no tests ran"
 
 
-# A rule: a pattern of one tool's closing line, and how its numbers are read.
+# Rules: the pattern of a closing line, and how its numbers are read.
 
 _DIGITS = "0123456789"
 _PIECES = {"N": "([0-9]{1,9})", "S": "[0-9.]{1,12}", "_": "[ \t]{1,12}"}
@@ -251,8 +252,6 @@ CHECKER_RULES = (
 """One line of each form. `Found 2 errors.` is a line of ruff and of tsc; the command decides."""
 
 
-# The last lines of a command's output, without escape sequences.
-
 MOST_CHARACTERS = 1 << 16
 MOST_LINES = 400
 MOST_COLUMNS = 400
@@ -293,7 +292,7 @@ def last_lines(output: str) -> list[str]:
     return found
 
 
-# The programs that a shell command runs, as far as its words show them.
+# The programs in a command.
 
 _MOST_CHARACTERS = 2000
 _MOST_CACHED = 256
@@ -429,8 +428,7 @@ def _program(word: str) -> str:
     return "" if is_other else name
 
 
-# The closing lines of test runners.
-# Each pattern was checked against lines of public logs and of the tools themselves.
+# Test runners.
 
 _PYTEST_WORDS = frozenset(
     (
@@ -630,9 +628,6 @@ RUNNER_RULES = (
 )
 """One line of each form. The order does not matter."""
 TOOLS = frozenset(each.tool for each in RUNNER_RULES)
-
-
-# The verdict on a call: what its command's tests, linters or build said, and how it is known.
 
 
 class Source(StrEnum):

@@ -1,4 +1,5 @@
 """The functions of the Python API: they read a saved session as events, as a whole, or as its summary.
 
-`agentwatch` exports them, with the types that they return. This folder imports no command line and no screen.
+`agentwatch` exports them, with the types that they return. This room imports neither the command line nor the
+screen.
 """

@@ -1,4 +1,4 @@
-"""The checks of a format."""
+"""Checks that the format of an agent keeps its promises: types, foreign values, and linear cost."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from agentwatch.session.events import Event, FormatDetected, ToolEnded, ToolProg
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
 
-# Whether the fields of an event have the types that its class declares.
-# A decoder reads foreign fields, whose types no type checker knows. A number where a text is declared fails
-# much later, in the program that shows it.
+# Types of fields. A number where a text is declared would fail much later, in the program that shows it.
 
 EVENTS: tuple[type, ...] = get_args(Event)
 _SHORT = (str, int, float, NoneType)
@@ -87,7 +85,7 @@ def _fits(value: object, declared: Any) -> bool:
     return isinstance(value, declared)
 
 
-# Copies of a JSON value in which one field is absent, or has a value that nobody expects.
+# Variants of a line: a field is absent, or has a value that nobody expects.
 
 WRONG: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1.5, 1e300, 1 << 63, "", "x" * 5000, "2026-13-45T99:99:99Z", "0001-01-01"),
@@ -176,7 +174,7 @@ def nested(depth: int) -> Any:
     return value
 
 
-# The format that is checked: calls its functions, and checks what they return.
+# The calls of a format, and checks of their results.
 
 _BLOCKS: tuple[type, ...] = get_args(Block)
 _MOST_CALLS = 3
@@ -310,7 +308,7 @@ def call_ids(events: Iterable[Event]) -> set[str]:
     return {each.call_id for each in events if isinstance(each, ToolStarted | ToolProgress | ToolEnded)}
 
 
-# Whether the cost of a format grows only with the size of its lines, and with their number.
+# Linear cost.
 
 _MOST_SECONDS = 1.0
 """The CPU time that a line may take. A line of 256 Ki characters takes the built-in formats 10 ms."""

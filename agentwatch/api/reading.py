@@ -1,4 +1,7 @@
-"""Reads a session as events: one after the other, without keeping them."""
+"""Reads a session as events, one after the other, without keeping them.
+
+A session is named by the path of a file or store, or by an id.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,6 @@ from agentwatch.session.call import Place
 from agentwatch.session.events import Event
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.store import StoreSource
-
-# Opens the session that a user of the library names: by the path of a file or store, or by an id.
 
 Opened = FileSource | StoreSource
 _ELSEWHERE = ("nats://", "ssh://")

@@ -1,4 +1,4 @@
-"""The folders of the user in which agentwatch keeps what is its own: saved sessions, settings."""
+"""The folders of the user in which agentwatch keeps its own files, and writing to an open file."""
 
 from __future__ import annotations
 
@@ -36,14 +36,12 @@ def _own_folder(variable: str, default: str) -> Path:
     return Path(base, "agentwatch")
 
 
-# Writes all of the data, although a pipe may accept only a part of it at once.
-
-
 def write_all(fd: int, data: bytes) -> None:
     """Write all of `data`.
 
     Raises:
         OSError: The data cannot be written; `BrokenPipeError` if nobody reads it any more.
     """
-    while data:
-        data = data[os.write(fd, data) :]
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left) :]

@@ -27,8 +27,6 @@ from agentwatch.catalog.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText
 
-# Sessions that lie twice on disk: as a recording of our own, and as the agent's own file.
-
 _LATER_MS = 60_000
 """The agent may write its own file for this time after the last line of its stream."""
 
@@ -77,8 +75,6 @@ class Twins:
         seen_ms = sessions[key].seen_ms - _LATER_MS
         return any(sessions[each].is_live or sessions[each].seen_ms >= seen_ms for each in own)
 
-
-# The rows of the sessions of this machine, with the state of each session.
 
 _NO_REPOSITORY = Repository()
 
@@ -184,8 +180,6 @@ class RowTable:
         return len(states), states.count(State.WORKING)
 
 
-# Keeps the sessions that may run joined to their processes.
-
 RECENT_MS = 7 * 24 * 3_600_000
 """A session without a line for longer than this runs only if its agent says so."""
 _PRUNE_MS = 60_000
@@ -266,8 +260,6 @@ def _identity(process: Process) -> tuple[object, ...]:
     """Return what a process is joined by."""
     return process.began, process.cwd, process.arguments, process.open_paths, process.opened_ms
 
-
-# When which part of the machine is looked at again.
 
 _SECONDS = {
     "in view": 0.5,

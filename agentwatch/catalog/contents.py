@@ -1,4 +1,7 @@
-"""Reads the lines of a session in pieces of bounded size."""
+"""Searches the contents of sessions in short steps, the newest sessions first.
+
+The lines of a session are read in pieces of bounded size.
+"""
 
 from __future__ import annotations
 
@@ -107,8 +110,6 @@ def _stored(path: Path, file: Path) -> Generator[Piece]:
     finally:
         store.close()
 
-
-# What is searched for: in the bytes of lines, as JSON escapes it, and in the strings of a line.
 
 _MOST_WORDS = 16
 _MOST_WORD = 100
@@ -227,8 +228,6 @@ def _piece(text: str, at: int) -> str:
     blank = " " if before and text[at - 1 : at].isspace() else ""
     return f"{before[-_BEFORE:]}{blank}{' '.join(text[at : at + _BLANKS].split())}"[:_SNIPPET]
 
-
-# Searches the contents of sessions in short steps, the newest sessions first.
 
 _MOST_HITS = 3
 """The number of hits in one session. Then the next session is searched."""

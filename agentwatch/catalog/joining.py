@@ -18,8 +18,6 @@ from agentwatch.agents.reported import Life, Said
 from agentwatch.catalog.processes import look_of, session_in, started_ms
 from agentwatch.catalog.row import Process
 
-# The sessions that may belong to a process, by their folder and by their last change.
-
 
 class Candidates:
     """The sessions of one agent that no other evidence joins to a process."""

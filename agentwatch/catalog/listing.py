@@ -1,4 +1,8 @@
-"""The list of sessions: it takes rows as they change, and keeps the lines in a stable order."""
+"""The list of sessions: it takes rows as they change, and keeps the lines in a stable order.
+
+A session changes its place only when its group changes. A request filters, searches and sorts; hidden and
+folded sessions have no line of their own.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,6 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.row import LIVE, Group, Row
 from agentwatch.catalog.row_filter import Matches, row_filter
 from agentwatch.text.amounts import plural
-
-# The lines of the list: headings, sessions, and lines that stand for several folded sessions.
 
 FoldId = tuple[str, ...]
 """It distinguishes what can be folded: a session with subagents, the one-liners of a folder, a repository."""
@@ -57,8 +59,6 @@ class FoldLine(NamedTuple):
 
 Line = Heading | RowLine | FoldLine
 
-
-# The place of each session in the list, which changes only when its group changes.
 
 _MOST_VANISHED = 1_000
 """The number of vanished sessions whose place is kept: a file is away for a moment while it is replaced."""
@@ -142,8 +142,6 @@ class Order:
         return self._folds[fold], fold
 
 
-# Which sessions have a row of their own, and which are folded under the session that started them.
-
 _DEEPEST = 8
 """The greatest depth of subagents of subagents. It also ends a search in a circle of parents."""
 
@@ -163,9 +161,6 @@ def root(row: Row, rows: Mapping[Key, Row]) -> Row:
             return above
         above = parent
     return row
-
-
-# What the user wants to see of the list: a filter, a search, an order.
 
 
 class Sort(StrEnum):
@@ -203,8 +198,6 @@ def row_search(text: str) -> Matches | None:
 
     return matches if words else None
 
-
-# Puts the sessions that are shown into lines: groups, one order, or repositories with their worktrees.
 
 _FOLDED_GROUPS = frozenset({Group.YOUR_TURN, Group.ENDED})
 """The groups in which the one-liners of a folder are folded. One that works or fails has its own row."""
@@ -334,8 +327,6 @@ def _counted(name: str, rows: Sequence[Row]) -> str:
         counts[row.group] += 1
     return " · ".join([name, *(f"{count} {group}" for group, count in counts.items() if count)])
 
-
-# Which sessions the list does not show until the user asks for them.
 
 DAY_MS = 24 * 60 * 60 * 1000
 SHOWN_DAYS = 7
@@ -541,8 +532,6 @@ class Listing:
             self._matches(row),
         )
 
-
-# How many sessions need the user, work, are quiet and have ended today.
 
 Counted = TypeVar("Counted", bound=NamedTuple)
 _AGAIN_MS = 60_000

@@ -1,4 +1,8 @@
-"""All sessions of all agents on this machine, found on disk and kept up to date."""
+"""All sessions of all agents on this machine, found in their folders and kept up to date.
+
+Most sessions are one file, but a session may have two forms, or be described in another file. Files that
+cannot be read become notes for the user; all other sessions are listed.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +29,6 @@ from agentwatch.recording.store import sessions_folder
 from agentwatch.recording.write_lock import MOST_BYTES as MOST_RECORDED_BYTES
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line
-
-# Our own recordings: STEM.ndjson, described by STEM.json.
 
 
 def _recording_owner(name: str) -> str | None:
@@ -55,8 +57,6 @@ def _description_of(owner: str) -> tuple[str, ...]:
 
 RECORDINGS = Kind("agentwatch", _recording_owner, _recording, _description_of)
 
-
-# The folders of all agents, and what each of them holds.
 
 Roots = dict[tuple[str, str], Folder]
 """Folders to begin with, by the agent and the path."""
@@ -105,8 +105,6 @@ def _kind_of(program: Program, layout: str, *arguments: str) -> Kind:
     found: Kind = imported(layout)(*arguments)
     return found
 
-
-# The files of each session: mostly one, but a session may lie in two forms, or be described elsewhere.
 
 _WORST_SUFFIXES = (".json", ".zst")
 """A session that lies in two forms is read from the other one, or else from the later of these: an old JSON
@@ -214,8 +212,6 @@ def _filled(known: Metadata, other: Metadata) -> Metadata:
     )
 
 
-# The entries of a folder in which sessions lie.
-
 _MOST_ENTRIES = 100_000
 """Of a larger folder, the rest is not listed."""
 
@@ -284,8 +280,6 @@ def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
         return None
 
 
-# The files of agents that cannot be read, in lines for the user. All other sessions are listed.
-
 _MOST_NAMED = 10
 _EXPECTED = (errno.ENOENT, errno.ENOTDIR, errno.ENOTSUP)
 """A file has just been removed, or needs a package that is not installed. Opening it gives the reason."""
@@ -309,8 +303,6 @@ def notes_of(problems: Iterable[OSError]) -> tuple[SafeText, ...]:
         lines[_MOST_NAMED:] = [f"{plural(len(lines) - _MOST_NAMED, 'other file')} cannot be opened"]
     return tuple(map(safe_line, lines))
 
-
-# The folders in which sessions were found, and the passes over them.
 
 FULL_PASS_S = 60
 """Each folder is scanned again after this time, with the stamps of its files: a file that grows does not

@@ -1,4 +1,4 @@
-"""The processes of the known agents on this machine."""
+"""The processes of the known agents on this machine, from /proc or from `ps` and `lsof`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from agentwatch.agents.program import Command as Look
 from agentwatch.agents.registry import programs
 from agentwatch.catalog.row import Process
 from agentwatch.sources.proc import Proc, Stat
-
-# Which agent a command line belongs to.
 
 _UNKNOWN = Look(())
 
@@ -176,8 +174,8 @@ def _looks() -> _Looks:
     )
 
 
-# The processes of a system without /proc, such as macOS, by `ps` and `lsof`.
-# They run in a thread with a time limit: `lsof` can take tens of seconds. Nothing waits for them.
+# Without /proc, such as on macOS: `ps` and `lsof` run in a thread with a time limit, because `lsof` can take
+# tens of seconds. Nothing waits for them.
 
 _SECONDS = 2.0
 """The time between two runs."""
@@ -563,9 +561,6 @@ def _folder(cwd: str | None, command: Command) -> str | None:
     if named is None:
         return cwd
     return os.path.normpath(os.path.join(cwd, named)) if cwd else named if os.path.isabs(named) else None
-
-
-# Whether a process is still the one that was found: its id may be used again.
 
 
 def is_same_process(process: Process, proc: Proc | None = None) -> bool:

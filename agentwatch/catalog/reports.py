@@ -1,4 +1,4 @@
-"""All that agents, and hooks in them, say about their sessions on this machine."""
+"""The state that agents report themselves: by their registries, by hooks, and by our own recordings."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ from agentwatch.base.faults import reading
 from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder
 from agentwatch.recording.write_lock import is_being_written, is_locked, read_process
 from agentwatch.sources.proc import Proc
-
-# Which of the own recordings are being written, by their lock and by `STEM.json`.
 
 AGENT = "agentwatch"
 _ENDING = ".ndjson"
@@ -123,9 +121,9 @@ def _writer(files: SessionFiles, stem: str) -> Said | None:
     return Said(AGENT, stem, Life.LIVE, process.pid, began_ms=process.started_ms)
 
 
-# What the hooks of agents have logged: `hooks/AGENT/SESSION.log` in the folder of agentwatch.
-# Each line is a JSON object: `{"event":"PermissionRequest","tool":"shell","at_ms":1770823449274}`. A log
-# does not say whether the agent still runs: one that is killed leaves its last line.
+# Hooks append to `hooks/AGENT/SESSION.log`, one JSON object a line:
+# `{"event":"PermissionRequest","tool":"shell","at_ms":1770823449274}`. A log does not show whether the agent
+# still runs: one that is killed leaves its last line.
 
 _ALL_LOGS_SECONDS = 5.0
 """The time between two readings of all logs. In between, only those that changed last are asked."""

@@ -1,4 +1,4 @@
-"""What a list shows about a session."""
+"""The row of a session in a list: its state and how that is known, its process, and what is shown of it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from agentwatch.agents.reported import State
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest import LastTests
-
-
-# The state of a session in a list, and how it is known.
 
 
 class Ground(StrEnum):
@@ -179,9 +176,6 @@ def changed_rows(before: Mapping[Key, Row], rows: Mapping[Key, Row]) -> list[Row
     if len(rows) >= len(before) and all(old.key == new.key for old, new in pairs):
         return [*(new for _, new in pairs), *islice(rows.values(), len(before), None)]
     return [row for key, row in rows.items() if before.get(key) is not row]
-
-
-# What is known about the process of a session.
 
 
 class Process(NamedTuple):

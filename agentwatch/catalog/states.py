@@ -1,4 +1,8 @@
-"""What the process of a session and its open calls show: a command that runs, or one that waits."""
+"""Decides the state of a session from what the agent reports, its process, its open calls and its last lines.
+
+The agent's own report counts first, then whether its process runs, then its last lines. A session is never
+taken to have ended because it is old, nor to run because its file has changed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from agentwatch.catalog.digest.parts import OpenCall
 
 
-# Which calls of an agent wait for permission, and what its sessions show.
+# Permission.
 
 _OWN = Knowledge(NO_CALLS, is_exact=True)
 _OTHER = Knowledge()
@@ -165,7 +169,7 @@ def _tolerated_ms(digest: Digest) -> int:
     return max(_LEAST_QUIET_MS, _TIMES_THE_USUAL * (digest.usual_pause_ms or 0))
 
 
-# What a session does now, in one line. All of it is foreign text.
+# The activity in one line. All of it is foreign text.
 
 _MOST = 200
 RUNNING = "its process runs"
@@ -224,7 +228,7 @@ def tail_words(digest: Digest | None) -> str:
     return answer_words(digest) if call is None else call_words(call)
 
 
-# What the lines of a session show about its present turn, or its last one.
+# Turns.
 
 
 def working(digest: Digest, calls: tuple[OpenCall, ...], ground: Ground) -> Standing:
@@ -241,7 +245,7 @@ def has_failed(digest: Digest) -> bool:
     return digest.turn is Turn.ENDED and digest.outcome not in (None, Outcome.SUCCEEDED)
 
 
-# The state that an agent, or a hook in it, reports itself.
+# Reported states.
 
 _LATER_MS = 1_000
 """The time by which a line must be newer than a report to outdate it."""
@@ -301,11 +305,6 @@ def is_outdated(said: Said, digest: Digest | None, process: Process | None, know
     if digest.open_calls:
         return bool(process and process.children and has_child_since(process, after_ms))
     return digest.seen_ms is not None and digest.seen_ms > after_ms
-
-
-# Decides the state of a session, and says how it is known.
-# What the agent says itself counts first, then whether its process runs, then its last lines. A session is
-# never taken to have ended because it is old, nor to run because its file has changed.
 
 
 def standing(
@@ -414,8 +413,6 @@ def _has_no_prompt(digest: Digest) -> bool:
     """Return whether nothing was asked of the agent yet."""
     return digest.turn is Turn.NONE and digest.is_whole and not digest.calls
 
-
-# Holds back what may be wrong for a moment.
 
 _HOLD_MS = 1_000
 """Between the exit of a command and the line with its result, the call has no child and seems to ask."""

@@ -1,4 +1,7 @@
-"""Failures, durations and verdicts of the calls of the chosen sessions."""
+"""Statistics over chosen sessions of the index: time, calls, tokens, cost, failures, verdicts, edited files.
+
+A number that is unknown in a part of the sessions is not shown as if it was known in all.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,6 @@ from typing import Any, NamedTuple
 
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome
-
-# Sums of numbers that may be unknown.
 
 _MOST_EXACT = 1 << 53
 """A greater sum is returned as a float, because other programs read it from JSON as a float."""
@@ -145,9 +146,6 @@ def _verdicts(found: Iterable[tuple[str, str, int]]) -> list[Verdicts]:
     return sorted(rows, key=lambda row: (-row.runs, row.tool))
 
 
-# Selects the sessions of the index that the statistics are about.
-
-
 class Chosen(NamedTuple):
     """The sessions that the statistics are about; an empty field chooses all."""
 
@@ -193,8 +191,6 @@ def choose(connection: sqlite3.Connection, chosen: Chosen) -> None:
     connection.execute("COMMIT")
 
 
-# The files that the chosen sessions have changed most often.
-
 _QUERY = """
 SELECT chosen.repository, file, count(*), count(DISTINCT chosen.id),
     CASE WHEN count(lines_added) THEN total(lines_added) END,
@@ -225,8 +221,6 @@ def most_edited(connection: sqlite3.Connection, most: int) -> list[EditedFile]:
         for repository, file, edits, sessions, added, removed in found
     ]
 
-
-# The sums over sessions: time, calls, tokens and cost, as far as they are known.
 
 _COLUMNS = (
     *(
@@ -349,8 +343,6 @@ def _sums(rows: list[_Row]) -> Sums:
         cost_sessions=sum(row.cost_usd is not None for row in mains),
     )
 
-
-# All statistics over the chosen sessions of the index.
 
 MOST = 100
 """The length of each list of tools, commands and files."""

@@ -1,4 +1,10 @@
-"""How many sessions are in each group of the list."""
+"""The counts of the list by group, and the file by which an open list passes them to other processes.
+
+The file `status.json` beside the sessions is one JSON object of numbers: `version`, `written_ms`, `pid` and
+the counts. It is replaced as a whole. Without an open list, live sessions are counted by their reported
+states and processes; no line of a session is read, and a session whose agent reports no state counts as
+unknown.
+"""
 
 from __future__ import annotations
 
@@ -136,10 +142,6 @@ def midnight(now_ms: int) -> int:
     return int(time.mktime((now.tm_year, now.tm_mon, now.tm_mday, 0, 0, 0, 0, 0, -1))) * 1000
 
 
-# The file by which an open list passes its counts to other processes: `status.json` beside the sessions.
-# It is one JSON object of numbers: `version`, `written_ms`, `pid` and the counts. It is replaced as a
-# whole.
-
 FRESH_MS = 5_000
 """Counts that were written longer ago are not used. An open list writes them every second."""
 _VERSION = 1
@@ -219,9 +221,6 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-# Counts the live sessions by what is cheap to read: what agents say of them, and which processes run.
-# No line of a session is read. A session of an agent that says nothing of its state is counted as unknown.
-
 MOST_SECONDS = 0.25
 """A disk that hangs must not hold up a prompt. Otherwise looking takes 5 ms, after 25 ms for the imports."""
 _OWN = "agentwatch"
@@ -291,8 +290,6 @@ def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int)
     found = Counts(**counts, ended_today=None)
     return found if agents is not None else found._replace(unknown=None)
 
-
-# Keeps the counts of an open list fresh for other processes, at little cost.
 
 _LEAST_MS = 1_000
 """Changed counts are written after this time."""

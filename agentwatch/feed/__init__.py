@@ -1,4 +1,4 @@
-"""The feed, which decodes the lines of a recording and applies them to a session; the list of saved sessions.
+"""The feed, which decodes the lines of a recording and applies them to a session, and its earlier moments.
 
-This folder may import `recording`, `wire`, `session`, `blocks`, `events` and `text`.
+It joins `recording`, `agents` and `session`.
 """

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from agentwatch.session.blocks import Block
 
 
-# The first lines of a recording, held back until the agent that wrote them is known.
-
-
 class DetectionBuffer:
     """Holds lines back while the decoder does not know the agent.
 
@@ -348,8 +345,6 @@ def _ahead(lines: Iterator[DecodedLine]) -> Iterator[DecodedLine]:
     """Return an iterator that decodes some lines before it returns the first of them."""
     return chain.from_iterable(iter(lambda: [*islice(lines, _AHEAD)], []))
 
-
-# What a command printed, as far as its end is needed.
 
 _MOST_PARSED = 1 << 20
 """Longer lines are not parsed: that takes 4 ms per MiB."""

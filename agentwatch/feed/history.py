@@ -18,8 +18,7 @@ from agentwatch.session.earlier import empty_session
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
 
-# The moments at which something changes on the screen: the ends of the lines that report something new.
-# Many lines of some formats report nothing new: the start of a block, a repeated text, a counter.
+# Many lines of some formats change nothing on the screen: the start of a block, a repeated text, a counter.
 
 _MOST_LINES = 10_000
 """The number of lines that are searched for the next event; decoding them takes 60 ms."""
@@ -176,9 +175,6 @@ class History:
         feed = Feed(reader, agent, checkpoint)
         feed.takes_agent_times = True
         return feed
-
-
-# Which calls of a session are new or have changed.
 
 
 class CallChanges:

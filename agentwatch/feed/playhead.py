@@ -1,4 +1,4 @@
-"""The playhead: the moment of the session that is shown, and what moves it."""
+"""The playhead: the moment of the session that is shown, and the pace at which recorded time passes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from math import ceil
 from typing import Protocol
 
 from agentwatch.feed.timeline import Timeline
-
-# How recorded time passes while a moment plays: in either direction, with shortened silences.
 
 UNTIMED_MS = 50
 """The time that each line takes if the recording has no times: 20 lines a second."""

@@ -1,5 +1,4 @@
-"""The printed formats (text, stream-json, summary) and the action log. Each is a function of a recording.
+"""The output formats: text, stream-json, summary, action log, `show`, comparisons, exports and redaction.
 
-This folder may import `feed`, `session`, `analysis`, `actions`, `events`, `recording` and
-`text`.
+Each is a function of a recording.
 """

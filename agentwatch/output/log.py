@@ -175,11 +175,10 @@ def _run_outcome(run: Run) -> str:
     return f"{run.outcome}{duration}{turns}"
 
 
-# Writes the action log while its recording grows, without decoding the recording twice.
-# The log follows the live session of the screen. That session is not advanced while an editor has the
-# terminal, or while the terminal does not read, but the log must continue. A thread therefore monitors the
-# screen's feed, and reads the recording itself once the feed has left bytes unread for 3 s. Only then is
-# every line decoded a second time, which takes half a core at 10,000 lines a second.
+# The log follows the live session of the screen, which does not advance while an editor has the terminal or
+# while the terminal does not read. A thread therefore monitors the screen's feed, and reads the recording
+# itself once the feed has left bytes unread for 3 s. Only then is every line decoded twice: half a core at
+# 10,000 lines a second.
 
 _POLL_SECONDS = 0.1
 _CHECK_SECONDS = 1.0

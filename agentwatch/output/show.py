@@ -1,4 +1,4 @@
-"""One call in full, as text or as JSON."""
+"""One call in full, or the state of a session at a moment, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -130,8 +130,6 @@ def _json(members: dict[str, object]) -> bytes:
         return orjson.dumps(members | {"arguments": _TOO_DEEP, "result": _TOO_DEEP})
 
 
-# The state of a session at a moment, as text or as JSON.
-
 _MOST_EPISODES = 20
 _PROMPT_COLUMNS = 200
 _TEXT_LINES = 10
@@ -242,8 +240,6 @@ def _last_lines(run: Run) -> list[SafeText]:
     lines = safe_text("\n".join(reversed(pieces))).split("\n")
     return [SafeText(line) for line in lines if line.strip()][-_TEXT_LINES:]
 
-
-# Short names of tools for the table of calls.
 
 MOST_COLUMNS = 12
 _LONG = 7

@@ -1,4 +1,4 @@
-"""The stream-json format: every byte of the recording, unchanged, as it arrives."""
+"""The stream-json format: every byte of the recording, unchanged, as it arrives, or as it is replayed."""
 
 from __future__ import annotations
 
@@ -78,9 +78,6 @@ class Tee:
             self.fault = error
         finally:
             os.close(self._sink_fd)
-
-
-# A replay for outputs without a screen: the recording seems to grow as it is played.
 
 
 class Recording(Protocol):

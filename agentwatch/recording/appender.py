@@ -1,4 +1,4 @@
-"""Appends a stream to a file, in whole lines when the disk was full."""
+"""Appends a stream and its arrival times to files, in whole lines when the disk was full."""
 
 from __future__ import annotations
 
@@ -183,8 +183,6 @@ def line_start(fd: int, end: int, first: int = 0) -> int:
     return first
 
 
-# The size of a pipe's buffer, and of the reads that empty it.
-
 PIPE_BYTES = 1 << 20
 READ_BYTES = 1 << 16
 BURST_BYTES = 1 << 14
@@ -204,8 +202,6 @@ def enlarge(fd: int) -> None:
             return
 
 
-# The clock of arrival times.
-
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """CLOCK_BOOTTIME, where the system has it, also counts the time in which the machine is suspended."""
 EPOCH_NS = time.time_ns() - time.clock_gettime_ns(CLOCK)
@@ -219,9 +215,6 @@ def now_ms(epoch_ns: int = EPOCH_NS) -> int:
         epoch_ns: The `EPOCH_NS` of the process whose times this one is compared with.
     """
     return (epoch_ns + time.clock_gettime_ns(CLOCK)) // 1_000_000
-
-
-# Writes the file of arrival times; `agentwatch.recording.times` describes its format.
 
 
 class TimesFile:

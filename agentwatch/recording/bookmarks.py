@@ -1,4 +1,9 @@
-"""The bookmarks of one recording: those in its file, with the changes that could not be written."""
+"""The bookmarks of one recording: those in its file, with the changes that could not be written.
+
+The file `STEM.bookmarks.json` is one JSON object:
+`{"version":1,"bookmarks":[{"offset":…,"time_ms":…,"name":"…","created_ms":…}]}`. An agent may write in the
+same folder, so the file is read as foreign data. It is replaced as a whole.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +22,6 @@ import orjson
 
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.store import create_file, open_regular
-
-# The file of bookmarks, `STEM.bookmarks.json`.
-# It is one JSON object: `{"version":1,"bookmarks":[{"offset":…,"time_ms":…,"name":"…","created_ms":…}]}`.
-# An agent may write in the same folder, so the file is read as foreign data. It is replaced as a whole.
 
 _VERSION = 1
 MOST_BOOKMARKS = 1000

@@ -26,8 +26,6 @@ from agentwatch.recording.appender import (
     now_ms,
 )
 
-# The name of a process of ours that has no terminal, for `ps` and `top`.
-
 
 def take_name(name: bytes) -> None:
     """Name this process; Linux only.

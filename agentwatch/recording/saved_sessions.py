@@ -1,4 +1,4 @@
-"""Deletes a saved session of our own."""
+"""The saved sessions on disk: their files and sizes, their names, and how they are deleted."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from agentwatch.recording.store import (
     sessions_folder,
 )
 from agentwatch.recording.write_lock import MOST_BYTES, is_being_written, read_process
-
-# Which files in the folder of saved sessions belong to which session, and how large they are.
 
 _RECORDING = ".ndjson"
 _HEX = frozenset("0123456789abcdef")
@@ -227,9 +225,8 @@ def _check(files: SessionFiles, folder_fd: int, uid: int | None) -> None:
         return
 
 
-# Writes `STEM.json` in place, whoever else has it open.
-# `run` keeps the file open while the agent runs, and the user may give the session a name meanwhile. If the
-# file were replaced as a whole, what `run` writes into the one that it has open would be lost.
+# `STEM.json` is written in place: `run` keeps it open while the agent runs. If the file were replaced when
+# the user names the session, later writes of `run` would be lost.
 
 NAME = "name"
 """The key of the name that the user has given the session; `run` writes all others."""
@@ -306,8 +303,6 @@ def _locked(fd: int) -> Iterator[None]:
             fcntl.flock(fd, fcntl.LOCK_UN)
 
 
-# The name that the user gives a saved session, in its `STEM.json`, beside what `run` writes there.
-
 MOST_NAME = 200
 """Characters."""
 _OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -358,9 +353,6 @@ def rename_session(recording: Path, name: str) -> None:
         replace_object(fd, named)
     finally:
         os.close(fd)
-
-
-# Which saved sessions are old enough to be deleted, if the user asks for it.
 
 
 class Prunable(NamedTuple):

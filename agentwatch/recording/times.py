@@ -16,8 +16,6 @@ from pathlib import Path
 from agentwatch.recording.appender import TimesFile
 from agentwatch.recording.store import nameless_file, open_regular
 
-# Arrival times as columns of numbers: the newest in memory, the rest in an unlinked file.
-
 _CHUNK = 4096
 """The number of times that are written to the file at once; they take 64 KiB."""
 _BYTES = 8

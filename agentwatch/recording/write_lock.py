@@ -18,11 +18,9 @@ from typing import NamedTuple
 from agentwatch.recording.appender import CLOCK
 from agentwatch.recording.store import open_regular, read_object
 
-# What `run` has written about the agent's process beside its recording, in `STEM.json`.
-# The keys are `command`, `cwd`, `pid`, `started_ms`, `ended_ms` and `exit_code`. The last two are null
-# while the agent runs, and remain null if the monitor was killed or has left the agent running. If the user
-# has given the session a name, the key `name` has it; the file of a session without a process has that key
-# alone.
+# `STEM.json` has the keys `command`, `cwd`, `pid`, `started_ms`, `ended_ms` and `exit_code`. The last two are
+# null while the agent runs, and remain null if the monitor was killed or has left the agent running. The key
+# `name` has the name that the user gave; without a process it is the only key.
 
 MOST_BYTES = 4 << 20
 """A command may contain a whole prompt. Linux passes at most 2 MiB of arguments by default, and JSON escapes

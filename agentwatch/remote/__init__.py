@@ -1,5 +1,5 @@
-"""Sessions of other machines as they are watched here: their rows, and a local copy of an opened one.
+"""Remote sessions: their rows, a local copy of each that is opened, and the publishing of our own.
 
-A copy is a recording like any other; everything behind it is the code that reads recordings. Nothing here is
-imported unless an address of another machine is given or set.
+A copy is an ordinary recording, read by the code that reads recordings. Nothing here is imported unless an
+address of another machine is given or set.
 """

@@ -1,7 +1,7 @@
-"""One local copy: its files, who uses it, and who fills it.
+"""The local copies of remote sessions, in the folder `AGENTWATCH_HOME/copies`.
 
-Everyone who uses a copy holds a shared lock on `STEM.origin`, so that it is not removed meanwhile. The one
-that fills it also holds the lock on the recording that every writer of a recording holds.
+Everyone who uses a copy holds a shared lock on `STEM.origin`, so that it is not removed meanwhile. The
+process that fills it also holds the lock on the recording that every writer of a recording holds.
 """
 
 from __future__ import annotations
@@ -33,32 +33,27 @@ from agentwatch.recording.store import (
 from agentwatch.recording.write_lock import release
 from agentwatch.remote.chunk import LARGEST_NUMBER, MESSAGE_BYTES, Chunk, Ended, Pair
 
-# Where a local copy is from: the file `STEM.origin`, one JSON object, padded with blanks to 2 KiB.
-# | key | meaning | |---|---| | `address` | the engine or the host: `nats://team` | | `session` | the
-# session there | | `base` | the offset of the copy's first byte in the recording; null until there is one |
-# | `is_complete` | whether the copy has all bytes of an ended recording | | `differs` | whether the bytes
-# are not those of the recording, by its digest | | `is_left` | whether a newer copy has the rest of the
-# session: what lies between is not kept any more | | `missing` | how many bytes are missing that are not
-# expected any more; 0 if none are | | `size` | the bytes that the copy had; a file that is shorter was cut
-# since | | `sha256`, `exit_code` | the digest of a complete copy, and the agent's exit code | | `host` |
-# the name of the machine | | `sequence` | the sequence of the last piece on the engine, from which reading
-# may go on | | `seen_ms` | when the copy last had all that was there for it |
-# The length never changes, so that a reader finds the old object or the new one, in one read.
-
 SIZE = 2048
 _LENGTHS = {"address": 400, "session": 400, "sha256": 64, "host": 80}
 _LARGEST = 1 << 53
 
 
 class Origin(NamedTuple):
-    """The origin of a copy, and which bytes of the session are in it."""
+    """The origin of a copy, and which bytes of the session are in it.
+
+    The file `STEM.origin` is one JSON object of these fields, padded with blanks to 2 KiB. Its length never
+    changes, so that a reader finds the old object or the new one, in one read.
+    """
 
     address: str
+    """The engine or the host: `nats://team`."""
     session: str
     base: int | None = None
     """The offset of its first byte in the recording; None while it has no byte."""
     is_complete: bool = False
+    """Whether the copy has all bytes of an ended recording."""
     differs: bool = False
+    """Whether the bytes are not those of the recording, by its digest."""
     is_left: bool = False
     """Whether a newer copy has the rest of the session."""
     missing: int = 0
@@ -66,10 +61,13 @@ class Origin(NamedTuple):
     size: int = 0
     """The bytes that the copy had; it was cut if it has fewer."""
     sha256: str = ""
+    """The digest of a complete copy."""
     exit_code: int | None = None
     host: str = ""
     seen_ms: int = 0
+    """When the copy last had all bytes that were there for it."""
     sequence: int = 0
+    """The sequence of the last piece on the engine, from which reading can continue."""
 
     def is_of(self, address: str, session: str) -> bool:
         """Return whether it is the copy in which a session can be read on."""
@@ -129,8 +127,6 @@ def _shortened(origin: Origin) -> Origin:
     host = origin.host[: _LENGTHS["host"]].encode("utf-8", "replace").decode()
     return origin._replace(host=host)
 
-
-# Writes the arrival times of a copy, and continues them after a break.
 
 _TAIL_BYTES = 1 << 12
 """A line of times has at most 38 bytes; the last of them is among these bytes, unless all are gaps."""
@@ -446,8 +442,6 @@ def _opened_for_writing(path: Path) -> int:
     return fd
 
 
-# The folder of local copies, `AGENTWATCH_HOME/copies`: finds a copy again, and keeps the folder small.
-
 SESSION_BYTES = 1 << 28
 """The largest copy."""
 _ALL_BYTES = 2 << 30
@@ -607,9 +601,8 @@ def _whole_size(path: Path) -> int:
     return sum(map(_size, SessionFiles(path).every))
 
 
-# The reader rule: which bytes of which piece get into a copy.
-# A piece is taken if it begins at or before the end of the copy and reaches beyond it, from that end on.
-# All others are passed over, so that pieces that come twice, or in another order, do no harm.
+# A piece is taken if it begins at or before the end of the copy and reaches beyond it. All others are
+# ignored, so repeated or reordered pieces do no harm.
 
 
 class Step(Enum):

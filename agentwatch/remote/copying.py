@@ -1,4 +1,4 @@
-"""A local copy of a session elsewhere, which a thread fills until the session ends or the copy is closed."""
+"""Opens a remote session: finds or creates its local copy, which a thread fills until the session ends."""
 
 from __future__ import annotations
 
@@ -274,8 +274,6 @@ def _reason(error: EngineError, address: str) -> str:
     return words or "no connection"
 
 
-# Opens a session of another machine: finds or creates its local copy, and begins to fill it.
-
 _SCHEMES = ("nats", "ssh")
 _FIRST_SECONDS = 2.0
 """How long to wait for the first piece of a session that no card describes."""
@@ -438,8 +436,8 @@ def _of_host(words: str, environ: Mapping[str, str]) -> Copying:
     return Copying(f"{host}/{session}", copy, copies, partial(connected, words), channel)
 
 
-# Which warning about an engine the user has read: each is given once, and again when it changes.
-# `AGENTWATCH_HOME/warned` has a file with the last warning for each engine.
+# Each warning about an engine is shown once, and again when it changes. `AGENTWATCH_HOME/warned` has the last
+# one for each engine.
 
 _MOST_BYTES = 1000
 

@@ -1,7 +1,9 @@
-"""The calls of an engine. NATS JetStream is the only one; its client stays inside `agentwatch.remote.nats`.
+"""An engine: the names of publishers and sessions on it, its login, and its calls.
 
-All calls block. One thread uses each object. An engine is only a copy on the way. After a fault, a publisher
-asks for the newest piece and continues behind it. A watcher continues at the size of its local copy.
+NATS JetStream is the only engine; its client stays inside `agentwatch.remote.nats`.
+
+All calls block. One thread uses each object. After a fault, a publisher asks for the newest piece and
+continues behind it. A watcher continues at the size of its local copy.
 """
 
 from __future__ import annotations
@@ -19,10 +21,8 @@ from agentwatch.base.faults import USAGE, Fault
 from agentwatch.remote.address import EngineAddress, is_engine, parse_engine
 from agentwatch.remote.chunk import Piece
 
-# The names of publishers and sessions on an engine, and the subjects of their bytes and cards.
 # A publisher's token is tied to its credential: the server lets it write below its own token only. A
-# session's id is made by the publisher's agentwatch from random bits; it is never the id that the agent has
-# given.
+# session's id is made from random bits by the publisher's agentwatch; it is never the agent's own id.
 
 STREAM = "AW"
 BUCKET = "AWCARD"
@@ -301,8 +301,6 @@ class Archive(Protocol):
         """Close the connection and all readers. It never raises, and never waits for longer than a second."""
 
 
-# Connects to an engine. The client is imported here, when the first connection is made.
-
 INSTALL = "pip install 'nats-py>=2.16,<2.17'"
 
 
@@ -357,9 +355,6 @@ def open_archive(login: Login) -> Archive:
     from agentwatch.remote.nats.archive import NatsArchive
 
     return NatsArchive(login)
-
-
-# Finds the login of an engine: by its name in the settings, or by its address.
 
 
 def login_of(

@@ -36,8 +36,6 @@ from agentwatch.remote.engine import (
 from agentwatch.text.safe import SafeText, safe_line
 from agentwatch.text.times import day_or_time
 
-# Which sessions of an engine are recordings of this machine: `STEM.ship` beside them names them.
-
 _AGAIN_MS = 2_000
 _ENDING = ".ship"
 _RECORDING = ".ndjson"
@@ -234,8 +232,6 @@ class Several:
             rows.update(self.here.rows)
         return rows
 
-
-# The sessions of an engine: a thread reads their cards, `step` makes rows of them.
 
 _STEP_SECONDS = 0.01
 _PUBLISH_SECONDS = 0.5

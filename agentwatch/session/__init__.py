@@ -1,6 +1,6 @@
 """The state of a session so far: runs, calls, transcript and counts. `apply_line` updates it.
 
-This folder may import only `events`. It knows no agent and no screen.
+It knows neither an agent nor the screen.
 
 Example:
     >>> from agentwatch.session.events import Channel, RunStarted, Text

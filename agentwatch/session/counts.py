@@ -1,4 +1,4 @@
-"""Counts the lines of a recording by how they were decoded."""
+"""Counts of a session: its lines by how they were decoded, its tokens, and the rhythm of its silences."""
 
 from __future__ import annotations
 
@@ -88,8 +88,6 @@ class LineCounts:
             self.odd.append(OddLine(event, place))
 
 
-# Adds the token counts of a run, which agents report per request, per turn or for the whole run.
-
 _Number = TypeVar("_Number", int, float)
 
 
@@ -160,11 +158,10 @@ def _latest(first: Tokens, second: Tokens) -> Tokens:
     return first._replace(**{name: value for name, value in second._asdict().items() if value is not None})
 
 
-# The rhythm of a session: the durations of its thoughts and silences so far.
-# Only the session's own history shows whether a silence is long: one model thinks for 3 s, another for 90
-# s. Each stay in a phase counts once, with its longest silence. If every silence counted, a hundred deltas
-# at intervals of 50 ms would make the usual silence so short that the seconds in which the model writes the
-# arguments of a call would count as a stall.
+# Only the session's own history shows whether a silence is long: one model thinks for 3 s, another for 90 s.
+# Each stay in a phase counts once, with its longest silence. If every silence counted, a hundred deltas at
+# intervals of 50 ms would make the usual silence so short that the seconds in which the model writes a call
+# would count as a stall.
 
 _KEPT = 64
 _LEAST = 5

@@ -1,4 +1,4 @@
-"""The calls of a session at an earlier line."""
+"""A session at an earlier line: its calls, its transcript, and the state that a checkpoint keeps."""
 
 from __future__ import annotations
 
@@ -78,9 +78,6 @@ class EarlierCalls(Calls):
 
     def _at(self, index: int) -> Call:
         return self._unpacked.get(index + 1) or self._newest[index]
-
-
-# The transcript of a session at an earlier line.
 
 
 class TranscriptState(NamedTuple):
@@ -164,8 +161,6 @@ class EarlierTranscript(Transcript):
             last.close()
         self._unpacked.pop(last.number, None)
 
-
-# What a checkpoint keeps of a session, and the session that is made of it.
 
 SessionState = dict[str, Any]
 """The attributes of a session. Of what only grows, it has the length."""

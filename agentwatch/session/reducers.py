@@ -431,9 +431,6 @@ def forget_texts(session: Session) -> None:
     session.forgotten_runs = max(len(session.runs) - 1, 0)
 
 
-# Functions that apply one event to a session, by the type of the event.
-# Only `agentwatch.session.reducers` imports from here.
-
 if TYPE_CHECKING:
     from agentwatch.session.call import Place
     from agentwatch.session.session import Session

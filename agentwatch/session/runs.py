@@ -1,4 +1,4 @@
-"""A run: one invocation of the agent, from its init to its result."""
+"""A run: one invocation of the agent, from its init to its result, and the turns in it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ from agentwatch.text.amounts import plural
 
 if TYPE_CHECKING:
     from agentwatch.session.transcript import Entry
-
-
-# What the turns of a run consist of: the assistant's text, and the end of each turn with its result line.
 
 
 class Answer(Sequence[Content]):

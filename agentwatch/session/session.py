@@ -14,8 +14,6 @@ from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Kind, Transcript
 from agentwatch.text.amounts import plural
 
-# The notices of which a transcript has only a limited number.
-
 _MOST_ONCE = 1000
 _MOST_MALFORMED = 10_000
 

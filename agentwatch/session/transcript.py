@@ -14,8 +14,6 @@ from agentwatch.session.events import Channel
 from agentwatch.session.runs import TurnResult
 from agentwatch.session.storage import PAGE, Content, GrowingText, Numbers, Spill
 
-# An entry of the transcript: a prompt, a text, a call, a notice or a result.
-
 
 class Kind(StrEnum):
     """The kind of a transcript entry.

@@ -1,4 +1,4 @@
-"""The output without a process between: the recording itself is the agent's stdout (`run --direct`)."""
+"""How an agent's output reaches the recording: through a relay, or directly (`run --direct`)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from agentwatch.recording.appender import EPOCH_NS, enlarge, now_ms, truncated
 from agentwatch.recording.times import ArrivalTimes, WrittenTimes
 from agentwatch.recording.write_lock import release
 
-# Disk space reserved ahead of the recording of a started agent.
-# On a full disk the relay loses what the agent writes; without a relay the write fails in the agent, and a
-# Node agent crashes. With 64 MiB reserved, that much more is recorded while the user sees a warning.
+# On a full disk the relay loses output; without a relay the write fails in the agent, and a Node agent
+# crashes. With 64 MiB reserved, that much more is recorded while the user sees a warning.
 
 _RESERVED_BYTES = 64 << 20
 _MIN_BYTES = 1 << 16
@@ -184,9 +183,6 @@ class DirectOutput:
             return None
 
 
-# The interface of the two ways in which an agent's output reaches the recording.
-
-
 class Output(Protocol):
     """Where the stdout and stderr of an agent go, and how much of them has been recorded."""
 
@@ -229,8 +225,6 @@ class Output(Protocol):
     def release(self) -> None:
         """Release what was reserved for an agent that will not write any more."""
 
-
-# The output that goes through a relay: the agent writes into pipes, and the relay into the files.
 
 _READ_BYTES = 1 << 12
 _START = (

@@ -1,4 +1,4 @@
-"""Pauses and resumes the process group of a started agent."""
+"""Pauses and resumes the process group of a started agent, and measures whether its processes are busy."""
 
 from __future__ import annotations
 
@@ -115,9 +115,8 @@ def _ps_state(pid: int) -> str:
     return done.stdout.strip()
 
 
-# Whether the processes of a started agent are busy, judged by the CPU time that they use.
-# The CPU time is read from /proc, so it is known only on Linux. The agent leads its own process session.
-# Its tools belong to that session too, unless they start a session themselves.
+# The CPU time is read from /proc, so it is known only on Linux. The agent leads its own process session. Its
+# tools belong to that session too, unless they start a session themselves.
 
 _MIN_INTERVAL_SECONDS = 1.0
 _WINDOW_SECONDS = 5.0

@@ -1,4 +1,4 @@
-"""The process of a started agent."""
+"""The process of a started agent, and the file with its standard error."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from agentwatch.recording.ends import last_lines
 from agentwatch.recording.wakeup import Wakeup
 from agentwatch.sources.agent_output import Output
 from agentwatch.sources.survivors import Descendants, Survivor, marked_environment
-
-# Reads the file that a started agent writes its standard error to.
 
 _READ_BYTES = 1 << 16
 

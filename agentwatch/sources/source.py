@@ -185,8 +185,6 @@ class WithoutAgent:
         """Do nothing."""
 
 
-# The files that agentwatch writes while it reads a recording, and the faults of these files.
-
 END_SECONDS = 5.0
 """How long the end of a recording is waited for: its reader may hang on a disk that does not answer."""
 _POLL_SECONDS = 0.01

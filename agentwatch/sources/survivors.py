@@ -8,8 +8,6 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
-# Reads process ids and process states from /proc; on systems without it, there are no processes.
-
 _MOST_ENVIRONMENT = 1 << 18
 
 

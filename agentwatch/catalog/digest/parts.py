@@ -1,4 +1,4 @@
-"""The parts of a digest: the state of the turn, and an open call."""
+"""The parts of a digest: the state of the turn, an open call, and what later lines need to update it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applies lines to a digest."""
+"""Reads the digest of a session from a file's head and tail or from a store, and then from new lines."""
 
 from __future__ import annotations
 
@@ -45,8 +45,6 @@ from agentwatch.session.events import (
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import Verdict
 
-
-# The newest verdict of tests in the lines that a digest is made of.
 
 _MOST_COMMANDS = 6
 """The newest commands of one reading whose output may be read: 0.1 ms each. The older ones are left out."""
@@ -217,8 +215,6 @@ def apply_lines(digest: Digest, decoder: Decoder, lines: list[bytes], at_ms: int
     return has_boundary
 
 
-# Reads the digest of a session that an agent keeps in a store: a database, a document, a compressed file.
-
 _LARGEST_SHARE = 0.02
 """The largest part of the time that is spent on reading one store again."""
 
@@ -278,8 +274,6 @@ def _read(found: Found) -> tuple[Digest, Decoder | None] | None:
         store.close()
     return digest, decoder
 
-
-# Reads the head and the tail of a session's file, of which the middle is left out.
 
 _TAIL_BYTES = (1 << 18, 1 << 20, 1 << 22)
 """The tail grows until a turn begins or ends in it: one line of a session may have 100 KB, one with an image
@@ -440,8 +434,6 @@ def _copy(digest: Digest) -> Digest:
     course = Course(has_line_times=digest.course.has_line_times)
     return replace(digest, open_calls={}, course=course)
 
-
-# Keeps the digest of a session up to date: reads its head and its tail, then what is appended.
 
 _WHOLE_BYTES = 1 << 20
 """A file of this size is read whole. It takes 5 to 20 ms."""

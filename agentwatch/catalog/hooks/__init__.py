@@ -1,1 +1,1 @@
-"""Adds an entry of agentwatch to the hooks of an agent, shows what that changes, and takes it out again."""
+"""Adds an entry of agentwatch to the hooks of an agent, shows what that changes, and removes it again."""

@@ -1,4 +1,4 @@
-"""Puts our entries into the text of a file with hooks, and takes them out."""
+"""Puts our entries into the text of a file with hooks, and removes them. All other text keeps its form."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from agentwatch.agents.hooks import HookedAgent
 from agentwatch.catalog.hooks.program import Program, is_own
-
-# Changes the text of a JSON document at one place, so that all the rest keeps its form.
 
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\n\r]*")

@@ -1,4 +1,7 @@
-"""Which files change when the hooks of an agent are installed or removed, and what is installed now."""
+"""Which files change when the hooks of an agent are installed or removed, and what is installed now.
+
+A change is shown as a diff, and made only if the file is still what was shown.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,6 @@ from agentwatch.base.files import state_folder
 from agentwatch.catalog.hooks.entries import Shape, installed_events, with_entries, without_entries
 from agentwatch.catalog.hooks.files import copies_of, keep_copy, mode_of, own_bytes, write
 from agentwatch.catalog.hooks.program import Program
-
-# A change of one file: shown as a diff, and made only if the file is still what was shown.
 
 MOST_BYTES = 1 << 20
 """A file with hooks that is larger is left alone."""

@@ -1,6 +1,6 @@
 """The program that agents run for each event of a session: it notes the event in a log.
 
-`machine/said/hook_logs.py` reads the logs.
+`agentwatch.catalog.reports` reads the logs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The database of the index: its file, and what is written to it."""
+"""The database of the index: its file, what is written to it, and how it is brought up to date."""
 
 from __future__ import annotations
 
@@ -193,8 +193,6 @@ def _connected(path: Path) -> sqlite3.Connection:
     os.close(fd)
     return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
 
-
-# Brings the index up to date with the sessions on this machine.
 
 _MOST_CALLS = 10_000
 _MOST_SECONDS = 1.0

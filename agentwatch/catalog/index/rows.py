@@ -1,4 +1,4 @@
-"""Reads a session that was found on disk into the rows of the index."""
+"""The tables and views of the index, and reading a session that was found on disk into their rows."""
 
 from __future__ import annotations
 

@@ -18,11 +18,10 @@ from agentwatch.session.events import ToolKind
 from agentwatch.session.session import Session
 from agentwatch.text.paths import is_windows, without_private
 
-# Finds the items that two sequences have in common, in bounded time.
 # `difflib` comes first: it prefers consecutive matches, which are the easiest to read. It takes quadratic
-# time or more if an item occurs often, so its steps are counted in advance. When the limit of steps is
-# reached, the rest is matched by the longest common subsequence, with a row of bits at a time. If the rest
-# is too large for that, equal items are paired in the order in which they occur.
+# time or more if an item occurs often, so its steps are counted in advance. Beyond the limit, the rest is
+# matched by the longest common subsequence, a row of bits at a time. If the rest is too large for that, equal
+# items are paired in the order in which they occur.
 
 MOST_STEPS = 8_000_000
 """Comparisons that difflib may make: 0.8 s."""
@@ -166,11 +165,10 @@ def ascending(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-# The key of a call: calls of two runs with equal keys count as the same call.
-# A key consists of the kind of the tool and of the target. It knows no agent, so that `Bash` of one agent
-# and `shell` of another have the same key. What differs between two runs of the same task is levelled in
-# targets: ids, hashes, temporary paths, numbers in commands, the working directory and the user's home
-# folder.
+# Calls of two runs with equal keys count as the same call. A key consists of the kind of the tool and the
+# target, so it is the same for `Bash` of one agent and `shell` of another. Ids, hashes, temporary paths,
+# numbers, the working directory and the home folder are levelled, because they differ between two runs of the
+# same task.
 
 _MOST_CHARACTERS = 2000
 """The part of a target that is compared. Longer targets are scripts, which seldom differ only later."""

@@ -1,4 +1,9 @@
-"""The comparison of two runs: their calls side by side, the first divergence, files, verdicts and texts."""
+"""The comparison of two runs, or of several runs a side. What is unknown is None, never 0.
+
+Two runs are compared call by call, with the first divergence, files, verdicts and texts. Several runs a side
+are compared by medians, ranges and shares. No difference is called significant: with fewer than ten runs a
+side it may be chance, and the report has a note about that.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +36,7 @@ from agentwatch.session.counts import added, known_sum
 from agentwatch.session.events import Outcome, Tokens
 from agentwatch.session.session import Session, calls_by_outcome
 
-# One of the compared runs: its calls, its verdicts and its totals. What is unknown is None, never 0.
+# One side.
 
 _AT_ONCE = 500
 """The calls that are read at a time, by all that reads them: each is unpacked once, which takes 4 µs."""
@@ -178,7 +183,7 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
     return _count(known_sum(numbers))
 
 
-# The difference of two texts, word by word.
+# Texts.
 
 MOST_CHARACTERS = 1 << 16
 """The characters of each text that are compared. The final answers of real sessions have under 10,000."""
@@ -439,9 +444,7 @@ def _result(verdict: Verdict) -> tuple[bool, bool, int, int]:
     return verdict.is_red, verdict.is_green, verdict.counts.failed, verdict.counts.errors
 
 
-# The comparison of several runs a side: medians and ranges of figures, and shares of runs.
-# No difference is called significant. With fewer than ten runs a side, a difference may be chance; the
-# report has a note about that.
+# Several runs a side.
 
 FEW = 10
 """With fewer runs a side, a difference of medians may well be chance."""

@@ -1,4 +1,7 @@
-"""The sections of a report, without a format. Their texts are foreign; each format makes them harmless."""
+"""The report on a comparison: its sections, and their text, JSON and Markdown.
+
+The texts of the sections are foreign; each format makes them harmless.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,7 @@ class Report(NamedTuple):
     sections: list[Section]
 
 
-# A report as text for a terminal, in at most 80 columns where the words allow it.
+# Text, in at most 80 columns where the words allow it.
 
 WIDTH = 80
 _LEAST_NAME = 12
@@ -174,7 +177,7 @@ def _padded(cell: SafeText, width: int) -> str:
     return cell + " " * (width - columns(cell))
 
 
-# A comparison as JSON. What is unknown is null.
+# JSON. What is unknown is null.
 
 _ROWS_AT_ONCE = 500
 
@@ -291,7 +294,7 @@ def _valid(value: Any) -> Any:
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-# The words for figures and for their differences. What is unknown is `-`.
+# Figures. What is unknown is `-`.
 
 UNKNOWN = "-"
 SAME = "="
@@ -365,7 +368,7 @@ def lines_words(lines: Lines | None) -> str:
     return " ".join(words) or "changed"
 
 
-# The lines of a report about the calls of two runs.
+# Calls.
 
 CONTEXT = 1
 """The equal calls that are listed before and after a difference."""
@@ -453,7 +456,7 @@ def _with_context(comparison: Comparison) -> Iterator[int]:
         end = max(end, last)
 
 
-# The report on two runs: totals first, then where they part, then the differences in order.
+# Two runs: totals first, then the first divergence, then the differences in order.
 
 TITLE = "Comparison of two runs"
 
@@ -561,7 +564,7 @@ def _same(words: list[str]) -> str:
     return UNKNOWN if UNKNOWN in words else SAME if words[0] == words[1] else ""
 
 
-# The report on several runs a side, in words and as JSON.
+# Several runs a side.
 
 SEVERAL_TITLE = "Comparison of several runs"
 
@@ -663,7 +666,7 @@ def _spread_of(sides: Sequence[Side], name: str) -> Spread:
     return spread(values)
 
 
-# A report as Markdown, for a comment on a pull request.
+# Markdown, for a comment on a pull request.
 
 MOST_BYTES = 60_000
 """GitHub refuses a comment of over 65,536 characters."""

@@ -1,5 +1,7 @@
 """asciicast: a session as a recording of a terminal, in version 3 of the format of asciinema.
 
+The terminal shows the text format: one line for each call when it ended.
+
 The format: https://docs.asciinema.org/manual/asciicast/v3
 """
 
@@ -21,8 +23,6 @@ from agentwatch.session.events import Outcome
 from agentwatch.session.rules import BAD_OUTCOMES
 from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, cut, safe_line
-
-# Writes a recording of a terminal: its header, and events with the time since the event before.
 
 _VERSION = 3
 _TITLE_COLUMNS = 100
@@ -105,8 +105,6 @@ def _title(session: Session, name: str) -> SafeText:
     run = session.run
     return cut(safe_line((run.title or run.prompt or name)[:_MOST_PROMPT].strip()), _TITLE_COLUMNS)
 
-
-# Writes the text format as a recording of a terminal: one line for each call when it ended.
 
 _PIECE = 1 << 20
 

@@ -1,4 +1,9 @@
-"""Writes the trajectory of a session, and in it those of its subagents."""
+"""ATIF: a session as a trajectory of the Agent Trajectory Interchange Format, version 1.8.
+
+Each subagent is a trajectory inside that of the session.
+
+The format: `rfcs/0001-trajectory-format.md` of harbor-framework/harbor.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +36,7 @@ from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import utc
 
-# Writes values as JSON that every reader accepts: no half surrogate pairs, no NaN, no deep nesting.
+# JSON that every reader accepts: no half surrogate pairs, no NaN, no deep nesting.
 
 _MOST_JSON_LEVELS = 100
 """Levels of a value that is written as it was sent. The parser of pydantic refuses 200."""
@@ -119,7 +124,7 @@ def _mended(value: Any, levels: int) -> Any:
     return value
 
 
-# Writes the calls of a step and their results.
+# Calls.
 
 _MOST_TEXTS = 10_000
 _MOST_DECODED = 64 << 20
@@ -303,8 +308,7 @@ def _text(value: Any) -> str | None:
     return "\n".join(texts) if texts and len(texts) == len(value) else None
 
 
-# What a session does not keep of each entry of its transcript: its time, its model, and its token counts.
-# They are noted while the recording is read once more.
+# Times, models and token counts of entries. A session does not keep them: the recording is read once more.
 
 _MOST_MODELS = 1000
 _MOST_REQUESTS = 100_000
@@ -414,7 +418,7 @@ class _Notes:
             requests.clear()
 
 
-# Groups the entries of a transcript into steps: one for each prompt, notice and call of the model.
+# Steps: one for each prompt, notice and call of the model.
 
 
 class Origin(StrEnum):
@@ -739,8 +743,5 @@ def _part(exported: Exported) -> _Part:
         part.below.setdefault(owner, []).append(agent)
     return part
 
-
-# ATIF: a session as a trajectory of the Agent Trajectory Interchange Format, version 1.8.
-# The format: `rfcs/0001-trajectory-format.md` of harbor-framework/harbor.
 
 EXPORTER = Exporter(name="atif", suffix=".atif.json", write=write)

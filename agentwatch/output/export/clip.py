@@ -1,4 +1,4 @@
-"""Makes a clip, and checks that it shows its calls as the recording does."""
+"""Makes a clip of some calls from the lines that it needs, and checks that it shows the same calls."""
 
 from __future__ import annotations
 
@@ -43,8 +43,6 @@ from agentwatch.session.events import (
 from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
-
-# Sorts the lines of a recording into those that a clip needs, and others.
 
 _ANYWHERE = (FormatDetected, LineTime, Repair, Usage)
 _HEAD = (*_ANYWHERE, RunStarted, RunInfo, TurnStarted, Prompt)

@@ -1,4 +1,4 @@
-"""The session that an export writes, or a part of it."""
+"""The session that an export writes, or a part of it: opened, redacted and cut."""
 
 from __future__ import annotations
 
@@ -116,8 +116,6 @@ class Exported:
         starts = runs[run].turn_starts if run < len(runs) else ()
         return self.session.transcript.offsets[starts[0]] if starts else None
 
-
-# Opens a session for an export: redacts it, and finds the part that is asked for.
 
 _MOST_SETTLED = 1 << 16
 """The newest calls that stay unpacked, 49 MB: an export visits each call several times, and a comparison of

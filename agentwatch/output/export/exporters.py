@@ -1,4 +1,4 @@
-"""The export formats by name. A format is imported when it is used."""
+"""The interface of an export format, and the formats by name. A format is imported when it is used."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from importlib import import_module
 from typing import NamedTuple
 
 from agentwatch.output.export.exported import Exported
-
-# The interface of an export format, and of one that is sent.
 
 
 class Choices(NamedTuple):

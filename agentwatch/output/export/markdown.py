@@ -1,4 +1,12 @@
-"""Writes a session as a Markdown document, of a limited size if that is asked for."""
+"""The export `markdown`: a session for a comment in a review, an issue or a summary of CI.
+
+The text of the agent stays Markdown, apart from what could act on the page or on people: raw HTML, images,
+links that are not http or https, mentions (`@name`) and references to issues (`#12`). The size can be
+limited.
+
+Sources: the CommonMark specification 0.31.2, and GitHub Flavored Markdown 0.29. GitHub links `@name`, `#12`
+and `GH-12` in text, and notifies the people; it does not do so in code.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +39,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 
-# Makes foreign text harmless in a Markdown document.
-# Sources: the CommonMark specification 0.31.2, and GitHub Flavored Markdown 0.29. GitHub links `@name`,
-# `#12` and `GH-12` in text, and notifies the people; it does not do so in code.
+# Escapes.
 
 _BREAK = "\u200b"
 """A space of no width, which separates the sign of a mention from its name. Safe text has none."""
@@ -118,7 +124,7 @@ def _code(span: str, code: str) -> str:
     return f"<code>{code.translate(_MARKUP)}</code>"
 
 
-# The bodies of a Markdown document: code between fences, and the Markdown of the agent; both may be cut.
+# Bodies: code between fences, and the Markdown of the agent; both may be cut.
 
 _RUNS = re.compile("`+")
 _LEAST_FENCE = 3
@@ -240,7 +246,7 @@ def _parser() -> MarkdownIt:
     return parser.disable(["inline", "text_join", "html_block", "reference"])
 
 
-# The beginning of a Markdown document: the outcome, the facts, and the calls that did not succeed.
+# Head.
 
 _MOST_LISTED = 20
 _FINE = {Outcome.SUCCEEDED, Outcome.RETURNED}
@@ -324,7 +330,7 @@ def _part(exported: Exported) -> Iterator[str]:
     yield plural(sum(exported.outcomes().values()), "call")
 
 
-# The entries of the transcript in a Markdown document.
+# Transcript.
 
 _MOST_BLOCKS = 16
 
@@ -562,9 +568,5 @@ def _encoded(lines: Iterable[str]) -> bytes:
     text = "\n".join(lines)
     return f"{text}\n\n".encode() if text else b""
 
-
-# The export `markdown`: a session for a comment in a review, an issue or a summary of CI.
-# The text of the agent stays Markdown, apart from what could act on the page or on people: raw HTML,
-# images, links that are not http or https, mentions (`@name`) and references to issues (`#12`).
 
 EXPORTER = Exporter(name="markdown", suffix=".md", write=written)

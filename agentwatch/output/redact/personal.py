@@ -1,4 +1,4 @@
-"""Finds personal data in a text: home folders, user names and e-mail addresses."""
+"""Finds personal data in a text: home folders and user names of the owner, and e-mail addresses."""
 
 from __future__ import annotations
 
@@ -108,8 +108,6 @@ def _is_somebodys(local: str, domain: str) -> bool:
         and not domain.endswith(_EXAMPLE_DOMAINS)
     )
 
-
-# Finds whose recording it is: the home folder and the name of the user.
 
 _HOME = re.compile(r"/(?:home|Users)/(\w[\w.-]{0,63})")
 _WINDOWS_HOME = re.compile(r":(?<=[A-Za-z]:)[\\/]{1,4}Users[\\/]{1,4}(\w[\w.-]{0,63})")

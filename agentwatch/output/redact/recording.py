@@ -23,8 +23,6 @@ from agentwatch.recording.lines import LineReader, Lines
 from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
 
-# The secrets that were found, which are masked wherever they occur, also without a label.
-
 _MOST = 10_000
 _MOST_CHARACTERS = 1 << 20
 """The characters of all values that are kept."""

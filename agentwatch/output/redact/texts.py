@@ -1,6 +1,7 @@
-"""Joins the texts of deltas per channel and block, also if other lines are between them.
+"""Has all texts of a recording searched, wherever they lie: in lines, in JSON inside of strings, in deltas.
 
-512 KiB of other texts end a block. A long block is searched in windows that overlap.
+Deltas are joined per channel and block, also if other lines are between them. 512 KiB of other texts end a
+block. A long block is searched in windows that overlap.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ import orjson
 from agentwatch.output.redact.secrets.key_files import KeyFiles, of_content
 from agentwatch.output.redact.secrets.scanner import OPEN_KINDS
 from agentwatch.recording.lines import LineReader, Lines
-
-# Cuts long texts into pieces.
 
 PIECE_BYTES = 1 << 12
 """The most bytes of a piece: what two windows of a block share is a number of whole pieces."""
@@ -52,9 +51,7 @@ def safe_end(data: bytes) -> int:
     return end or len(data)
 
 
-# Removes the escapes of JSON strings from any text, and finds where each character was escaped.
-# The text need not be a JSON string: a whole line, a piece of one, and program text are read in the same
-# way.
+# Escapes of JSON. A text may be a whole line, a piece of one or program text; all are read in the same way.
 
 _ESCAPE = re.compile(r'\\(?:[\\"/bfnrt]|u[0-9a-fA-F]{4}(?:\\u[0-9a-fA-F]{4})*+)')
 _CODE_POINTS = re.compile(r"(?:\\u[0-9a-fA-F]{4})++")
@@ -158,8 +155,8 @@ def _widths(escape: str) -> Sequence[int]:
     return [12 if ord(character) > 0xFFFF else 6 for character in _characters(escape)]
 
 
-# Finds in a text, and in the JSON that it contains: `{\"command\":\"export A=1\\nexport B=2\"}`.
-# An escape hides where a value begins or ends, so each line that has one is also searched without it.
+# JSON in texts: `{\"command\":\"export A=1\\nexport B=2\"}`. An escape hides where a value begins or ends, so
+# each line that has one is also searched without it.
 
 _DEEPEST = 4
 """The levels of JSON in JSON that are searched. A rollout of Codex has three: line, arguments, a script."""
@@ -214,8 +211,6 @@ def _outer_places(spans: list[tuple[int, int]], places: Iterable[int]) -> Iterat
         number = min(bisect_right(ends, place), len(spans) - 1)
         yield spans[number][1] - (ends[number] - 1 - place)
 
-
-# A text that is searched at once, with the places of its pieces in the recording.
 
 Read = Callable[[int, int], bytes]
 """Returns bytes of the recording, of an offset and a length."""
@@ -326,8 +321,6 @@ def _parts(ends: list[int], start: int, end: int) -> Iterable[tuple[int, int, in
         start = max(start, until)
         number += 1
 
-
-# Searches many short texts at once: a search costs 10 us before its first character.
 
 _ENOUGH = 1 << 16
 """The number of characters that are searched at once."""
@@ -602,10 +595,9 @@ def _repeats(block: Block, data: bytes) -> bool:
     return len(head) >= _LEAST_REPEATED and len(data) >= block.text_bytes and data.startswith(head)
 
 
-# What consecutive deltas have in common: the shape of their lines, without the text that they carry.
-# Two lines have the same shape if they differ only in their texts, their numbers, their times and the ids
-# of the events. Such lines are deltas of one channel and block, of whatever agent: other ids, and the
-# number of a block (`"index":2`), belong to the shape.
+# Shapes of deltas. Two lines have the same shape if they differ only in their texts, numbers, times and the
+# ids of the events: they are deltas of one channel and block. Other ids, and the number of a block
+# (`"index":2`), belong to the shape.
 
 _TEXT = re.compile(
     rb'"(?:t(?:ext|hinking)|d(?:elta(?:Content)?+|ata)|c(?:ontent|hunk)|p(?:artial_json|artialOutput)'
@@ -713,8 +705,6 @@ def texts_in(line: bytes) -> Iterator[tuple[int, int]]:
     for match in _TEXT.finditer(line):
         yield match.span(1)
 
-
-# Reads a recording, and has all its texts searched.
 
 _LONG_LINE = 1 << 17
 """Longer lines are no deltas. They are searched in pieces."""

@@ -1,4 +1,4 @@
-"""Writes a recording with its changes. What does not change is copied byte for byte."""
+"""Writes a recording with its changes, and counts what was masked. All other bytes are copied as they are."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from agentwatch.recording.lines import LineReader, Lines
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
-
-# The changes of a recording: which of its bytes are replaced by what.
 
 _BUCKET_BITS = 20
 """Changes are kept by MiB of the recording, each in 16 bytes."""
@@ -90,8 +88,6 @@ class Edits:
             merged[-1] = Edit(last.start, max(last.end, end), mask, kind)
         return merged
 
-
-# What a redaction has masked: counts by kind, never a value.
 
 _MOST_KINDS = 8
 

@@ -1,4 +1,4 @@
-"""The calls of an administrator: what the server is, how full its streams are, and their limits."""
+"""The calls of an administrator: streams and their limits, permissions, and the state of the server."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from agentwatch.remote.engine import (
 from agentwatch.remote.nats import errors
 from agentwatch.remote.nats.connection import Connection, object_in
 from agentwatch.remote.nats.errors import of_answer, plain
-
-# Makes the stream of bytes and the bucket of cards, or changes their limits, for an administrator.
 
 _DAY_NS = 86400 * 10**9
 _NOT_FOUND = 10059
@@ -127,7 +125,6 @@ def _common(limits: StreamLimits) -> dict[str, Any]:
     }
 
 
-# What a publisher and a watcher may do on a server, as data and as text for its configuration file.
 # A publisher writes below its own token, and asks for its own tail. A watcher creates readers and asks for
 # their next messages. Neither may do anything else: no `$JS.API.STREAM.*`, no answers of another user.
 

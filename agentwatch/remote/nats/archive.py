@@ -1,4 +1,9 @@
-"""The calls of a watcher."""
+"""The calls of a watcher: reads the messages of a stream by an ephemeral pull consumer.
+
+A watcher may create consumers and ask for their next messages, and nothing else: `$JS.API.CONSUMER.CREATE`
+and `$JS.API.CONSUMER.MSG.NEXT` (ADR-13 and ADR-15 of NATS). The consumer is made again after each break. The
+server keeps nothing for a watcher that stops reading: messages that were not requested stay in the stream.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +34,6 @@ from agentwatch.remote.nats.administration import inbox_of
 from agentwatch.remote.nats.client import STATUS, Delivery, Message, delivery_in
 from agentwatch.remote.nats.connection import Connection, Inbox
 from agentwatch.remote.nats.link import Link
-
-# Reads the messages of a stream by a named ephemeral pull consumer, which is made again after each break.
-# A watcher may create consumers and ask for their next messages, and nothing else:
-# `$JS.API.CONSUMER.CREATE` and `$JS.API.CONSUMER.MSG.NEXT` (ADR-13 and ADR-15 of NATS). The server keeps
-# nothing for a watcher that stops reading: what is not asked for stays in the stream.
 
 _SECOND = 10**9
 _KEPT_SECONDS = 30

@@ -1,4 +1,13 @@
-"""A login as the client takes it. It is sent by the client after TLS is up; see `transport`."""
+"""The client nats-py with the parts that it lacks: TLS before any byte is sent, and raw messages.
+
+nats-py begins TLS if the server's first line asks for it. An impostor can leave that out, and would get the
+login. The transport decides by the address instead. It also removes the addresses of other servers from the
+first line.
+
+A publisher can store a message whose headers or subject are not UTF-8, and nats-py stops reading a connection
+on which it receives one. Messages therefore go to their receivers as bytes. Only this module uses private
+names of nats-py.
+"""
 
 from __future__ import annotations
 
@@ -104,12 +113,11 @@ def _context(authority: Path | None) -> ssl.SSLContext:
     return context
 
 
-# A message as the server sends it, whose headers and subject a publisher may have made up.
 # Headers: `NATS/1.0[ STATUS[ DESCRIPTION]]`, then lines `Name: Value`; each line ends with CR LF. The reply
-# subject of a message that a consumer delivers says where the message stands in its stream (ADR-15 of
-# NATS):
-# $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE.CONSUMER_SEQUENCE.NANOSECONDS.PENDING
-# $JS.ACK.DOMAIN.ACCOUNT.STREAM.CONSUMER.DELIVERED.SEQUENCE.CONSUMER_SEQUENCE.NANOSECONDS.PENDING[.TOKEN]
+# subject of a delivered message has its position in the stream (ADR-15 of NATS):
+#
+#     $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE.CONSUMER_SEQUENCE.NANOSECONDS.PENDING
+#     $JS.ACK.DOMAIN.ACCOUNT.STREAM.CONSUMER.DELIVERED.SEQUENCE.CONSUMER_SEQUENCE.NANOSECONDS.PENDING[.TOKEN]
 
 STATUS = "Status"
 DESCRIPTION = "Description"
@@ -177,11 +185,6 @@ def delivery_in(reply: bytes) -> Delivery | None:
         return None
     return Delivery(*map(int, numbers))
 
-
-# The bytes of a connection: TLS is up before anything is sent, unless the address allows plain text.
-# nats-py begins TLS if the server's first line asks for it. Whoever answers in the server's place can leave
-# that out, and would get the login. This transport decides by the address, and sends nothing before TLS is
-# up. It also removes the addresses of other servers from the first line.
 
 _BUFFER = 1 << 20
 _INFO = b"INFO "
@@ -354,11 +357,6 @@ def _is_loopback(connection: socket.socket) -> bool:
     return False
 
 
-# The client nats-py with what it cannot do: hand on raw messages, and survive those of hostile publishers.
-# A publisher can store a message whose headers or subject are no UTF-8, and nats-py stops reading a
-# connection on which it receives one. Messages therefore go to their receivers as bytes. The private names
-# of nats-py that are used stand here alone.
-
 Receiver = Callable[[Message], None]
 
 
@@ -394,8 +392,6 @@ class RawClient(Client):
         if (receiver := self._receivers.get(sid)) is not None:
             receiver(Message(subject, reply, data, headers or b""))
 
-
-# Which versions of nats-server are safe to share, by the advisories up to the middle of 2026.
 
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})")
 _SAFE = "2.11.16 or 2.12.7"

@@ -1,4 +1,4 @@
-"""A watcher's connection, which is made again when it was lost."""
+"""A connection that is made again when it was lost, and the calls of a publisher on it."""
 
 from __future__ import annotations
 
@@ -100,8 +100,6 @@ class Link:
             self._connection.close()
             self._connection = None
 
-
-# The calls of a publisher.
 
 _NO_MESSAGE = "404"
 _MOST_DIGITS = 20

@@ -24,8 +24,6 @@ from agentwatch.remote.publish.recorded import Recorded
 from agentwatch.remote.publish.shipper import Reaching, Shipper
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, forget, remember
 
-# What is shipped where, and the shipping of one or several recordings in this process.
-
 _MOST_THREADS = 64
 """Recordings that are shipped at the same time; the others follow as these end."""
 

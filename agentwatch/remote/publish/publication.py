@@ -1,4 +1,7 @@
-"""The publishing of the session that `run` has started: its process, its state, and the wait for its end."""
+"""The publishing of the session that `run` has started: its target, its process, and the wait for its end.
+
+It is light to import: `run` starts the process before its agent.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,6 @@ from agentwatch.remote.address import is_engine, parse_engine
 from agentwatch.remote.engine import Login, new_session, publisher_of, settings_of, unnamed
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, is_saved, read_shipped, remember
 from agentwatch.text.amounts import byte_size
-
-# Where recordings are shipped to: an engine, how to log in there, and the publisher's token.
 
 PLAINTEXT = "plaintext"
 """The word for a connection without TLS, among the arguments of a process."""
@@ -93,8 +94,6 @@ def target_in(environ: Mapping[str, str], address: str, publisher: str, *, plain
     login = Login(parse_engine(address)[0], credentials(environ), plaintext)
     return Target(login, publisher, environ)
 
-
-# Starts the process that ships a recording. It is light to import: `run` does so before its agent starts.
 
 _START = (
     "import sys; sys.path[0] = sys.argv.pop(1); from agentwatch.remote.publish.process import main; "

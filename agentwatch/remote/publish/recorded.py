@@ -1,4 +1,4 @@
-"""Reads a recording for an engine: what may be sent of it, and whether it has ended."""
+"""Reads a recording and its arrival times for an engine: what may be sent, and whether it has ended."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from agentwatch.remote.chunk import (
     Ended,
     Pair,
 )
-
-# Reads the file of arrival times ahead of the bytes that are shipped; `recording.times` has its format.
 
 _READ_BYTES = 1 << 16
 _MOST_AHEAD = 4 * SEEN_PER_CHUNK

@@ -38,8 +38,6 @@ from agentwatch.remote.publish.publication import Target
 from agentwatch.remote.publish.recorded import Recorded, Unreadable
 from agentwatch.remote.publish.sidecar import Shipped, ShipState
 
-# When a file is looked at and its lines are sent, and how long an engine that takes nothing is tried.
-
 _CHUNKS_A_SECOND = 4.0
 """The chunks of a long load. A session may have 200,000 messages: 14 hours of it."""
 _MOST_CREDIT = 100.0
@@ -152,8 +150,6 @@ class Patience:
             return now - self._ended_at > _AWAY_SECONDS
         return now - max(self._ended_at, self._refused_at) > _REFUSED_SECONDS
 
-
-# Writes the card of a session that is shipped, from the digest that the list of this machine shows too.
 
 _LEAST_SECONDS = 1.0
 """The time between two cards."""
@@ -543,8 +539,6 @@ class Shipper:
     def _is_over(self) -> bool:
         return self._is_asked_to_end or self.shipped.state in (ShipState.DONE, ShipState.STOPPED)
 
-
-# Connects to an engine that may be away for hours, and is tried every few seconds all the while.
 
 _SECONDS = 5.0
 

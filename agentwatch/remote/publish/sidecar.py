@@ -157,10 +157,9 @@ def _text(value: object) -> str:
     return value[:MOST_TEXT] if isinstance(value, str) else ""
 
 
-# The recordings outside of the sessions folder that were to be published, and that no engine has whole.
-# `AGENTWATCH_HOME/unsent` has a link for each of them, whose name is made of the path. A link is made and
-# removed in one step, so several processes can do it at the same time. Recordings in the sessions folder
-# are found by their `STEM.ship`.
+# `AGENTWATCH_HOME/unsent` has a link for each recording outside of the sessions folder that no engine has
+# whole. Its name is made of the path. A link is made and removed in one step, so several processes can do it
+# at the same time.
 
 _MOST = 10_000
 

@@ -1,7 +1,16 @@
-"""One shared connection to a host: the program `ssh` as a master, and a client of it for each command.
+"""The connection to a host by the program `ssh`, and the protocol of the commands that run there.
 
-The master logs in once. With `ControlPersist` it ends when nobody uses it, also after a kill -9 of ours. A
-client never connects by itself, so no second login happens unseen.
+A master logs in once, and each command is a client of it. With `ControlPersist` the master ends when nobody
+uses it, also after a kill -9 of ours. A client never connects by itself, so no second login happens unseen.
+
+A command is a fixed script on the standard input of `sh -s`. Its words are checked against patterns, here and
+again on the host. No path is sent: the script finds the file by its id. Where agentwatch is installed, the
+script starts `agentwatch host-rows` or `agentwatch host-pieces`; a program that does not know them exits with
+2. Otherwise `find`, `stat`, `sort` and `tail` do the work. Only files whose path below the agent's folder
+consists of letters, digits, `.`, `_`, `-` and `/` are listed.
+
+The output begins with a line of MARK and the way: `program` or `tail`. The output of a login shell before it
+is ignored.
 """
 
 from __future__ import annotations
@@ -29,8 +38,6 @@ from agentwatch.remote.address import HostPlace, has_password, parse_place
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Piece, headers_of, piece_of
 from agentwatch.remote.engine import EngineError, Trouble
 from agentwatch.text.safe import cut, safe_line
-
-# One command that runs on a host: its standard input, its output within bounds, and how it ended.
 
 _READ_BYTES = 1 << 16
 _KEPT_STDERR_BYTES = 1 << 12
@@ -160,16 +167,6 @@ def safe_message(said: bytes) -> str:
     return cut(safe_line(last), _MOST_COLUMNS)
 
 
-# The program that a shell of the host runs. It is the same text for every host and every session.
-# It is sent on the standard input of `sh -s`; its words are checked against patterns, here and there again.
-# No path is sent to the host: the script finds the file by its id, and only files whose path below the
-# agent's folder consists of letters, digits, `.`, `_`, `-` and `/`. Files with other names are not listed.
-# Where agentwatch is installed, the script starts `agentwatch host-rows` or `agentwatch host-pieces`, which
-# end when their standard input does. A program that does not know them exits with 2. Without them `find`,
-# `stat`, `sort` and `tail` do the work.
-# The output begins with a line of MARK and the way: `program` or `tail`. What a login shell has printed
-# before is passed over.
-
 MARK = "agentwatch-over-ssh-1"
 END = "."
 """The line after each list of `tail`."""
@@ -290,9 +287,8 @@ def command(mode: str, session: str = "-", have: int = 0, digest: str = "-", ino
     return f"exec sh -s -- {mode} {session} {have:d} {digest} {inode:d}"
 
 
-# The address of a host, `ssh://[USER@]HOST[:PORT]`, and of a session on it, with `/ID` behind.
-# Every part is a word on a command line: of `ssh` here, or of the shell there. So each has a pattern that
-# no option, no second word and no expansion of a shell matches.
+# Every part of an address is a word on a command line, of `ssh` here or of the shell there. So each has a
+# pattern that no option, no second word and no expansion of a shell matches.
 
 SCHEME = "ssh://"
 _SESSION = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,199}")
@@ -562,26 +558,27 @@ def _cannot_connect(said: bytes) -> EngineError:
     return EngineError("cannot connect" + (f": {message}" if message else ""), trouble)
 
 
-# How the bytes of a session travel: a line of JSON, and behind it the number of bytes that it names.
-# The keys of the line are the headers of a piece on an engine (`agentwatch.remote.chunk`), and these:
-# | key | meaning | |---|---| | `length` | the number of bytes behind the line, at most 64 KiB | | `newest`
-# | the host has no more bytes now | | `absent` | there is no such session | | `replaced` | the file was
-# replaced or cut: the bytes sent before are not its beginning | | `problem` | why the session cannot be
-# read |
-# A line with none of them is a sign of life.
-
 LIFE = b"{}\n"
 
 
 class Frame(NamedTuple):
-    """The line of a frame."""
+    """A line of JSON, and behind it the number of bytes that it names.
+
+    Its keys are the headers of a piece on an engine (`agentwatch.remote.chunk`), and those of the other
+    fields without `is_`. A line with none of them is a sign of life.
+    """
 
     headers: dict[str, str]
     length: int = 0
+    """The number of bytes behind the line, at most 64 KiB."""
     is_newest: bool = False
+    """Whether the host has no more bytes now."""
     is_absent: bool = False
+    """Whether there is no such session."""
     is_replaced: bool = False
+    """Whether the file was replaced or cut, so that the bytes sent before are not its beginning."""
     problem: str = ""
+    """Why the session cannot be read."""
 
     def piece(self, payload: bytes) -> Piece:
         """Return the piece that the frame carries.
@@ -633,8 +630,6 @@ def parse(line: bytes) -> Frame:
         problem if isinstance(problem, str) else "",
     )
 
-
-# Cuts the output of a host into lines of bounded length.
 
 MOST_BYTES = 1 << 16
 """The most bytes of a line."""

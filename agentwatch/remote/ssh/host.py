@@ -1,4 +1,4 @@
-"""The standard input of a command on the host: a few words from the watcher, and its end when he leaves."""
+"""The commands that a watcher starts here by ssh: they send the list, or the bytes of a session."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import orjson
 
 from agentwatch.agents.found import Key
 from agentwatch.base.faults import Fault
+from agentwatch.base.files import write_all
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.listing import is_hidden
 from agentwatch.catalog.row import Row
@@ -69,22 +70,6 @@ class Lifeline:
             if left <= 0:
                 return
 
-
-# Writes all of the data to the standard output, although a pipe may accept only a part of it at once.
-
-
-def write_all(data: bytes) -> None:
-    """Write all of `data`.
-
-    Raises:
-        OSError: It cannot be written; `BrokenPipeError` if nobody reads it any more.
-    """
-    left = memoryview(data)
-    while left:
-        left = left[os.write(1, left) :]
-
-
-# The arrival times of a recording as its writer notes them, in order and within bounds.
 
 _TIMES_READ_BYTES = 1 << 16
 _MOST_DIGITS = 16
@@ -176,8 +161,6 @@ def _parsed(line: bytes) -> tuple[bool, Pair] | None:
     return is_gap, (int(first), int(second))
 
 
-# Sends the bytes of one session of this machine from an offset on, as frames, until its end.
-
 _BUSY_SECONDS = 0.02
 """The pause between two readings of a session that grows, and for some time after it has grown."""
 _BUSY_FOR_SECONDS = 5.0
@@ -198,17 +181,17 @@ def send_pieces(session: str, have: int, digest: str) -> None:
         try:
             _send(session, have, digest)
         except Fault as fault:
-            write_all(word_frame("problem", str(fault)))
+            write_all(1, word_frame("problem", str(fault)))
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise
-            write_all(word_frame("problem", f"cannot read {session}: {(error.strerror or '').lower()}"))
+            write_all(1, word_frame("problem", f"cannot read {session}: {(error.strerror or '').lower()}"))
 
 
 def _send(session: str, have: int, digest: str) -> None:
     path = SessionIds().path_of(session)
     if path is None:
-        write_all(word_frame("absent"))
+        write_all(1, word_frame("absent"))
         return
     is_own = path.suffix == ".ndjson" and path.parent == sessions_folder()
     if path.suffix in (".jsonl", ".ndjson"):  # the lines as they are: as a store they may be in another order
@@ -247,16 +230,16 @@ class _Sender:
     def run(self, digest: str, lifeline: Lifeline) -> None:
         """Send all bytes, then new ones as they come."""
         if not self._begins(digest):
-            write_all(word_frame("replaced"))
+            write_all(1, word_frame("replaced"))
             return
         if self._have >= self._growth.size():
-            write_all(frame_of(Chunk(self._have, b""), is_newest=True))
+            write_all(1, frame_of(Chunk(self._have, b""), is_newest=True))
         sent_at = busy_at = time.monotonic()
         while not lifeline.has_ended:
             has_ended = self._growth.has_ended()
             size = self._growth.size()
             if size < self._have or self._was_replaced():
-                write_all(word_frame("replaced"))
+                write_all(1, word_frame("replaced"))
                 return
             now = time.monotonic()
             if self._have < size:
@@ -268,7 +251,7 @@ class _Sender:
                 self._end(size)
                 return
             if now - sent_at >= _LIFE_SECONDS:
-                write_all(LIFE)
+                write_all(1, LIFE)
                 sent_at = now
             lifeline.wait(_BUSY_SECONDS if now - busy_at < _BUSY_FOR_SECONDS else _IDLE_SECONDS)
 
@@ -303,7 +286,7 @@ class _Sender:
         if not data:
             raise OSError(errno.EIO, "the file was cut")
         chunk = Chunk(self._have, data, seen, gaps)
-        write_all(frame_of(chunk, is_newest=chunk.end >= size))
+        write_all(1, frame_of(chunk, is_newest=chunk.end >= size))
         self._have = chunk.end
 
     def _end(self, size: int) -> None:
@@ -314,15 +297,10 @@ class _Sender:
             digest.update(data)
             at += len(data)
         process = read_process(self._files.process)
-        write_all(frame_of(Ended(size, None if process is None else process.exit_code, digest.hexdigest())))
+        write_all(
+            1, frame_of(Ended(size, None if process is None else process.exit_code, digest.hexdigest()))
+        )
 
-
-# Sends the rows of this machine as lines of JSON: all of them once, and then each that changes.
-# | line | meaning | |---|---| | `{"protocol": 1, "agentwatch": "0.3.0", "now_ms": …}` | the greeting; the
-# clock of this machine | | `{"row": {…}}` | a session that is new or has changed | | `{"gone": [AGENT,
-# ID]}` | a session that is not listed any more | | `{"complete": true}` | all sessions were sent once | |
-# `{"now_ms": …}` | a sign of life, every 10 s |
-# The word `all` on the standard input asks for old sessions too. Readers ignore keys that they do not know.
 
 PROTOCOL = 1
 _TICK_SECONDS = 0.5
@@ -331,6 +309,18 @@ _YIELD_SECONDS = 0.001
 
 def send_rows(version: str) -> None:
     """Send the rows until the standard input ends, or nobody reads them.
+
+    All rows are sent once, and then each that changes, as lines of JSON:
+
+    | line | meaning |
+    |---|---|
+    | `{"protocol": 1, "agentwatch": "0.3.0", "now_ms": …}` | the greeting; the clock of this machine |
+    | `{"row": {…}}` | a session that is new or has changed |
+    | `{"gone": [AGENT, ID]}` | a session that is not listed any more |
+    | `{"complete": true}` | all sessions were sent once |
+    | `{"now_ms": …}` | a sign of life, every 10 s |
+
+    The word `all` on the standard input asks for old sessions too. Readers ignore keys that they do not know.
 
     Args:
         version: The version of this program.
@@ -392,7 +382,7 @@ class _RowsSender:
     def _write(self, lines: list[bytes]) -> None:
         if lines:
             self._life_at = time.monotonic()
-            write_all(b"".join(line + b"\n" for line in lines))
+            write_all(1, b"".join(line + b"\n" for line in lines))
 
 
 def _text(value: str) -> str:

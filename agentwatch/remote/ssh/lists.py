@@ -46,9 +46,6 @@ from agentwatch.remote.ssh.connection import (
 from agentwatch.remote.ssh.row_json import TEXTS, decode, key
 from agentwatch.text.safe import SafeText, safe_line
 
-# The beginnings of files on a host without agentwatch: the first prompt, the folder, the model.
-# The host is asked for each of them once, and again when the list shows another size of a short one.
-
 _AT_ONCE = 20
 """How many are asked for after a list: a host looks for a file in 10 to 20 ms."""
 _MOST_KEPT = 1000
@@ -144,8 +141,6 @@ def _head_of(agent: str, row: Row, data: bytes) -> Head:
         digest.began_ms,
     )
 
-
-# The row of a session of which only a file is known: its agent, its name, its size and its time.
 
 _MOST_DIGITS = 15
 
@@ -326,8 +321,6 @@ def _object(line: bytes) -> dict[str, Any]:
         return {}
     return value if isinstance(value, dict) else {}
 
-
-# Watches the sessions of a host: a thread keeps their rows, as the host sends them.
 
 _SILENT_SECONDS = 30.0
 _FIRST_PAUSE = 1.0

@@ -1,4 +1,4 @@
-"""Turns sessions that are no plain file of lines into the lines of a recording.
+"""Turns sessions that are not a plain file of lines into the lines of a recording.
 
 A database, a JSON document that is rewritten, a compressed file, or several files of one session.
 """

@@ -1,4 +1,7 @@
-"""The interface of a store: where an agent keeps a session, if not in one plain file of lines."""
+"""A store: where an agent keeps a session, if not in one plain file of lines.
+
+A nameless recording is filled with the lines of the store, and kept up to date while it is followed.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,6 @@ class Store(Protocol):
     def close(self) -> None:
         """Close the files of the store."""
 
-
-# Fills a nameless recording with the lines of a store, and keeps it up to date while it is followed.
 
 _POLL_SECONDS = 0.1
 """The time between two readings of a store that does not have `poll_seconds`."""
@@ -158,9 +159,6 @@ class StoreIntake:
                 if began - failing_since >= _UNREADABLE_SECONDS:
                     self.unreadable = error
             took = time.monotonic() - began
-
-
-# The source that shows a session from a store.
 
 
 class StoreSource(WithoutAgent):

@@ -1,4 +1,11 @@
-"""Blocks of a call as nodes."""
+"""The content of the page: calls, Markdown, command output and code as nodes, from which markup is made.
+
+A node is a text or a list `[tag, detail, *children]`. The detail is the class of the element; of a link its
+address, of a numbered list its first number. Only the tags in `TAGS` exist. The page's script builds the same
+elements from the same lists, and has the same tags.
+
+This is the only module that writes markup, so it is the only one that escapes text.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +54,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 
-# Cuts long texts: their head and tail are kept, and the page says how much is left out between them.
+# Long texts.
 
 MOST = 1 << 18
 """Characters of a text that are kept. Longer ones are logs; 256 kB are 2,500 lines of 100 characters."""
@@ -85,7 +92,7 @@ def share(parts: int) -> int:
     return max(MOST // max(parts, 1), _LEAST_SHARE)
 
 
-# The languages whose words the page colours, by the name of a file or the first word of a fence.
+# Colours of code.
 
 _FAMILIES = {
     "python": "py pyi python python3",
@@ -122,11 +129,7 @@ def coloured(name: str, family: str) -> str:
     return f"{name} in-{family}" if family else name
 
 
-# Nodes: the content of the page, as data that becomes markup here and DOM nodes in the page's script.
-# A node is a text or a list `[tag, detail, *children]`. The detail is the class of the element; of a link
-# its address, of a numbered list its first number. Only the tags in `TAGS` exist. The script builds the
-# same elements from the same lists, and has the same tags.
-# This is the only module that writes markup, so it is the only one that escapes text.
+# Nodes.
 
 Node = Any
 """A `SafeText`, or a list of a tag, a detail and nodes, for which mypy has no type."""
@@ -240,7 +243,7 @@ def _attribute(tag: str, detail: str) -> str:
     return f' {"start" if tag == "ol" else "class"}="{escaped(detail)}"'
 
 
-# The assistant's Markdown as nodes. Raw HTML in it is text, and an image is its alt text and address.
+# Markdown. Raw HTML in it is text, and an image is its alt text and address.
 
 _BLOCKS = {
     "blockquote_open": "blockquote",
@@ -348,7 +351,7 @@ def _single(token: Token) -> Node:
     return text(token.content)
 
 
-# The output of a command: its colours become classes, and its other escape sequences stay visible.
+# Output of commands. Colours become classes; other escape sequences stay visible.
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
 _MOST_PIECES = 4000
@@ -626,8 +629,6 @@ def _reference(page: Reference, most: int) -> Node:
     body = [element("div", "prose", *prose(page.text, most))] if page.text.strip() else []
     return element("div", "reference", element("p", "", heading), *body)
 
-
-# What is shown of a call when it is opened: first what happened, then its facts, then all other fields.
 
 _MOST_BLOCKS = 500
 _CHANGES = (ChangeBlock, ContentBlock, PlanBlock)

@@ -1,4 +1,9 @@
-"""Writes the page: header, content for readers without scripts, the rows of the list in chunks, script."""
+"""The export `html`: the session as one HTML file that loads nothing.
+
+The page has a header, content for readers without scripts, and the transcript with each call in full,
+compressed in chunks that its script inflates. A Content-Security-Policy allows its own script and stylesheet,
+by their hashes, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -199,7 +204,7 @@ def _height(content: list[Node]) -> int:
     return sum(-(-len(line) // _LINE) or 1 for node in texts(content) for line in node.split("\n")[:10_000])
 
 
-# Chunks: the contents of the page, compressed, of which the script inflates what it shows.
+# Chunks.
 
 _FULL = 1 << 20
 """The size of a chunk before compression, in bytes. Inflating it takes 20 ms; smaller ones compress worse."""
@@ -276,7 +281,7 @@ def inert(data: bytes) -> bytes:
     return data.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")
 
 
-# The stylesheet and the script of the page, and the policy that allows only these two.
+# Stylesheet, script and policy.
 
 _FOLDER = Path(__file__).resolve().parent / "assets"
 SCRIPTS = (
@@ -344,9 +349,6 @@ def _hash(source: str) -> str:
     return f"sha256-{b64encode(sha256(source.encode()).digest()).decode()}"
 
 
-# The head of a page: its policy, its title and its stylesheet.
-
-
 def head(title: SafeText, script: str, style: str) -> str:
     """Return the head of a page up to the begin of its body.
 
@@ -373,7 +375,7 @@ def head(title: SafeText, script: str, style: str) -> str:
     )
 
 
-# The header of the page: how the session ended, what ran where, how many calls, and what was masked.
+# Header.
 
 _TITLE_COLUMNS = 120
 
@@ -457,7 +459,7 @@ def _project(run: Run) -> str:
     return cwd.rpartition("/")[2] or cwd
 
 
-# What the page shows without scripts: a table of the calls and the final answer; of a small session, all.
+# Without scripts: a table of the calls and the final answer; the whole transcript if it is short.
 
 _SMALL = 2_000_000
 """Bytes of a recording whose whole transcript is written for readers without scripts too."""
@@ -583,10 +585,5 @@ def _json(name: str, value: object) -> bytes:
     data = inert(orjson.dumps(value))
     return b'<script type="application/json" class="%s">%s</script>\n' % (name.encode(), data)
 
-
-# The session as one HTML file that loads nothing.
-# The file has the session as the screen shows it, for a browser: a list of calls, the transcript, and each
-# call in full. It contains everything that it shows. A Content-Security-Policy allows its own script and
-# stylesheet, by their hashes, and nothing else.
 
 EXPORTER = Exporter(name="html", suffix=".html", write=write)

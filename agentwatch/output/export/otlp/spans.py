@@ -1,4 +1,8 @@
-"""The spans of a session: its runs, calls and subagents, and the steps of the model."""
+"""The spans of a session: its runs, calls and subagents, and the steps of the model.
+
+Attributes follow the GenAI conventions; one that they lack is named `agentwatch.…`. Texts are only attributes
+with `--content`, and come from a redacted recording.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +28,6 @@ from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.paths import is_windows
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
-
-# A span: one operation with its times and attributes, before it is encoded.
 
 Value = str | int | float | bool
 MOST_NAME_COLUMNS = 200
@@ -105,8 +107,6 @@ def _utf8_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
-# The ids of traces and spans: parts of a digest, so that the same session always has the same ids.
-
 _TRACE_BYTES = 16
 _SPAN_BYTES = 8
 
@@ -152,7 +152,7 @@ def _id(size: int, *words: str) -> int:
     return int.from_bytes(digest.digest()[:size], "big") or 1
 
 
-# The times of spans, in nanoseconds since the epoch.
+# Times, in nanoseconds since the epoch.
 
 _NS = 1_000_000
 _MOST_MS = (1 << 63) // _NS - 1
@@ -276,8 +276,6 @@ def _valid(at_ms: int | None) -> int | None:
     return at_ms if at_ms is not None and 0 < at_ms < _MOST_MS else None
 
 
-# The program that a shell command runs first.
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
 _MOST_CHARACTERS = 2000
 _ENDS = frozenset({"&&", "||", ";", "|", "&"})
@@ -315,7 +313,7 @@ def _is_assignment(word: str) -> bool:
     return bool(equals) and name.isidentifier()
 
 
-# The texts of a session as values of attributes, for `--content`. The recording is redacted before.
+# Texts, for `--content`.
 
 MOST_BYTES = 8192
 """The longest value. Backends cut or refuse longer ones, and 512 spans must fit into a request."""
@@ -428,7 +426,7 @@ def _message(role: str, text: str) -> str:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
 
 
-# The attributes of spans, by the GenAI conventions. What the conventions lack is named `agentwatch.…`.
+# Attributes.
 
 _ERRORS = frozenset({Outcome.FAILED, Outcome.REJECTED, Outcome.CANCELLED})
 _UNKNOWN = "unknown"
@@ -530,9 +528,6 @@ def error_of(call: Call) -> str | None:
     if call.exit_code:
         return f"exit_{call.exit_code}" if abs(call.exit_code) < 1 << 32 else "exit"
     return call.outcome.value if call.outcome in _ERRORS else None
-
-
-# The texts of a run and of a step of the model, for `--content`.
 
 
 class RunTexts:

@@ -1,1 +1,1 @@
-"""Finds secrets in a text, by the formats that their vendors document and by what stands before them."""
+"""Finds secrets in a text, by the formats that their vendors document and by the labels before them."""

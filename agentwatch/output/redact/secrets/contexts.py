@@ -1,4 +1,4 @@
-"""Finds secrets by the syntax around them, and whole blocks of private keys."""
+"""Finds secrets by the syntax around them: addresses, headers, options, password hashes, webhooks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from typing import Literal, NamedTuple
 from agentwatch.output.redact.mask import Found
 from agentwatch.output.redact.secrets.prefixed import least_run
 from agentwatch.output.redact.secrets.values import is_code, is_password, is_placeholder, is_random, run_of
-
-# The syntax around secrets: addresses, headers, options of commands, hashes of passwords, webhooks.
 
 Judgement = Literal["any", "filled", "random", "generated", "bearer", "base64", "password", "cookie"]
 """What a value must be: anything, no placeholder or variable, generated (`generated`: surely so), a token, a

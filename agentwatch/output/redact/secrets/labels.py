@@ -19,8 +19,6 @@ from agentwatch.output.redact.secrets.values import (
     is_spaced,
 )
 
-# The words of labels: which label a secret, and which only look like it.
-
 Category = Literal["password", "secret", "token", "key", "credential", "weak"]
 """What a label labels. After a `weak` one the value must show by itself that it is generated."""
 

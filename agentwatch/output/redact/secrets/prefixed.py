@@ -128,8 +128,6 @@ def _may_be(value: str, *, weak: bool) -> bool:
     return not has_placeholder(value) and not value.endswith("EXAMPLE")
 
 
-# A text of the same length in which the begin of every word can be seen: without colours and escapes.
-
 _UNICODE_ESCAPE = re.compile(r"\\u00([0-7][0-9a-fA-F])")
 _ESCAPES = (("\\n", "\n\n"), ("\\r", "\n\n"), ("\\t", "\t\t"), ('\\"', ' "'), ("\\'", " '"), ("\\/", " /"))
 _QUOTES = (

@@ -1,13 +1,11 @@
 """The formats of tokens that begin with letters of their vendor, as the vendors document them.
 
-Each module has the tokens of one field in `RULES`. Kinds are the vendors' names.
+Kinds are the vendors' names. `RULES` has all of them.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
-
-# A format of tokens that begin with letters of their vendor.
 
 ALNUM = "[A-Za-z0-9]"
 HEX = "[0-9a-f]"

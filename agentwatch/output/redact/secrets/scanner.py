@@ -18,8 +18,6 @@ from agentwatch.output.redact.secrets.labels import labelled, labelled_abroad
 from agentwatch.output.redact.secrets.prefixed import LONG_WORD, SPLITTING, may_begin, plain, tokens
 from agentwatch.output.redact.secrets.values import is_name, is_random
 
-# Finds tokens without a prefix by the name of their vendor before them.
-
 _NAMES = """
 ably agora persona mailersend qovery seam asaas aikido appfigures backblaze
 abuseipdb accuweather adafruit adobe adyen airbrake airship airtable aiven akamai alchemy algolia alienvault
@@ -136,8 +134,6 @@ def _is_token(value: str) -> bool:
     )
 
 
-# Finds blocks of private keys and long tokens, whatever their length.
-
 _BEGIN = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-{4,5}|Private-Lines:[ ]{0,2}[0-9]{1,4}"
 )
@@ -251,8 +247,6 @@ def _parts(piece: str, start: int) -> tuple[int, int]:
         end += 1
     return end - 1, parts
 
-
-# Finds tokens that a terminal or a program has wrapped over lines.
 
 _BREAK = re.compile(r"\n(?:[A-Za-z0-9_+/=.~-]{2}|[ \t]{0,40}(?:[+.&][ ]{0,2})?[\"'`][A-Za-z0-9])")
 _NEXT = re.compile(r"[A-Za-z0-9_+/=.~-]{1,600}")
