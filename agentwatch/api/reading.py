@@ -20,7 +20,7 @@ from agentwatch.recording.saved import SavedGrowth
 from agentwatch.session.call import Place
 from agentwatch.session.events import Event
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.stores.store import StoreSource
+from agentwatch.sources.stores.intake import StoreSource
 
 Opened = FileSource | StoreSource
 _ELSEWHERE = ("nats://", "ssh://")

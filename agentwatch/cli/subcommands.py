@@ -9,7 +9,7 @@ import click
 
 from agentwatch import __version__
 from agentwatch.base.faults import USAGE
-from agentwatch.catalog.status import UnknownFieldError, known_fields
+from agentwatch.catalog.status.counts import UnknownFieldError, known_fields
 from agentwatch.cli.app import options_of
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.parameters import (

@@ -18,8 +18,6 @@ from agentwatch.session.earlier import empty_session
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
 
-# Many lines of some formats change nothing on the screen: the start of a block, a repeated text, a counter.
-
 _MOST_LINES = 10_000
 """The number of lines that are searched for the next event; decoding them takes 60 ms."""
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import LIVE, UNKNOWN, Ground, Row, Standing
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.remote.card import FROM_ROW, Card, decode
 from agentwatch.remote.chunk import CARDS, LOST_TOUCH_SECONDS
 from agentwatch.remote.engine import SessionName, publisher_of

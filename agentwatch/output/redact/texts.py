@@ -51,8 +51,6 @@ def safe_end(data: bytes) -> int:
     return end or len(data)
 
 
-# Escapes of JSON. A text may be a whole line, a piece of one or program text; all are read in the same way.
-
 _ESCAPE = re.compile(r'\\(?:[\\"/bfnrt]|u[0-9a-fA-F]{4}(?:\\u[0-9a-fA-F]{4})*+)')
 _CODE_POINTS = re.compile(r"(?:\\u[0-9a-fA-F]{4})++")
 _SHORT = (

@@ -18,7 +18,7 @@ from agentwatch.agents.found import Key
 from agentwatch.base.faults import Fault
 from agentwatch.base.files import write_all
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.listing import is_hidden
+from agentwatch.catalog.hiding import is_hidden
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_ids import SessionIds
 from agentwatch.recording.appender import now_ms

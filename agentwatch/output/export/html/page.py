@@ -33,7 +33,7 @@ from agentwatch.output.export.html.content import (
     prose,
     texts,
 )
-from agentwatch.output.show import ToolNames
+from agentwatch.output.tool_names import ToolNames
 from agentwatch.session.actions import count_words, outcome_note, shown_target
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
