@@ -99,7 +99,7 @@ def same_command(command: str, cwd: str | None) -> str | None:
 
 
 def finds_nothing(command: str) -> bool:
-    """Return whether an exit code of 1 is no failure of a command: it only searches, compares or prints."""
+    """Return whether a command only searches, compares or prints, so that exit code 1 is not a failure."""
     words = command[:_MOST_CHARACTERS].split(None, 1)
     return bool(words) and words[0] in READERS and only_reads(parts_of(command))
 
@@ -485,7 +485,7 @@ class Failing:
     target: int
     """The hash of the target of the last try."""
     ended: int
-    """The offset of the line that ended the last try. A call that started before it is no retry of it."""
+    """The offset of the line that ended the last try. A call that started before it is not a retry of it."""
     group: str | None
     """The model step of the last try. Calls of one step run in parallel."""
     tries: int = 1

@@ -32,7 +32,7 @@ class Integrity:
     traits: Traits
     """What the agent's format can express. What it cannot express is not checked."""
     is_error: bool = False
-    """Whether the result is an error message, which is no copy of the text."""
+    """Whether the result is an error message, which is not a copy of the text."""
 
     @property
     def passes(self) -> bool:

@@ -120,7 +120,7 @@ def parse(words: str) -> MomentSpec | Problem:
             return Shift(int(-ms if sign == "-" else ms))
     if (call := _CALL.fullmatch(words)) is not None:
         number = int(call[1])
-        return CallEnd(number) if number else _problem(words, "is no call: calls are counted from #1")
+        return CallEnd(number) if number else _problem(words, "is not a call: calls are counted from #1")
     if (share := _SHARE.fullmatch(words)) is not None:
         thousandths = _thousandths(share[1], share[2])
         return Share(thousandths) if thousandths <= 100_000 else _problem(words, "is more than 100%")
@@ -137,7 +137,7 @@ def shown(words: str) -> SafeText:
 def _time_of_day(words: str, clock: re.Match[str]) -> TimeOfDay | Problem:
     hour, minute, second = (int(group or 0) for group in clock.groups()[:3])
     if hour > 23 or minute > 59 or second > 59:
-        return _problem(words, "is no time of day")
+        return _problem(words, "is not a time of day")
     seconds = hour * 3600 + minute * 60 + second
     ms = _SECOND_MS - 1 if clock[4] is None else int(clock[4].ljust(3, "0"))
     return TimeOfDay(seconds * _SECOND_MS + ms)
@@ -148,7 +148,7 @@ def _instant(words: str) -> Instant | Problem:
         at = datetime.fromisoformat(words)
         epoch_ms = int(at.timestamp()) * _SECOND_MS  # without an offset from UTC, a local time
     except (ValueError, OverflowError, OSError):  # the last two: a year that the local clock cannot convert
-        return _problem(words, "is no date and time")
+        return _problem(words, "is not a date and time")
     has_fraction = "." in words or "," in words
     return Instant(epoch_ms + (at.microsecond // 1000 if has_fraction else _SECOND_MS - 1))
 

@@ -31,7 +31,7 @@ _COMPACTION_MS = 600_000
 _SIMILAR_CALLS = 64
 """The number of the newest ended calls among which similar calls are searched."""
 _VARIABLE_KINDS = frozenset({ToolKind.EXECUTE, ToolKind.MCP, ToolKind.DELEGATE})
-"""Kinds whose earlier calls do not predict the duration of the next: a build after ten `ls` is no stall."""
+"""Kinds whose calls differ too much to predict the next: a build after ten `ls` is not a stall."""
 _STALLED = 2.0
 """The fraction of the tolerated silence at which the agent may hang."""
 

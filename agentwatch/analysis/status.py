@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 _MOST_SHOWN = 10**12
-"""A larger count is no real one, and is not shown."""
+"""A larger count is not a real one, and is not shown."""
 
 
 def turn_words(run: Run) -> SafeText | None:
@@ -94,9 +94,9 @@ class Reason(NamedTuple):
 def reason(session: Session, agent: AgentFacts) -> Reason | None:
     """Return the best reason why the last run did not succeed; None if it did, or if the agent gave none.
 
-    It is the text of the result, or else the last error of the stream, or else its last line that is no JSON,
-    or else the last line of the agent's stderr. Cursor prints `RetriableError: …` and `⚠ Workspace Trust
-    Required` as lines that are no JSON.
+    It is the text of the result, or else the last error of the stream, or else its last line that is not
+    JSON, or else the last line of the agent's stderr. Cursor prints `RetriableError: …` and `⚠ Workspace
+    Trust Required` as lines that are not JSON.
     """
     if session.outcome not in (Outcome.FAILED, Outcome.CANCELLED, Outcome.UNFINISHED):
         return None

@@ -41,7 +41,7 @@ def problem_of(event: Any) -> str | None:
     """
     kind: Any = type(event)
     if not isinstance(event, EVENTS):
-        return f"{type(event).__name__} is no event"
+        return f"{type(event).__name__} is not an event"
     for name, plain, declared in _declared(kind):
         value = getattr(event, name)
         if type(value) not in plain and not _fits(value, declared):
@@ -243,7 +243,7 @@ class Subject:
             for block in blocks:
                 if not isinstance(block, _BLOCKS):
                     kind = type(block).__name__
-                    self.fail(f"blocks returned a {kind}, which is no block ({where.words()})")
+                    self.fail(f"blocks returned a {kind}, which is not a block ({where.words()})")
                 self._asked("the text of the blocks", where, partial(block_text, block))
 
     def use(self, decoder: AgentDecoder, fields: Fields, where: Where) -> None:
@@ -269,7 +269,7 @@ class Subject:
             unknown_fields = agent.unknown_fields
             names = self._asked("unknown_fields", where, lambda: [name for name, _ in unknown_fields(fields)])
             if not all(isinstance(name, str) for name in names):
-                self.fail(f"unknown_fields yielded a name that is no text ({where.words()})")
+                self.fail(f"unknown_fields yielded a name that is not a text ({where.words()})")
 
     def ask_all(self, decoder: AgentDecoder, fields: Fields, where: Where) -> list[Event]:
         """Call every function with a line, and return its events."""

@@ -51,7 +51,7 @@ class Twins:
             session: The session.
 
         Returns:
-            The key of the same session in the agent's own file; None for a session that is no recording.
+            The key of the same session in the agent's own file; None for a session that is not a recording.
         """
         digest = session.digest
         if session.found.agent != OWN or digest is None or not digest.agent or not digest.session_id:

@@ -34,7 +34,7 @@ _NO_SESSION = frozenset(
 _SESSION_OPTIONS = frozenset({"--resume", "-r", "resume", "--session", "-s", "--session-id"})
 _FORKS = frozenset({"--fork-session", "fork"})
 _LEAST_ID = 8
-"""Shorter values are no ids: Gemini numbers its sessions, `--resume 5`."""
+"""Shorter values are not ids: Gemini numbers its sessions, `--resume 5`."""
 
 
 class Command(NamedTuple):
@@ -277,7 +277,7 @@ def started_ms(text: str) -> int | None:
     """Return the time that `ps` shows as `lstart`, `Sat Sep 12 15:07:13 2026` (UTC), in milliseconds.
 
     Returns:
-        The milliseconds since the epoch; None if the text is no such time.
+        The milliseconds since the epoch; None if the text is not such a time.
     """
     import calendar
 

@@ -68,7 +68,7 @@ def parse_address(words: str) -> Address:
             session of another machine, `nats://HOST/SESSION`, what there is now is fetched first.
 
     Raises:
-        Fault: The words after the file are no moment, or several sessions begin with the words, or of the
+        Fault: The words after the file are not a moment, or several sessions begin with the words, or of the
             session only the metadata can be read; or a session of another machine cannot be read.
     """
     if (named := named_file(words)) is not None:
@@ -138,7 +138,7 @@ def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
     The name of a session contains neither `#` nor `@`; a user's name before the host may be followed by `@`.
 
     Raises:
-        Fault: The words behind the session are no moment.
+        Fault: The words behind the session are not a moment.
     """
     scheme, _, rest = words.partition("://")
     place, slash, session = rest.partition("/")
@@ -241,5 +241,5 @@ def _moment(words: str, rest: str) -> MomentSpec:
     if isinstance(moment, Problem):
         raise Fault(f"{words}: {moment.words}", USAGE)
     if isinstance(moment, Named) and rest.startswith("#"):
-        raise Fault(f"{words}: {rest} is no call; {HINT}", USAGE)
+        raise Fault(f"{words}: {rest} is not a call; {HINT}", USAGE)
     return moment

@@ -106,7 +106,7 @@ def run_check(
 
     Returns:
         The exit code: 0 if all rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule
-        that is no warning looked at nothing.
+        that is not a warning looked at nothing.
     """
     checked, code = list[Checked](), 0
     progress = ShownProgress()
@@ -301,7 +301,7 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
         as_json: Print one JSON object.
 
     Returns:
-        The exit code: 1 if a rule would have fired, 2 if a rule that is no warning looked at nothing.
+        The exit code: 1 if a rule would have fired, 2 if a rule that is not a warning looked at nothing.
     """
     trial, unreadable = Trial(rules), 0
     every = _changed_since(since_ms)

@@ -33,7 +33,7 @@ from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.text.safe import safe_line
 
 SCREEN = "screen"
-"""The output format that is no report: the comparison is shown on the screen."""
+"""The output format that is not a report: the comparison is shown on the screen."""
 _REDACTED = ("markdown", "html")
 """The formats that are made to be given away."""
 

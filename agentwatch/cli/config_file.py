@@ -205,12 +205,12 @@ def _age_ms(path: Path, words: str) -> int:
     """Return an age in milliseconds.
 
     Raises:
-        Fault: The words are no age.
+        Fault: The words are not an age.
     """
     from agentwatch.cli.parameters import AGE_HINT, age_ms
 
     if (found := age_ms(words)) is None:
-        raise _fault(path, f"[sessions] keep: {_shown(repr(words))} is no age; {AGE_HINT}")
+        raise _fault(path, f"[sessions] keep: {_shown(repr(words))} is not an age; {AGE_HINT}")
     return found
 
 

@@ -17,7 +17,7 @@ def as_filter(_ctx: click.Context, option: click.Parameter, words: str) -> str:
     """Return the words of a filter.
 
     Raises:
-        UsageError: They are no rule.
+        UsageError: They are not a rule.
     """
     if words.strip():
         from agentwatch.rules.calls.fields import CALLS

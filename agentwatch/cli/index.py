@@ -79,7 +79,7 @@ def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _
         try:
             return _used(path, use)
         except sqlite3.DatabaseError as error:
-            if type(error) is not sqlite3.DatabaseError:  # a subclass is no damage: a full disk, a lock
+            if type(error) is not sqlite3.DatabaseError:  # a subclass is not damage: a full disk, a lock
                 raise
             _say_damaged(path)
             remove_index(path)

@@ -59,7 +59,7 @@ def internal_error(error: BaseException, files: SessionFiles | None = None) -> s
         files: The session's files; the traceback is written beside them. None for a new path among the saved
             sessions.
 
-    Too few file descriptors are no internal error, and leave none for the file of a traceback.
+    Too few file descriptors are not an internal error, and leave none for the file of a traceback.
     """
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "too many open files (ulimit -n)"

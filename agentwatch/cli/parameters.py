@@ -189,7 +189,7 @@ def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
 
     Args:
         parse: Returns the number; None if the words stand for none.
-        complaint: What follows the wrong words in the error: `is no age; an age is 30m or 2h`.
+        complaint: What follows the wrong words in the error: `is not an age; an age is 30m or 2h`.
     """
 
     def value(_ctx: click.Context, option: click.Parameter, words: str | None) -> int | None:
@@ -204,7 +204,7 @@ def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
 
 
 def age_ms(words: str) -> int | None:
-    """Return an age in milliseconds; None if the words are no age.
+    """Return an age in milliseconds; None if the words are not an age.
 
     Example:
         >>> age_ms("2h")
@@ -234,7 +234,7 @@ def time_ms(words: str, now_ms: int) -> int | None:
 
 
 def byte_count(words: str) -> int | None:
-    """Return a size in bytes; None if the words are no size.
+    """Return a size in bytes; None if the words are not a size.
 
     Example:
         >>> byte_count("1.5GB"), byte_count("2GiB"), byte_count("much")
@@ -252,12 +252,12 @@ def byte_count(words: str) -> int | None:
     return int(whole) * scale + int((part or "0").ljust(3, "0")) * scale // 1000
 
 
-age = number_in(age_ms, f"is no age; {AGE_HINT}")
+age = number_in(age_ms, f"is not an age; {AGE_HINT}")
 """The callback of an option that is an age, in milliseconds."""
 since = number_in(
     lambda words: time_ms(words, time.time_ns() // 10**6),
     f"is neither an age nor a date; {AGE_HINT}, a date is 2026-11-20",
 )
 """The callback of an option that is a time, in milliseconds since the epoch."""
-size = number_in(byte_count, "is no size; a size is 500MB, 50GB or 2GiB")
+size = number_in(byte_count, "is not a size; a size is 500MB, 50GB or 2GiB")
 """The callback of an option that is a size, in bytes."""

@@ -14,7 +14,7 @@ _STEP_SECONDS = 0.2
 class ShownProgress:
     """The progress of one step after another, on one line of a terminal at stderr.
 
-    Nothing is printed during the first second, nor if stderr is no terminal.
+    Nothing is printed during the first second, nor if stderr is not a terminal.
     """
 
     def __init__(self) -> None:

@@ -170,7 +170,7 @@ class Feed:
         At the end of a recording that will not grow, the session is closed once.
 
         Args:
-            seconds: Stop after about this time; None is no limit.
+            seconds: Stop after about this time; None for no limit.
         """
         until = None if seconds is None else time.perf_counter() + seconds
         applied, session, observer = 0, self.session, self.observer

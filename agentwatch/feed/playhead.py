@@ -37,7 +37,7 @@ class Pace:
 
         Args:
             times: The times of the recording.
-            max_idle: Longer silences are shortened to this duration, in seconds; None is no limit.
+            max_idle: Longer silences are shortened to this duration, in seconds; None for no limit.
         """
         self.max_idle = max_idle
         self.at_ms: float | None = None
@@ -121,7 +121,7 @@ class Replay:
     speed: float = 1.0
     """Seconds of the recording that pass per second of real time."""
     max_idle: float | None = None
-    """Longer silences are shortened to this duration, in seconds; None is no limit."""
+    """Longer silences are shortened to this duration, in seconds; None for no limit."""
     loops: bool = False
     """Whether the replay starts again at its end."""
     clock: Callable[[], float] = time.monotonic

@@ -327,7 +327,7 @@ class LoggedFeed(Feed):
         """Apply the lines that have arrived, log the calls that ended, and return the number of lines.
 
         Args:
-            seconds: Stop after about this time; None is no limit.
+            seconds: Stop after about this time; None for no limit.
         """
         try:
             applied = super().advance(seconds)

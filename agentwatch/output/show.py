@@ -104,7 +104,7 @@ def _titled(title: str, text: str) -> Iterator[SafeText]:
 
 
 def _value(feed: Feed, place: Place, call: Call, *, is_result: bool) -> object:
-    """Return the arguments or the result in a line; a line that is no JSON object, as text."""
+    """Return the arguments or the result in a line; a line that is not a JSON object, as text."""
     if place.length > MOST_LINE_BYTES:
         return {"bytes": place.length, "offset": place.offset}
     data = feed.line_at(place)

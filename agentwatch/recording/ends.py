@@ -142,7 +142,7 @@ def is_one_document(fd: int) -> bool:
     of an agent is an object on one line.
 
     Args:
-        fd: The file. One that cannot be read at an offset is no document.
+        fd: The file. One that cannot be read at an offset is not a document.
     """
     try:
         lines = (line.removeprefix(_BOM).strip() for line in first_lines(fd))

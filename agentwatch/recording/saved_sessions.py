@@ -154,7 +154,7 @@ def delete_session(recording: Path, uid: int | None = None) -> int:
     """Delete all files of a saved session, and return their size in bytes.
 
     The recording is deleted first, so that no session is left without its times or its bookmarks. A file that
-    somebody else has deleted meanwhile is no error. What is not a regular file of this user is left.
+    somebody else has deleted meanwhile is not an error. What is not a regular file of this user is left.
 
     Args:
         recording: The path of the recording.
@@ -399,7 +399,7 @@ def prunable(before_ms: int, *, keep_bookmarked: bool = False, uid: int | None =
 
 
 def _started_ms(recording: Path) -> int:
-    """Return the time in a stem, in milliseconds since the epoch; 0 if it is no time."""
+    """Return the time in a stem, in milliseconds since the epoch; 0 if it is not a time."""
     try:
         return int(time.mktime(time.strptime(recording.stem[:15], "%Y%m%d-%H%M%S"))) * 1000
     except (ValueError, OverflowError):

@@ -38,7 +38,7 @@ class HostPlace(NamedTuple):
 
 
 def parse_place(text: str) -> HostPlace | None:
-    """Return the place in a text; None if the text is no place.
+    """Return the place in a text; None if the text is not a place.
 
     Example:
         >>> parse_place("ci@build1:2222")
@@ -109,7 +109,7 @@ def parse_engine(words: str) -> tuple[EngineAddress, str]:
         words: `nats://HOST`, `nats://USER@HOST:PORT`, `nats://HOST/SESSION`.
 
     Raises:
-        Fault: The words are no such address, or contain a password.
+        Fault: The words are not such an address, or contain a password.
     """
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
     if has_password(place):

@@ -98,7 +98,7 @@ def encode(card: Card) -> bytes:
 
 
 def decode(data: bytes) -> Card | None:
-    """Return the card in foreign bytes; None if they are no JSON object of this version, or too long."""
+    """Return the card in foreign bytes; None if they are not a JSON object of this version, or too long."""
     if len(data) > STORED_CARD_BYTES:
         return None
     try:

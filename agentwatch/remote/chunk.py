@@ -102,7 +102,7 @@ def piece_of(headers: Mapping[str, str], payload: bytes) -> Piece | None:
     """Return the piece that a message carries; None if its headers are not those of a piece.
 
     Args:
-        headers: The headers, which are foreign text. Pairs that are no numbers are left out.
+        headers: The headers, which are foreign text. Pairs that are not numbers are left out.
         payload: The bytes of the message.
     """
     if (end := headers.get(END)) is not None:

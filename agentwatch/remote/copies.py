@@ -132,7 +132,7 @@ _TAIL_BYTES = 1 << 12
 """A line of times has at most 38 bytes; the last of them is among these bytes, unless all are gaps."""
 _MOST_DIGITS = 16
 LARGEST_MS = 253_402_300_800_000
-"""The end of the year 9999: a later time is no time of day."""
+"""The end of the year 9999: a later time is not a time of day."""
 
 
 class CopiedTimes:

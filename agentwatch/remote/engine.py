@@ -74,7 +74,7 @@ def parse_session(text: str) -> SessionName | None:
 
 
 def session_of_card(subject: str) -> SessionName | None:
-    """Return the session that a card is about, by the card's subject; None if it is no subject of a card."""
+    """Return the session of a card by the card's subject; None if it is not a subject of a card."""
     prefix = f"{_CARDS}."
     return parse_session(subject.removeprefix(prefix)) if subject.startswith(prefix) else None
 

@@ -285,7 +285,7 @@ class EngineFleet:
         self._cards = CardRows(str(login.address))
         self._lock = threading.Lock()
         self._waiting = OrderedDict[SessionName, tuple[bytes, int]]()
-        """The newest card of each session that has arrived and is no row yet, and when it was written."""
+        """The newest card of each session that has arrived and is not a row yet, and when it was written."""
         self._passed_over: list[SessionName] = []
         """The sessions of the first list that are beyond the limit."""
         self._is_listed = False

@@ -139,7 +139,7 @@ class FieldsBlock(NamedTuple):
 
 
 class BinaryBlock(NamedTuple):
-    """An image or another result that is no text. Only its type and size are shown."""
+    """An image or another result that is not text. Only its type and size are shown."""
 
     media_type: str
     """`image/png`, or `binary` if the agent gives no type."""

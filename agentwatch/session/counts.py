@@ -15,7 +15,7 @@ from agentwatch.session.events import Malformed, Tokens, Unknown, Usage, UsageSc
 
 _MOST_ODD_LINES = 1000
 _JSON_STARTS = ("{", "[")
-"""How an event begins. A line that begins so and is no JSON is an event of which a part is missing."""
+"""How an event begins. A line that begins so and is not JSON is an event of which a part is missing."""
 
 
 class OddLine(NamedTuple):
@@ -54,7 +54,7 @@ class LineCounts:
     first_text: str = field(default="", compare=False, repr=False)
     """The beginning of the first line, if it was malformed or written by no known agent."""
     last_text: str = field(default="", compare=False, repr=False)
-    """The beginning of the last line that is no JSON, since the last run started."""
+    """The beginning of the last line that is not JSON, since the last run started."""
 
     odd: list[OddLine] = field(default_factory=list, compare=False, repr=False)
     """The first 1,000 malformed or unknown lines."""

@@ -265,7 +265,7 @@ class Prompt(NamedTuple):
 
 
 class Rewound(NamedTuple):
-    """The user went back in the conversation: its last turns are no part of it any more.
+    """The user went back in the conversation: its last turns are not part of it any more.
 
     Example:
         >>> from agentwatch import Rewound
@@ -393,7 +393,7 @@ class TextEnded(NamedTuple):
 
 
 class TextRetracted(NamedTuple):
-    """The last texts of the main agent's answer are no part of it: what follows replaces them.
+    """The last texts of the main agent's answer are not part of it: what follows replaces them.
 
     Example:
         >>> from agentwatch import TextRetracted

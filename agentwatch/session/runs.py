@@ -153,8 +153,8 @@ class TurnResult:
     def matches_text(self) -> bool | None:
         """Whether the streamed text equals the result.
 
-        None without a result or without a stream, and if the result is an error message: it is no copy of the
-        text.
+        None without a result or without a stream, and if the result is an error message: it does not repeat
+        the text.
         """
         is_empty = self.is_last_text and not self._text
         if self._text is None or is_empty or self.is_bare or self.outcome is not Outcome.SUCCEEDED:

@@ -210,7 +210,7 @@ class Transcript(Sequence[Entry]):
         at_ms: int | None = None,
         parent: int | None = None,
     ) -> Entry:
-        """Append an entry that is no call, and return it. An open text before it is closed.
+        """Append an entry that is not a call, and return it. An open text before it is closed.
 
         Args:
             kind: The kind of the entry.

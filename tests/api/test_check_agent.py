@@ -174,17 +174,17 @@ WRONG: list[tuple[str, Agent]] = [
     ),
     ("raised RecursionError: too deep (line 2 with text = an array)", tern(recursive)),
     ("two decoders return different events for the same lines (line 1)", tern(counting)),
-    ("end returned a wrong event: str is no event", tern(end=strange_end)),
+    ("end returned a wrong event: str is not an event", tern(end=strange_end)),
     ("end raised TypeError", tern(end=lambda: None)),
     ("blocks raised KeyError: 'cmd' (line 4 without cmd)", tern(blocks=key_error)),
-    ("blocks returned a dict, which is no block", tern(blocks=lambda fields, call_id: [{}])),
+    ("blocks returned a dict, which is not a block", tern(blocks=lambda fields, call_id: [{}])),
     ("recognises returned a NoneType, not bool", tern(recognises=lambda fields: None)),
     ("recognises returns False for every line", tern(recognises=lambda fields: "fin" in fields)),
     ("role returned a str, not LineRole", tern(role=lambda fields: "start")),
     ("time_of returned a str, not int | None", tern(time_of=lambda fields: "now")),
     ("may_write returned a int, not bool", tern(may_write=lambda fields: 1)),
     ("unknown_fields raised TypeError", tern(unknown_fields=lambda fields: None)),
-    ("unknown_fields yielded a name that is no text", tern(unknown_fields=lambda fields: [(1, 2)])),
+    ("unknown_fields yielded a name that is not a text", tern(unknown_fields=lambda fields: [(1, 2)])),
     ("every line of the sample is Unknown", tern(lambda fields: [Unknown("line")])),
 ]
 
@@ -246,7 +246,7 @@ TYPES: list[tuple[Any, str | None]] = [
         ToolEnded("a", None, "b", ToolKind.OTHER, Outcome.FAILED, "c", more_paths=NUMBERS),
         "more_paths is a tuple",
     ),
-    ("a", "str is no event"),
+    ("a", "str is not an event"),
 ]
 
 

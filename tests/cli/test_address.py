@@ -75,11 +75,11 @@ def test_a_file_and_its_moment_are_parted(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("a.ndjson#two", "a.ndjson#two: #two is no call; a moment is "),
-        ("a.ndjson#", "a.ndjson#: # is no call; a moment is "),
-        ("a.ndjson#0", "a.ndjson#0: #0 is no call: calls are counted from #1"),
+        ("a.ndjson#two", "a.ndjson#two: #two is not a call; a moment is "),
+        ("a.ndjson#", "a.ndjson#: # is not a call; a moment is "),
+        ("a.ndjson#0", "a.ndjson#0: #0 is not a call: calls are counted from #1"),
         ("a.ndjson@", "a.ndjson@: a moment is 14:03:07, +95s"),
-        ("a.ndjson@25:00", "a.ndjson@25:00: 25:00 is no time of day"),
+        ("a.ndjson@25:00", "a.ndjson@25:00: 25:00 is not a time of day"),
     ],
 )
 def test_words_that_are_no_moment_have_a_reason(folder: Path, words: str, reason: str) -> None:

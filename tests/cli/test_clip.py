@@ -53,9 +53,9 @@ def test_words_that_are_no_part_are_a_fault(folder: Path) -> None:
     cases: list[tuple[str, str]] = [
         ("a.ndjson", "name a part, such as a.ndjson#3..#5"),
         ("a.ndjson@+10s", "name a part, such as a.ndjson#3..#5"),
-        ("a.ndjson#3..#0", "#0 is no call"),
-        ("a.ndjson#3..25:00", "25:00 is no time of day"),
-        ("a.ndjson#0..#3", "#0 is no call"),
+        ("a.ndjson#3..#0", "#0 is not a call"),
+        ("a.ndjson#3..25:00", "25:00 is not a time of day"),
+        ("a.ndjson#0..#3", "#0 is not a call"),
     ]
     for words, reason in cases:
         with case(words):

@@ -115,7 +115,7 @@ MISTAKES: list[tuple[str | bytes, str]] = [
         "unknown section atention; known sections: [keys], [screen], [attention], [sessions], ",
     ),
     ("[sessions]\nring = 'some'", "[sessions] unknown ring some; known rings: all, none"),
-    ("[sessions]\nkeep = 'a month'", "[sessions] keep: 'a month' is no age; an age is 90s, 30m, 2h, 30d"),
+    ("[sessions]\nkeep = 'a month'", "[sessions] keep: 'a month' is not an age; an age is 90s, 30m, 2h, 30d"),
     ("[sessions]\nkeep = 30", "[sessions] keep: expected a string in quotes, got 30"),
     ("attention = 1", "attention must be a table: [attention]"),
     ("[attention]\nbel = true", "[attention] unknown setting bel; known settings: bell, note, title"),

@@ -68,12 +68,12 @@ def test_the_help_and_an_error_name_the_format(tmp_path: Path) -> None:
     [
         ("1 / 0", "", "ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)", "", "SystemExit: 3"),
-        ("CSV = 7", "", "csv_format:CSV is no agentwatch.output.export.exporters.Exporter"),
+        ("CSV = 7", "", "csv_format:CSV is not an agentwatch.output.export.exporters.Exporter"),
         ("CSV = None", "", "csv_format:CSV is None"),
         (
             EXPORTER.replace('".csv"', "7"),
             "",
-            "csv_format:CSV is no agentwatch.output.export.exporters.Exporter",
+            "csv_format:CSV is not an agentwatch.output.export.exporters.Exporter",
         ),
         (EXPORTER.replace('"csv"', '"tsv"'), "", "its exporter has another name than its entry point"),
         (EXPORTER, "csv_format:TSV", "AttributeError: module 'csv_format' has no attribute 'TSV'"),

@@ -130,7 +130,7 @@ def test_wrong_options_are_usage_errors(home: Path) -> None:
         (["--older", "30d"], "--older needs --prune"),
         (["--yes"], "--yes needs --prune"),
         (["--prune", "--json"], "--prune chooses recordings by --older and --keep-bookmarked only"),
-        (["--prune", "--older", "old"], "--older: 'old' is no age; an age is 90s, 30m, 2h, 30d or 4w"),
+        (["--prune", "--older", "old"], "--older: 'old' is not an age; an age is 90s, 30m, 2h, 30d or 4w"),
         (["--prune", "--older", "1d", "--yes", "--dry-run"], "--yes excludes --dry-run"),
         (["--prune"], '--prune needs an age: --older 30d, or keep = "30d" under [sessions] in the settings'),
     ]

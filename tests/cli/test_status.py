@@ -36,7 +36,7 @@ def test_an_unknown_field_is_a_usage_error(option: list[str]) -> None:
     """The error names the field and all known fields, in one line with 2."""
     done = watch("status", *option)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"agentwatch: --format: {gone} is no field; known fields: {needs_you}, ")
+    assert done.stderr.startswith(b"agentwatch: --format: {gone} is not a field; known fields: {needs_you}, ")
     assert done.stderr.count(b"\n") == 1
 
 

@@ -93,7 +93,7 @@ class SessionIndex:
         except sqlite3.OperationalError:  # locked, or the disk is full
             connection.close()
             raise
-        except sqlite3.DatabaseError:  # it is no database
+        except sqlite3.DatabaseError:  # it is not a database
             is_ours, self.was_damaged = False, True
         if not is_ours:
             connection.close()

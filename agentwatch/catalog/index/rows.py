@@ -237,7 +237,7 @@ class Activity:
         self._active_ms = 0
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Take the time of a line. The time before the first line of another turn is no activity."""
+        """Take the time of a line. The time before the first line of another turn is not activity."""
         last_ms = place.seen_ms
         if last_ms is None:
             return

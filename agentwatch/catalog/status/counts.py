@@ -68,7 +68,7 @@ class UnknownFieldError(Exception):
     """A template names a field that does not exist."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{{{name}}} is no field; known fields: {known_fields()}")
+        super().__init__(f"{{{name}}} is not a field; known fields: {known_fields()}")
 
 
 def known_fields() -> str:

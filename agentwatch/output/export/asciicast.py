@@ -46,7 +46,7 @@ class Cast:
 
         Args:
             begin_ms: The time at which it begins, in milliseconds.
-            max_idle: Longer silences are shortened to this number of seconds; None is no limit.
+            max_idle: Longer silences are shortened to this number of seconds; None for no limit.
         """
         self._last_ms = begin_ms
         self._max_ms = None if max_idle is None else max_idle * 1000

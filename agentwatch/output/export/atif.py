@@ -536,7 +536,7 @@ def _ended(step: Step | None, notices: list[int]) -> Iterator[Step]:
 
 
 def _origin(entry: Entry) -> Origin | None:
-    """Return who an entry comes from that is a step of its own; None if it is no step.
+    """Return who an entry comes from that is a step of its own; None if it is not a step.
 
     A result repeats the agent's text, unless the recording has nothing else, or it is an error message.
     """

@@ -280,7 +280,7 @@ def not_fine(exported: Exported) -> Iterator[str]:
 
 
 def number_words(number: int) -> str:
-    """Return the number of a call, which is no reference to an issue: `#12`."""
+    """Return the number of a call, which is not a reference to an issue: `#12`."""
     return f"#&#8203;{number}"
 
 

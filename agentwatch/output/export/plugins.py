@@ -33,7 +33,7 @@ def plugin_exporter(name: str) -> Exporter | None:
     if exporter is None:
         return None
     if not isinstance(exporter, Exporter) or not isinstance(exporter.suffix, str):
-        GROUP.report(name, f"{GROUP.value_of(name)} is no agentwatch.output.export.exporters.Exporter")
+        GROUP.report(name, f"{GROUP.value_of(name)} is not an agentwatch.output.export.exporters.Exporter")
         return None
     if exporter.name != name:
         GROUP.report(name, "its exporter has another name than its entry point")

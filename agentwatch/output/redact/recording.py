@@ -128,7 +128,7 @@ class Values:
 
 
 def _is_distinctive(value: str) -> bool:
-    """Return whether a value is masked without its label: it is no word and no short number."""
+    """Return whether a value is masked without its label: it is neither a word nor a short number."""
     if len(value) < _LEAST:
         return False
     if value.isdigit():
@@ -286,7 +286,7 @@ class _Redaction:
 
 
 def _secrets(text: str) -> Iterator[Hit]:
-    """Yield the secrets in a text. A mask is no secret."""
+    """Yield the secrets in a text. A mask is not a secret."""
     masked = [match.span() for match in _MASK.finditer(text)] if "[secret:" in text else []
     at = 0
     for found in find(text):

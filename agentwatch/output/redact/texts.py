@@ -63,7 +63,7 @@ _SHORT = (
     ("\\f", "\f"),
 )
 _BACKSLASH = "\0"
-"""Takes the place of a backslash that is no escape, until the escapes are removed."""
+"""Takes the place of a backslash that is not an escape, until the escapes are removed."""
 _NUL = b"u0000"
 
 
@@ -705,7 +705,7 @@ def texts_in(line: bytes) -> Iterator[tuple[int, int]]:
 
 
 _LONG_LINE = 1 << 17
-"""Longer lines are no deltas. They are searched in pieces."""
+"""Longer lines are not deltas. They are searched in pieces."""
 _MOST_SHAPES = 100_000
 _PLAIN = "plain"
 _MOST_SHORT_DELTA = 12

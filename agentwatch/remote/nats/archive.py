@@ -260,7 +260,7 @@ def _start_of(answer: dict[str, Any]) -> int:
 
 
 def _seconds_of(text: object) -> float | None:
-    """Return the time in seconds since the epoch; None if a text is no time in RFC 3339 with nanoseconds."""
+    """Return a time of RFC 3339 with nanoseconds, in seconds since the epoch; None for any other text."""
     if not isinstance(text, str):
         return None
     try:

@@ -274,7 +274,7 @@ def answer_in(message: Message) -> dict[str, Any]:
     """Return the object in an answer of JetStream.
 
     Raises:
-        EngineError: It says that the request was refused, or it is no object.
+        EngineError: It says that the request was refused, or it is not an object.
     """
     answer = object_in(message)
     if "error" in answer:
@@ -286,7 +286,7 @@ def object_in(message: Message) -> dict[str, Any]:
     """Return the object in an answer of JetStream, which may be an error.
 
     Raises:
-        EngineError: It is no object.
+        EngineError: It is not an object.
     """
     try:
         answer = orjson.loads(message.data)

@@ -42,7 +42,7 @@ _LOGIN = ("authorization violation", "authentication expired", "authentication r
 
 
 def plain(text: object) -> str:
-    """Return foreign text as one short line that is safe to print; empty if it is no text."""
+    """Return foreign text as one short line that is safe to print; empty if it is not text."""
     return " ".join(safe_text(text[:_WORDS]).split()) if isinstance(text, str) else ""
 
 

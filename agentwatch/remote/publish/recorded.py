@@ -102,7 +102,7 @@ class TimesAhead:
                 whole = added[: added.rfind(b"\n") + 1]
                 if not whole and len(added) < _READ_BYTES:
                     break
-                self._read_to += len(whole or added)  # what has no end within 64 KiB is no line of times
+                self._read_to += len(whole or added)  # what has no end within 64 KiB is not a line of times
                 for line in whole.split(b"\n"):
                     self._take(line)
         except OSError:

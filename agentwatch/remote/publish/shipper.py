@@ -406,7 +406,8 @@ class Shipper:
     def _advised(self) -> int:
         """Return where to begin if the engine has nothing.
 
-        If it has stored bytes so recently that their age is no reason, it was set back, and gets all again.
+        If recently stored bytes are missing, the server was restored to an earlier state: everything is sent
+        again.
         """
         is_old = now_ms() - self.shipped.at_ms > CHUNK_DAYS * _DAY_MS
         return self.shipped.shipped if is_old else 0
@@ -510,7 +511,7 @@ class Shipper:
                 sink.close()
 
     def _card_problem(self) -> str:
-        """Return why the engine has no more. Its absence, which is over now, is no reason."""
+        """Return why the engine has no more. Its absence, which is over now, is not a reason."""
         if self.shipped.state is ShipState.STOPPED:
             return self.shipped.problem
         if self._recorded.is_over_limit:

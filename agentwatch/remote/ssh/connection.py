@@ -326,7 +326,7 @@ def parse_ssh(words: str) -> tuple[SshAddress, str]:
         words: `ssh://HOST`, `ssh://USER@HOST:PORT`, `ssh://HOST/ID`.
 
     Raises:
-        Fault: The words are no such address, or contain a password.
+        Fault: The words are not such an address, or contain a password.
     """
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
     if has_password(place):
@@ -513,7 +513,7 @@ def connect(addresses: Iterable[str], *, asks: bool) -> None:
         asks: Whether ssh may ask on the terminal.
 
     Raises:
-        Fault: One of them is no address.
+        Fault: One of them is not an address.
     """
     hosts = [connection_to(host) for host in dict.fromkeys(parse_ssh(words)[0] for words in addresses)]
     refusing: list[Connection] = []
@@ -588,7 +588,7 @@ class Frame(NamedTuple):
         """
         piece = piece_of(self.headers, payload)
         if piece is None:
-            raise EngineError("the host sends what is no piece of a session")
+            raise EngineError("unexpected reply from the host: expected a piece of the session")
         return piece
 
 
@@ -611,7 +611,7 @@ def parse(line: bytes) -> Frame:
     """Return the frame that a line begins.
 
     Raises:
-        EngineError: The line is no frame, or announces too many bytes.
+        EngineError: The line is not a frame, or announces too many bytes.
     """
     try:
         given = orjson.loads(line)
@@ -619,7 +619,7 @@ def parse(line: bytes) -> Frame:
         given = None
     length = given.get("length", 0) if isinstance(given, dict) else None
     if type(length) is not int or not 0 <= length <= CHUNK_BYTES:
-        raise EngineError("the host sends what is no piece of a session")
+        raise EngineError("unexpected reply from the host: expected a piece of the session")
     problem = given.get("problem")
     return Frame(
         {name: value for name, value in given.items() if isinstance(value, str)},

@@ -149,7 +149,7 @@ class NewTimes:
         held = self._held + data
         self._held = (
             held if len(held) <= 2 * _TIMES_READ_BYTES else b"?"
-        )  # a line that does not end is no time
+        )  # a line that does not end is not a time
         return bool(data)
 
 

@@ -124,7 +124,7 @@ def _answer(lines: ChannelLines) -> bytes:
             raise EngineError("the host does not answer")
     match = _ANSWER.fullmatch(line)
     if match is None or int(match[1]) > HEAD_BYTES:
-        raise EngineError("the host sends what is no beginning of a file")
+        raise EngineError("unexpected reply from the host: expected the start of a file")
     return lines.take(int(match[1]), _HEAD_SECONDS)
 
 
@@ -344,7 +344,7 @@ class SshHost:
             address: `ssh://[USER@]HOST[:PORT]`.
 
         Raises:
-            Fault: The words are no such address.
+            Fault: The words are not such an address.
         """
         self.address = parse_ssh(address)[0]
         self.rows: Rows = {}

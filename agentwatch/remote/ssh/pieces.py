@@ -44,7 +44,7 @@ class SshPieces:
                 written again, then begins again.
 
         Raises:
-            Fault: The words are no such address.
+            Fault: The words are not such an address.
         """
         self.address, self.session = parse_ssh(address)
         if not self.session:
@@ -204,7 +204,7 @@ class SshChannel:
             digest: The SHA-256 of these bytes in hexadecimal digits; empty if it is not known.
 
         Raises:
-            Fault: The words are no such address.
+            Fault: The words are not such an address.
         """
         self._pieces = SshPieces(address, have, digest)
         self._first: StoredPiece | None = None
@@ -256,7 +256,7 @@ def connected(address: str, copy: LocalCopy) -> SshChannel:
     """Read the bytes of a session that a copy does not have.
 
     Raises:
-        Fault: The words are no address of a session.
+        Fault: The words are not an address of a session.
         OSError: The copy cannot be read.
     """
     return SshChannel(address, copy.have, copy.digest().hexdigest() if copy.origin.base == 0 else "")

@@ -46,7 +46,7 @@ def call_filter(text: str, facts: CallFacts) -> Matches | None:
         facts: The facts about the calls of the session.
 
     Raises:
-        RuleError: The words are no rule.
+        RuleError: The words are not a rule.
     """
     return _selecting(parse(text, CALLS), facts) if text.strip() else None
 

@@ -151,7 +151,7 @@ def _outside(call: Call, cwd: str | None) -> Value:
 
 
 def programs_of(call: Call) -> tuple[str, ...]:
-    """Return the programs in the command of a call; none if it is no shell call."""
+    """Return the programs in the command of a call; none if it is not a shell call."""
     return read_command(call.target or "").programs if call.kind is ToolKind.EXECUTE else _NO_NAMES
 
 

@@ -32,7 +32,7 @@ class Fact(StrEnum):
     """The facts that `require` can demand of a session."""
 
     RESULT = "result"
-    """The last run ended with a result that is no error."""
+    """The last run ended with a result that is not an error."""
     INTEGRITY = "integrity"
     """Nothing in the recording is orphaned, malformed or unknown."""
     TEXT = "text_matches_result"

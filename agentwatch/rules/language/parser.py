@@ -143,7 +143,7 @@ class _Parser:
         return Glob(field, token.value)
 
     def _check_word(self, token: Token) -> None:
-        """Check that a word without a field is no sign of another language."""
+        """Check that a word without a field is not a sign of another language."""
         if token.is_quoted:
             return
         following = self._next()

@@ -8,9 +8,9 @@ import orjson
 
 
 def parsed(data: str | bytes) -> object:
-    """Return a JSON value; None if the data is no JSON, or is nested too deeply.
+    """Return a JSON value; None if the data is not JSON, or is nested too deeply.
 
-    Python's parser reads what orjson rejects: half a surrogate pair, NaN, and bytes that are no UTF-8.
+    Python's parser reads what orjson rejects: half a surrogate pair, NaN, and bytes that are not UTF-8.
     """
     try:
         return orjson.loads(data)

@@ -207,6 +207,6 @@ def _as_os_error(error: Exception, path: Path) -> OSError:
         return OSError(errno.ETIMEDOUT, f"reading it takes longer than {_MOST_SECONDS:.0f} s", str(path))
     if name == "SQLITE_TOOBIG":
         return OSError(errno.EFBIG, f"it has a value over {_MOST_VALUE_BYTES >> 20} MiB", str(path))
-    if name in ("SQLITE_ERROR", "SQLITE_AUTH"):  # a table or a column is missing, or is no plain table
+    if name in ("SQLITE_ERROR", "SQLITE_AUTH"):  # a table or a column is missing, or is not a plain table
         return OSError(errno.EINVAL, "it has no sessions that this version can read", str(path))
     return OSError(errno.EIO, f"{error}".partition("\n")[0] or "the database cannot be read", str(path))

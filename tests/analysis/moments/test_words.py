@@ -57,13 +57,13 @@ def test_each_form_has_its_value() -> None:
 def test_a_value_out_of_range_has_a_reason() -> None:
     """Words of a form with an impossible value have one line that says so."""
     cases: list[tuple[str, str]] = [
-        ("24:00", "24:00 is no time of day"),
-        ("14:60", "14:60 is no time of day"),
-        ("14:03:60", "14:03:60 is no time of day"),
-        ("2026-13-01", "2026-13-01 is no date and time"),
-        ("2026-11-20 noon", "2026-11-20 noon is no date and time"),
-        ("0001-01-01", "0001-01-01 is no date and time"),
-        ("#0", "#0 is no call: calls are counted from #1"),
+        ("24:00", "24:00 is not a time of day"),
+        ("14:60", "14:60 is not a time of day"),
+        ("14:03:60", "14:03:60 is not a time of day"),
+        ("2026-13-01", "2026-13-01 is not a date and time"),
+        ("2026-11-20 noon", "2026-11-20 noon is not a date and time"),
+        ("0001-01-01", "0001-01-01 is not a date and time"),
+        ("#0", "#0 is not a call: calls are counted from #1"),
         ("100.001%", "100.001% is more than 100%"),
         ("a" * 401, f"{'a' * 59}… is too long"),
     ]
@@ -82,4 +82,4 @@ def test_no_words_show_the_forms(words: str) -> None:
 
 def test_a_reason_is_safe_text() -> None:
     """Control characters of the words do not reach the terminal."""
-    assert parse("2026-11-20\x1b[2J") == Problem("2026-11-20␛[2J is no date and time")  # type: ignore[arg-type]
+    assert parse("2026-11-20\x1b[2J") == Problem("2026-11-20␛[2J is not a date and time")  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ def test_anything_else_in_braces_is_an_error() -> None:
             with pytest.raises(UnknownFieldError) as raised:
                 Counts().filled(f"a {{{name}}} b")
             assert str(raised.value).startswith(
-                f"{{{name}}} is no field; known fields: {{needs_you}}, {{working}},"
+                f"{{{name}}} is not a field; known fields: {{needs_you}}, {{working}},"
             )
 
 

@@ -70,10 +70,10 @@ def test_a_silly_limit_is_refused() -> None:
     """The reason is one line, and nothing is connected to."""
     cases: list[tuple[list[str], str]] = [
         (["--max-bytes", "1MB"], "a single session may have 268.4 MB"),
-        (["--max-bytes", "many"], "'many' is no size; a size is 500MB, 50GB or 2GiB"),
+        (["--max-bytes", "many"], "'many' is not a size; a size is 500MB, 50GB or 2GiB"),
         (["--age", "30s"], "less than 1h"),
         (["--age", "400d"], "more than 366d"),
-        (["--age", "long"], "'long' is no age"),
+        (["--age", "long"], "'long' is not an age"),
     ]
     for arguments, reason in cases:
         with case(" ".join(arguments)):

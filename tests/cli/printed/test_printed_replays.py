@@ -91,7 +91,7 @@ def test_a_part_that_does_not_exist_is_a_usage_error(recorded: Path) -> None:
         (["--until", "before"], "{path}: no bookmark before: a moment is"),
         (["--from", "50%", "--until", "+2s"], "{path}: the part would end at its start, or before it"),
         (["--from", "120%"], "--from: 120% is more than 100% (see agentwatch replay --help)"),
-        (["--until", "25:00"], "--until: 25:00 is no time of day (see agentwatch replay --help)"),
+        (["--until", "25:00"], "--until: 25:00 is not a time of day (see agentwatch replay --help)"),
         (["--loop"], "--loop and --pause-on need the screen; they exclude printing"),
         (["--pause-on", "failure"], "--loop and --pause-on need the screen; they exclude printing"),
     ]

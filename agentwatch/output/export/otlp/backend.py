@@ -291,7 +291,7 @@ def _reason(failure: Exception) -> str:
     if isinstance(failure, requests.Timeout):
         return "no answer in time"
     if isinstance(failure, requests.exceptions.InvalidURL | requests.exceptions.MissingSchema):
-        return "the endpoint is no address: http://host:port"
+        return "the endpoint is not an address: http://host:port"
     if isinstance(failure, requests.exceptions.InvalidSchema):
         return "the endpoint does not begin with http:// or https://"
     cause: BaseException | None = failure

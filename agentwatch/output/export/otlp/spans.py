@@ -144,7 +144,7 @@ class Ids:
 
 
 def _id(size: int, *words: str) -> int:
-    """Return the first bytes of the SHA-256 of some words as a number; 0 is no valid id."""
+    """Return the first bytes of the SHA-256 of some words as a number; 0 is not a valid id."""
     digest = sha256()
     for word in words:
         data = word.encode("utf-8", "surrogatepass")
@@ -283,7 +283,7 @@ _FOLDER = "cd"
 
 
 def first_program(command: str) -> str | None:
-    """Return the name of the first program of a command; None if it is no plain name.
+    """Return the name of the first program of a command; None if it is not a plain name.
 
     Assignments before it are skipped. A `cd` is skipped if another program follows. The arguments of the
     program, which may contain anything, are never returned.

@@ -43,9 +43,9 @@ service session shared sign signing sms staging storage subscription system test
 unseal user vapid vault wallet webhook write
 """
 _NOT_AFTER = tuple(_WORDS_AFTER.split())
-"""What a label goes on with that is no secret, such as `key_id`."""
+"""What a label goes on with that is not a secret, such as `key_id`."""
 _NOT_BEFORE = tuple(_WORDS_BEFORE.split())
-"""What a label begins with that is no secret, such as `cache_key`."""
+"""What a label begins with that is not a secret, such as `cache_key`."""
 _KEYS = tuple(_WORDS_OF_KEYS.split())
 """What stands before `key` in the label of a secret."""
 
@@ -127,7 +127,7 @@ def foreign_labels(text: str, heads: set[str]) -> Iterator[tuple[int, Category]]
 
 @lru_cache(maxsize=4096)
 def category_of(stem: str, before: str, after: str, *, begins: bool, is_query: bool) -> Category | None:
-    """Return what a label with a stem labels; None if that is no secret.
+    """Return what a label with a stem labels; None if that is not a secret.
 
     Args:
         stem: One of `STEMS`.

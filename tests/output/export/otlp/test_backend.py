@@ -192,9 +192,9 @@ def test_nobody_listens(backend: Collector, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("endpoint", "words"),
     [
-        ("localhost", "to the endpoint: the endpoint is no address: http://host:port"),
+        ("localhost", "to the endpoint: the endpoint is not an address: http://host:port"),
         ("gopher://localhost", "to gopher://localhost/v1/traces: the endpoint does not begin with http://"),
-        ("http://[::1", "to the endpoint: the endpoint is no address: http://host:port"),
+        ("http://[::1", "to the endpoint: the endpoint is not an address: http://host:port"),
         ("http://name.invalid", "to http://name.invalid/v1/traces: "),
     ],
 )

@@ -72,7 +72,7 @@ async def test_a_mistake_is_shown_while_typing(path: Path) -> None:
     async with box(path) as (app, pilot):
         for text, note in (
             ("#9", "! no call #9: the session has 4 calls"),
-            ("25:00", "! 25:00 is no time of day"),
+            ("25:00", "! 25:00 is not a time of day"),
             ("08:00", "! 08:00:00 is not in the recording: 09:00:00 to 09:00:08"),
             ("150%", "! 150% is more than 100%"),
             ("nowhere", "! no marked moment matches nowhere"),
