@@ -76,8 +76,8 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
 def silence_ms(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> int | None:
     """Return the time since the last line; before the first line, since the agent was started.
 
-    After a pause it is the time since the agent went on, if no line has come since. None if that moment or
-    the present time is unknown.
+    After a pause it is the time since the agent was resumed, if no line has come since. None if that moment
+    or the present time is unknown.
     """
     last_ms = agent.started_ms if session.last_seen_ms is None else session.last_seen_ms
     if agent.continued_ms is not None:

@@ -324,7 +324,7 @@ READERS = frozenset(
         *("ls", "find", "fd", "wc", "diff", "echo", "printf", "jq", "git", "gh", "cd", "true", "tee"),
     )
 )
-"""Programs that print existing text. A closing line in their output does not belong to a test of this call."""
+"""Programs that print existing text. A closing line in their output is not that of a test of this call."""
 
 
 class Part(NamedTuple):

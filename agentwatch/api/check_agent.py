@@ -368,7 +368,7 @@ _MOST_ITEMS = 2
 """The number of items of an array that are changed."""
 _DEPTH = 500
 _STEPS = (2, 3, 7)
-"""Of the lines, each second, third and seventh is left out, or doubled."""
+"""Each second, third and seventh line is left out, or doubled."""
 
 
 class _Line(NamedTuple):

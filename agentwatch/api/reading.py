@@ -53,7 +53,7 @@ def opened(path: str | os.PathLike[str], *, follow: bool = False) -> Opened:
 
 
 _POLL_SECONDS = 0.05
-"""The time between two looks at a file without new lines: a dashboard is 25 ms late on average."""
+"""The polling interval for a file without new lines: a dashboard is 25 ms late on average."""
 
 
 class Placed(NamedTuple):
@@ -69,7 +69,7 @@ class Placed(NamedTuple):
 
     event: Event
     place: Place
-    """The line. Of several lines that were decoded at once, such as the pieces of a text, all of them.
+    """The line, or all lines that were decoded at once, such as the pieces of a text.
 
     Its `seen_ms` is the time of its arrival, or the agent's time if nobody recorded the arrival.
     """

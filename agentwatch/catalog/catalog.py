@@ -64,7 +64,7 @@ class Twins:
         return of
 
     def forget(self, key: Key) -> None:
-        """Note that a recording is gone."""
+        """Note that a recording was removed."""
         if (of := self._sessions.pop(key, None)) is not None:
             self._recordings[of].discard(key)
 

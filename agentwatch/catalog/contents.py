@@ -25,7 +25,7 @@ _PIECE_BYTES = 1 << 20
 _MOST_LINE_BYTES = 1 << 22
 """A line that is longer is passed over. The longest ones that are known contain images."""
 _MOST_STORED_BYTES = 1 << 24
-"""Of a session in a store, only this beginning is read, and a larger document is not opened."""
+"""Only this beginning of a session in a store is read, and a larger document is not opened."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
@@ -120,7 +120,7 @@ _RUN = re.compile(rb"[^\x00- \"'&/<>\\\x7f-\xff]+")
 """Matches characters that no writer of JSON escapes."""
 _SNIPPET = 120
 _BEFORE = 40
-"""The longest part of a snippet that stands before the words."""
+"""The longest part of a snippet before the words."""
 _BLANKS = 500
 """The length of the text on each side from which a snippet is made: a run of blanks becomes one blank."""
 _LONGEST_WORD = 1000

@@ -85,7 +85,7 @@ def joined(
         processes: The processes of the agents by their id; None if they are not known.
         said: What the agents say; its sessions need not be found yet.
         cwds: The folders of sessions, where the lines of a session have one that its metadata lacks.
-        exact: The agents that say of each session whether it is open.
+        exact: The agents that report for each session whether it is open.
     """
     joins = _Joins(processes or {}, said)
     left = [found for found in founds if not joins.by_evidence(found, cwds)]

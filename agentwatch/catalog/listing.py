@@ -51,7 +51,7 @@ class FoldLine(NamedTuple):
     """Several sessions, which are shown below it if it is open."""
 
     words: str
-    """What it stands for: `3 one-liners in api`. It is foreign text."""
+    """The folded sessions: `3 one-liners in api`. It is foreign text."""
     keys: tuple[Key, ...]
     is_open: bool
     fold: FoldId
@@ -367,7 +367,7 @@ class Listing:
         return self._filtered
 
     def index_of(self, key: Key) -> int | None:
-        """Return the index of the line of a session; None if it has none: folded, hidden or gone."""
+        """Return the index of the line of a session; None if it has none: folded, hidden or removed."""
         return self._at.get(key)
 
     def update(self, rows: Iterable[Row], now_ms: int) -> Update:
@@ -394,7 +394,7 @@ class Listing:
 
         Args:
             rows: The sessions that are new or have changed.
-            vanished: The keys of the sessions that are gone.
+            vanished: The keys of the sessions that no longer exist.
             now_ms: The present time, in milliseconds since the epoch.
         """
         self._now_ms = now_ms

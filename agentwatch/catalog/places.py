@@ -108,7 +108,7 @@ def _kind_of(program: Program, layout: str, *arguments: str) -> Kind:
 
 _WORST_SUFFIXES = (".json", ".zst")
 """A session that lies in two forms is read from the other one, or else from the later of these: an old JSON
-document is not written any more once its session goes on in lines, and neither is a compressed rollout."""
+document is not written any more once its session continues in lines, and neither is a compressed rollout."""
 
 
 class Changes(NamedTuple):
@@ -180,7 +180,7 @@ def _age(found: Found) -> int:
 
 
 def _joined(founds: list[Found]) -> Found:
-    """Return one session of all that was found about it: the best address, with all that is known."""
+    """Return one session from all its files: the best address, with the facts of all of them."""
     if len(founds) == 1:
         return founds[0]
     best, *rest = sorted(founds, key=_worth, reverse=True)
@@ -213,7 +213,7 @@ def _filled(known: Metadata, other: Metadata) -> Metadata:
 
 
 _MOST_ENTRIES = 100_000
-"""Of a larger folder, the rest is not listed."""
+"""The rest of a larger folder is not listed."""
 
 
 class Entries(NamedTuple):
@@ -255,7 +255,7 @@ def stamp_of(status: os.stat_result) -> Stamp:
 
 
 def regular_file(path: str, uid: int) -> Stamp | None:
-    """Return the stamp of the user's own regular file; None if it is gone, or is something else."""
+    """Return the stamp of the user's own regular file; None if it does not exist, or is something else."""
     try:
         status = os.lstat(path)
     except (OSError, ValueError):
@@ -492,7 +492,7 @@ class Tree:
     def _read(self, folder: Folder, owner: str, changed: list[str]) -> set[Key]:
         """Read what is known of the sessions in a file, and return those that may have changed.
 
-        Of a file that cannot be read, what was known holds.
+        A file that cannot be read keeps its last known state.
         """
         previous = folder.founds.get(owner, ())
         spot = Spot(folder, owner, previous, changed)
@@ -511,7 +511,7 @@ class Tree:
         return self._candidates.replace(folder, owner, previous, found)
 
     def _forget(self, folder: Folder) -> set[Key]:
-        """Forget what was in a folder that is gone or cannot be read, and the folders in it."""
+        """Forget the entries of a folder that does not exist or cannot be read, and the folders in it."""
         touched: set[Key] = set()
         waiting = [folder]
         while waiting:
@@ -529,12 +529,12 @@ class Tree:
 
 
 def _changed_ns(stamp: Stamp | None) -> int:
-    """Return the modification time of a file; 0 if it is gone."""
+    """Return the modification time of a file; 0 if it does not exist."""
     return 0 if stamp is None else stamp.changed_ns
 
 
 def _warm(folder: Folder, session_id: str) -> None:
-    """Let the next look scan the folders of a session that goes on: it may get subagents, however old it is.
+    """Let the next pass scan the folders of a session that continues: it may get subagents at any age.
 
     They lie in a folder with the id of the session, or in the one in which the session lies itself.
     """
@@ -549,7 +549,7 @@ def _warm(folder: Folder, session_id: str) -> None:
 
 
 PASS_S = 2.0
-"""The time between two looks at the modification times of all folders, in seconds."""
+"""The polling interval for the modification times of all folders, in seconds."""
 _LEAST_SHARE = 2 * PASS_S / FULL_PASS_S
 """The share of the folders that one look scans fully: all within half a minute, none of them at once."""
 _BATCH_S = 0.02
@@ -572,7 +572,7 @@ class Places:
         self.problems: Mapping[str, OSError] = self._tree.problems
         """Why a file cannot be read, by its path."""
         self._passed_at = -math.inf
-        """The time of the last look at the folders, in seconds of the caller's clock."""
+        """The time of the last pass over the folders, in seconds of the caller's clock."""
         self._roots_at = -math.inf
 
     def first(self) -> Iterator[list[Found]]:

@@ -301,7 +301,7 @@ class Registries:
 
     @property
     def exact(self) -> frozenset[str]:
-        """The agents that say of each session whether it is open."""
+        """The agents that report for each session whether it is open."""
         return frozenset(name for name, each in self._agents.items() if each.is_exact)
 
     def refresh(self, now: float, keys: AbstractSet[Key] | None = None) -> bool:

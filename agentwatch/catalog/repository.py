@@ -52,7 +52,7 @@ class Repositories:
     def of(self, cwd: str) -> Repository:
         """Return the repository of a folder, with the branch that is checked out now.
 
-        The folder may be gone; its name is shown then.
+        If the folder no longer exists, its name is shown.
 
         Args:
             cwd: An absolute path. A relative one is not searched.

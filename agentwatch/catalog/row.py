@@ -88,9 +88,9 @@ class Row:
     rings: bool = True
     """Whether the terminal rings when it begins to need the user."""
     is_marked: bool = False
-    """Whether it has begun to need the user, and was not looked at since."""
+    """Whether it has begun to need the user, and was not viewed since."""
     alarm: str = ""
-    """The rule of the settings that was hit last, and was not looked at since; empty without one."""
+    """The rule of the settings that was hit last, and was not viewed since; empty without one."""
 
     @property
     def place(self) -> str:

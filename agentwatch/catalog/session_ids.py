@@ -39,7 +39,7 @@ class SessionIds:
         """Return the path of the session with an id or a stem, or that alone begins so; None without one.
 
         Recordings of our own come first: of a session that was recorded and that its agent has kept too, the
-        recording is returned. Of several recordings of one session, the newest is.
+        recording is returned. If a session has several recordings, the newest is.
 
         Raises:
             Fault: Several ids begin so, or the session cannot be opened.

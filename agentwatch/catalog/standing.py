@@ -50,12 +50,12 @@ class Standing(NamedTuple):
     since_ms: int | None = None
     """The time at which the state began, in milliseconds since the epoch; None if unknown."""
     now: str = ""
-    """What goes on: `pytest -q`, `thinking`, `rm -rf build`, the end of the last answer, or why it failed.
+    """The activity: `pytest -q`, `thinking`, `rm -rf build`, the end of the last answer, or why it failed.
     It is foreign text."""
     now_since_ms: int | None = None
     """The time at which that began: the start of the open call, or of the model's request."""
     is_calling: bool = False
-    """Whether a call is what goes on; otherwise the model works, or nothing does."""
+    """Whether a tool call is in progress."""
 
     @property
     def group(self) -> Group:

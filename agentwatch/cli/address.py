@@ -59,7 +59,7 @@ def parse_address(words: str) -> Address:
     """Return the address that the user has typed.
 
     A file with the literal name wins, also if the name contains `#` or `@`. Otherwise the words are split at
-    the last `#` or `@` before which the path of a file stands, or the id of a session on this machine. A file
+    the last `#` or `@` after the path of a file, or the id of a session on this machine. A file
     that does not exist is reported when it is opened.
 
     Args:

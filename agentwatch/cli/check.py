@@ -102,11 +102,11 @@ def run_check(
         agent: The agent that wrote the recordings; None to detect it.
         output_format: `text`, `json`, `junit` or `github`.
         waits: Whether recordings that are still being written are followed to their end.
-        explains: Whether the text lists for each rule the calls that it looked at and hit.
+        explains: Whether the text lists for each rule the calls that it checked and hit.
 
     Returns:
         The exit code: 0 if all rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule
-        that is not a warning looked at nothing.
+        that is not a warning had nothing to check.
     """
     checked, code = list[Checked](), 0
     progress = ShownProgress()
@@ -301,7 +301,8 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
         as_json: Print one JSON object.
 
     Returns:
-        The exit code: 1 if a rule would have fired, 2 if a rule that is not a warning looked at nothing.
+        The exit code: 1 if a rule would have fired, 2 if a rule that is not a warning had nothing to
+            check.
     """
     trial, unreadable = Trial(rules), 0
     every = _changed_since(since_ms)

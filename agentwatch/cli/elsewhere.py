@@ -29,7 +29,7 @@ that are no longer kept."""
 
 
 def fetched(words: str) -> Path:
-    """Return the local copy of a session once it has all that there is now.
+    """Return the local copy of a session once it has all bytes that exist now.
 
     If bytes are missing, one line on stderr says so, and the exit code of the command is not 0.
 
@@ -54,7 +54,7 @@ def fetched(words: str) -> Path:
 
 
 def wait_for(copying: Copying) -> None:
-    """Wait until a copy has all that there is now, and show the progress on a terminal.
+    """Wait until a copy has all bytes that exist now, and show the progress on a terminal.
 
     Raises:
         Fault: The engine or the host is away.

@@ -131,7 +131,7 @@ def _made(opened: Administrator, replicas: int | None, max_bytes: int | None) ->
 
 def _report(name: str, before: Stream | None, now: Stream | None) -> str:
     if now is None:
-        raise Fault(f"{name} was made, and is gone: somebody else deletes it", USAGE)
+        raise Fault(f"{name} was made, and no longer exists: somebody else deletes it", USAGE)
     words = (
         f"{plural(now.replicas, 'replica')}, bytes kept {age_words(now.max_age)}, "
         f"{'no size limit' if now.max_bytes is None else f'at most {byte_size(now.max_bytes)}'}"

@@ -185,7 +185,7 @@ def _end_rules(source: Source) -> None:
 
 
 def _sum_up(source: Source, feed: Feed) -> None:
-    """Print how the session ended, in one line, unless it goes on or is not read to its end."""
+    """Print how the session ended, in one line, unless it continues or is not read to its end."""
     from agentwatch.text.durations import duration_words
     from agentwatch.text.signs import SIGNS
 

@@ -185,10 +185,10 @@ def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -
 
 
 def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
-    """Return the callback of an option whose words stand for a number.
+    """Return the callback of an option whose words mean a number.
 
     Args:
-        parse: Returns the number; None if the words stand for none.
+        parse: Returns the number; None if the words mean none.
         complaint: What follows the wrong words in the error: `is not an age; an age is 30m or 2h`.
     """
 

@@ -123,7 +123,7 @@ def _print_json(rows: Iterable[Row]) -> int:
 
 
 def _totals(count: int, size: int) -> list[str]:
-    """Return the number of sessions, and how much disk the recordings of our own take; nothing of nothing."""
+    """Return the number of sessions, and how much disk our own recordings take; empty if both are zero."""
     words = [f"{count:,} session{'' if count == 1 else 's'}"] if count else []
     return [*words, f"own recordings: {byte_size(size)}"] if size else words
 

@@ -355,7 +355,7 @@ _ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("\\u001b", "\x1b"), ("
 def output_tail(feed: Feed, place: Place, call_id: str) -> list[str]:
     """Return what a command printed: its stdout and its stderr.
 
-    Of a line over 1 MiB only the last 160 KiB are read, and returned as one text. It contains the end of the
+    Only the last 160 KiB of a line over 1 MiB are read, and returned as one text. It contains the end of the
     output, and the strings that follow it in the line, each on lines of its own.
 
     Args:

@@ -26,7 +26,7 @@ def next_event(feed: Feed, until: Until, fd: int, end: int) -> int:
     """Advance a feed line by line until something changes, and return its offset.
 
     Args:
-        feed: A feed that stands at an earlier moment.
+        feed: A feed at an earlier moment.
         until: Where the feed stops.
         fd: The recording.
         end: The live moment, at which the search ends.
@@ -46,7 +46,7 @@ def event_ends(feed: Feed, until: Until, fd: int, end: int) -> list[int]:
     """Advance a feed line by line, and return the moments at which something changed.
 
     Args:
-        feed: A feed that stands at an earlier moment.
+        feed: A feed at an earlier moment.
         until: Where the feed stops.
         fd: The recording.
         end: Where the search ends.
@@ -88,7 +88,7 @@ def _state(session: Session) -> tuple[object, ...]:
 
 
 class History:
-    """A feed that reads the whole recording, and feeds that stand at its earlier moments."""
+    """A feed that reads the whole recording, and feeds at its earlier moments."""
 
     def __init__(self, feed: Feed, reader: LineReader, *, goes_back: bool = True) -> None:
         """Observe a feed that has not read anything yet.
@@ -163,7 +163,7 @@ class History:
             self._checkpoints.take(offset, session, decoder)
 
     def _restored(self, offset: int) -> Feed:
-        """Return a feed that stands at the last checkpoint before a moment."""
+        """Return a feed at the last checkpoint before a moment."""
         newest, agent = self.feed.session, self.feed.agent
         checkpoint = self._checkpoints.before(offset, newest)
         if checkpoint is None:

@@ -30,10 +30,10 @@ class Times(Timeline, Protocol):
 
 
 class Pace:
-    """The recorded time at which a playhead stands, also between two lines."""
+    """The recorded time of a playhead, also between two lines."""
 
     def __init__(self, times: Times, max_idle: float | None = None) -> None:
-        """Create a pace that stands at the start.
+        """Create a pace that is paused at the start.
 
         Args:
             times: The times of the recording.
@@ -129,7 +129,7 @@ class Replay:
 
 
 class Playhead:
-    """The moment that is shown: the live one, or an earlier one that stands or plays in either direction.
+    """The moment that is shown: the live one, or an earlier one, paused or playing in either direction.
 
     A moment is a number of bytes of the recording, and lies after a line end. Between two lines, time passes
     while the moment stays.
@@ -210,7 +210,7 @@ class Playhead:
         self._last_tick = now if self.is_playing else None
 
     def seek(self, offset: int) -> None:
-        """Go to a moment: the live one if it is at the end. Playing goes on from there."""
+        """Go to a moment: the live one if it is at the end. Playing continues there."""
         if offset >= self._times.size:
             self.live()
         else:

@@ -30,7 +30,7 @@ def row_json(row: Row, host: str) -> bytes:
     """Return a session as one line of JSON, without a line end.
 
     Its keys are the same for every session: what is unknown is null. Texts are as the agent wrote them, with
-    `?` for half a surrogate pair. A session whose machine is silent is `unknown` since it was heard.
+    `?` for half a surrogate pair. A session whose machine is silent is `unknown` since its last report.
 
     Args:
         row: The session.

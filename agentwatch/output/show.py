@@ -60,7 +60,7 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
 def call_json(feed: Feed, call: Call) -> bytes:
     """Return a call as in the summary, with its `arguments` and its `result` as the stream sent them.
 
-    Each of the two is null if the recording does not contain it. Of a line over 16 MiB, it is an object that
+    Each of the two is null if the recording does not contain it. For a line over 16 MiB, it is an object that
     says where the line is: `{"bytes": 20000000, "offset": 4096}`.
     """
     arguments, result = call.arguments_place or call.result_place, call.result_place
@@ -140,7 +140,7 @@ class State(NamedTuple):
     """A session at a moment."""
 
     feed: Feed
-    """The feed that stands at the moment."""
+    """The feed at the moment."""
     offset: int
     """The number of bytes of the recording that the session has read."""
     size: int

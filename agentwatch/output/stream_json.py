@@ -110,7 +110,7 @@ class PlayedGrowth:
 
 
 class PlayedFeed(Feed):
-    """The feed of a recording that a playhead plays. If it ends before the recording, the session goes on."""
+    """The feed of a recording that a playhead plays. If it ends early, the session is unfinished."""
 
     def __init__(self, reader: LineReader, playhead: Playhead, agent: Agent | None = None) -> None:
         """Create a feed.

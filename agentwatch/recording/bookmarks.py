@@ -49,7 +49,7 @@ class Bookmark(NamedTuple):
 def read_bookmarks(path: Path) -> dict[int, Bookmark]:
     """Return the bookmarks in a file by their offsets; none if the file does not exist or is empty.
 
-    Entries with fields of a wrong type are ignored. Of two entries with the same offset, the last counts.
+    Entries with fields of a wrong type are ignored. If two entries have the same offset, the last counts.
 
     Raises:
         OSError: The file is a link, is not a regular file, belongs to another user, or is not a file of

@@ -115,7 +115,7 @@ class Until:
         return self.end
 
     def has_ended(self) -> bool:
-        """Return False: the recording goes on."""
+        """Return False: the recording continues."""
         return False
 
 

@@ -284,8 +284,8 @@ def _write(fd: int, data: bytes) -> None:
 def _locked(fd: int) -> Iterator[None]:
     """Keep other writers of the file waiting. Not every file system has locks.
 
-    A writer that cannot get the lock for 100 ms goes on without it: it has hung, and holds no lock for long
-    otherwise.
+    A writer that cannot get the lock for 100 ms continues without it: writers hold it briefly, so its owner
+    hangs.
     """
     for _ in range(_LOCK_TRIES):
         try:
@@ -331,8 +331,8 @@ def rename_session(recording: Path, name: str) -> None:
         name: The name; an empty one removes the present one.
 
     Raises:
-        OSError: The session was not saved by agentwatch, its recording is gone, `STEM.json` is not a file of
-            this user, or it cannot be written.
+        OSError: The session was not saved by agentwatch, its recording does not exist, `STEM.json` is not a
+            file of this user, or it cannot be written.
     """
     files = session_files(recording)
     os.close(open_regular(files.recording))

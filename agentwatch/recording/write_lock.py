@@ -2,8 +2,8 @@
 
 The writer holds a lock (flock(2)) on the recording. The lock belongs to the open file, so all processes that
 have inherited its descriptor share the lock: it is held until the last of them has ended, however it ended.
-Not every file system has such locks. Of an agent that `run` has started, the process itself is known too. Of
-a pipe without a lock only its growth is known.
+Not every file system has such locks. If `run` has started the agent, its process is known
+too. Only the growth of a pipe without a lock is known.
 """
 
 from __future__ import annotations

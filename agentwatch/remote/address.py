@@ -103,7 +103,7 @@ def is_engine(words: str) -> bool:
 
 
 def parse_engine(words: str) -> tuple[EngineAddress, str]:
-    """Return the address of an engine, and what stands behind its `/`: the words for a session, or nothing.
+    """Return the address of an engine, and the words behind its `/`, which name a session; empty without one.
 
     Args:
         words: `nats://HOST`, `nats://USER@HOST:PORT`, `nats://HOST/SESSION`.

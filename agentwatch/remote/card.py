@@ -57,7 +57,7 @@ class Card:
     seen_ms: int | None = None
     """The time of the last line."""
     last: str = ""
-    """What goes on: the open call, or the end of the last answer."""
+    """The activity: the open call, or the end of the last answer."""
     exit: int | None = None
     """The agent's exit code; None while it runs."""
     sha256: str = ""

@@ -112,7 +112,7 @@ _MOST_COUNTED = 200_000
 class CardRows:
     """The row of each session of an engine. One thread uses it.
 
-    Of more sessions than the limit, each publisher keeps a fair share: those whose cards were written last.
+    Beyond the limit, each publisher keeps a fair share: the sessions whose cards were written last.
     The card of a session that runs is written every 30 s.
     """
 
@@ -131,7 +131,7 @@ class CardRows:
         self._cards: dict[Key, int] = {}
         """The hash of the newest card of each session: a sign of life is often the same card again."""
         self._live: set[Key] = set()
-        """The sessions that run, and whose machines are heard."""
+        """The sessions that run, and whose machines report."""
         self._listed = Counter[str]()
         """The number of rows of each publisher."""
         self._left_out: defaultdict[str, set[int]] = defaultdict(set)
@@ -195,7 +195,7 @@ class CardRows:
             self._leave_out()
 
     def lose(self, now_ms: int) -> None:
-        """Mark the sessions that ran, and of which nothing was heard for 90 s.
+        """Mark the sessions that ran, and for which nothing was received for 90 s.
 
         Args:
             now_ms: The present time, in milliseconds since the epoch.
@@ -213,7 +213,7 @@ class CardRows:
         return dict(self._rows)
 
     def _leave_out(self) -> None:
-        """Leave out the sessions beyond the shares of which nothing was heard for the longest time."""
+        """Leave out the sessions beyond the shares, those with the oldest reports first."""
         names = map(_name_of, sorted(self._rows, key=self._heard.__getitem__))
         oldest = beyond_shares(names, +self._listed, self._most)
         for session in oldest:

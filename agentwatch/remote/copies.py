@@ -220,7 +220,7 @@ class LocalCopy:
         """The bytes in the copy.
 
         Raises:
-            OSError: The copy is gone.
+            OSError: The copy no longer exists.
         """
         return (os.stat(self.path, follow_symlinks=False) if self._fd is None else os.fstat(self._fd)).st_size
 

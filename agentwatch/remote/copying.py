@@ -76,7 +76,7 @@ class Copying:
         self._path_lock = threading.Lock()
         self._is_path_kept = False
         self._other = (-1, -1, 0.0)
-        """Of a copy that another process fills: its size, when it had all, and since when both are so."""
+        """Of another process's copy: its size, when it was complete, and since when both are so."""
         self._thread = threading.Thread(target=self._run, name="copying", daemon=True)
         if self._is_over:
             self._status.has_read.set()
@@ -122,7 +122,7 @@ class Copying:
 
     @property
     def size(self) -> int:
-        """The bytes in the copy; 0 if it is gone."""
+        """The bytes in the copy; 0 if it no longer exists."""
         try:
             return self._copy.size
         except OSError:
@@ -148,7 +148,7 @@ class Copying:
         return bool(origin.missing) or origin.is_left or origin.differs or self._status.is_short
 
     def wait_until_read(self, seconds: float) -> bool:
-        """Wait until the copy has all that there is now; return whether it has.
+        """Wait until the copy has all bytes that exist now; return whether it has.
 
         If bytes are missing that the engine does not have now, `problem` says so.
 

@@ -121,7 +121,7 @@ def find_session(archive: Archive, words: str) -> SessionName:
         if stored.data and (len(names) < CARDS or _begins(stored.session, words)):
             names.append(stored.session)  # of many others, some are named if none is found
     if whole is not None:
-        return whole  # its card may be gone, or not be written yet
+        return whole  # its card may be deleted, or not be written yet
     return session_named(words, names)
 
 

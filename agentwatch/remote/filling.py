@@ -22,7 +22,7 @@ AGAIN_SECONDS = 10.0
 _MOST_RETRIES = 2
 """The retries after which the missing bytes of an ended session are given up."""
 LOST_SECONDS = 3600.0
-"""A running session that was not heard of for this time is not followed any more; its end stays unknown."""
+"""A running session without a report for this time is not followed any more; its end stays unknown."""
 _MIDDLE_SECONDS = 1.0
 """The piece that was taken last comes within this time, or the engine does not have it any more."""
 _NOTE_MS = 1000
@@ -45,7 +45,7 @@ class Status:
         self.closing = threading.Event()
         """Set when the thread is to end."""
         self.has_read = threading.Event()
-        """Set when the copy has all that there is, or all that can be had now."""
+        """Set when the copy has all bytes, or all that are available now."""
 
     @property
     def problem(self) -> str:
@@ -109,7 +109,7 @@ class Filling:
         """Take pieces until the session ends or the copy is closed; return whether no other is needed.
 
         Raises:
-            NotKeptError: What the copy needs next is gone, and there are later bytes.
+            NotKeptError: The next bytes of the copy are no longer kept, and there are later ones.
             EngineError: The connection is lost.
             OSError: The copy cannot be written.
         """
@@ -233,7 +233,7 @@ class Filling:
                 self._status.closing.wait(AGAIN_SECONDS)
 
     def _note_read(self) -> None:
-        """Note that the copy has all that there is; once a second, for others that use it."""
+        """Note that the copy has all bytes; once a second, for others that use it."""
         origin, now, lost = self._copy.origin, now_ms(), self._copy.lost
         if lost and lost != self._lost:
             self._lost = lost
@@ -253,7 +253,7 @@ class Filling:
         return True
 
     def _is_over(self) -> bool:
-        """Note that the copy has all that there is; return whether no more bytes are expected."""
+        """Note that the copy has all bytes; return whether no more bytes are expected."""
         try:
             return self._is_card_due() and self._is_over_by(self._channel.card())
         finally:

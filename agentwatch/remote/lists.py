@@ -112,7 +112,7 @@ _NOTHING = frozenset[str]()
 class Several:
     """Several lists as one. It satisfies `machine.watched.Watched`.
 
-    A source that hangs, hangs in a thread of its own, so that the others go on. A session of this machine
+    Each source has its own thread, so one that hangs does not block the others. A session of this machine
     that is also published appears once.
     """
 
@@ -134,7 +134,7 @@ class Several:
 
     @property
     def is_found(self) -> bool:
-        """Whether each source was searched once, or has something to say about why it was not."""
+        """Whether every source was listed once or has reported why it cannot be."""
         is_here = self.here is None or self.here.is_found
         return is_here and all(each.is_found or each.notes for each in self.elsewhere.values())
 
@@ -165,7 +165,7 @@ class Several:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """What is to be known besides the rows, a line each; problems stand before all else."""
+        """Notes besides the rows, one per line; problems come first."""
         problems: list[SafeText] = []
         others: list[SafeText] = []
         for each in self._sources():
@@ -196,7 +196,7 @@ class Several:
     def settle(self, seconds: float) -> None:
         """Work until every source was searched or cannot be, or until a time has passed.
 
-        This machine is searched without a limit, as if it was the only one; the others are asked meanwhile.
+        This machine is searched without a time limit, while the others are queried in parallel.
 
         Args:
             seconds: How long another machine may take to answer.

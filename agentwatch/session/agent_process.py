@@ -24,7 +24,7 @@ class AgentFacts(NamedTuple):
     paused_by: str = ""
     """The rule that has paused the process; empty if none has."""
     continued_ms: int | None = None
-    """When the process went on after a pause, in milliseconds since the epoch; None without a pause."""
+    """When the process was resumed after a pause, in milliseconds since the epoch; None without a pause."""
     asks: str = ""
     """What the agent asks the user, where it says so outside the stream; empty if nothing is known."""
     asks_since_ms: int | None = None

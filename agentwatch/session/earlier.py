@@ -163,7 +163,7 @@ class EarlierTranscript(Transcript):
 
 
 SessionState = dict[str, Any]
-"""The attributes of a session. Of what only grows, it has the length."""
+"""The attributes of a session. Lists that only grow are kept by their length."""
 
 
 def session_state(session: Session) -> SessionState:

@@ -527,7 +527,7 @@ class ToolEnded(NamedTuple):
     duration_ms: int | None = None
     """The duration of the call, if the agent measured it."""
     has_result: bool = True
-    """Whether the line is about the call. If not, the call has ended because the agent went on."""
+    """Whether the line is about the call. If not, the call has ended because the agent continued."""
 
 
 class Permission(NamedTuple):

@@ -162,7 +162,9 @@ class AgentProcess:
             if self._process.returncode is None or sys.platform != "linux":  # elsewhere no survivor is found
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.pid, number)
-                    os.killpg(self.pid, signal.SIGCONT)  # a stopped process receives SIGTERM when it goes on
+                    os.killpg(
+                        self.pid, signal.SIGCONT
+                    )  # a stopped process receives SIGTERM when it is resumed
             signalled: set[int] = set()
             while self._anything_runs() and time.monotonic() < deadline:
                 signalled |= self._signal_survivors(number, signalled)

@@ -153,7 +153,7 @@ def format_of(found: Found) -> Agent | None:
 
 
 def digest_of(found: Found, agent: Agent | None) -> Digest:
-    """Return the digest of a session of which no line was read: what its metadata say.
+    """Return a digest built from metadata alone.
 
     Args:
         found: The session.
@@ -189,7 +189,7 @@ def is_boundary(event: Event) -> bool:
 def apply_lines(digest: Digest, decoder: Decoder, lines: list[bytes], at_ms: int | None = None) -> bool:
     """Apply lines to a digest, and return whether a turn begins or ends in them.
 
-    Of more than 20,000 lines only the last are applied. If the format is not found in the first lines, the
+    Only the last 20,000 lines are applied. If the format is not found in the first lines, the
     others are not searched for it.
 
     Args:
@@ -327,7 +327,7 @@ def read_whole(fd: int, size: int, start: Digest) -> Read:
 
 
 def read_ends(fd: int, size: int, start: Digest) -> Read:
-    """Read the head of a file, and as much of its tail as is needed to know what goes on.
+    """Read the head of a file, and as much of its tail as shows the present activity.
 
     Args:
         fd: The file.
@@ -400,7 +400,7 @@ def _read_head(fd: int, start: Digest, most: int, *, is_brief: bool = False) -> 
 
 
 def _read_tail(fd: int, begin: int, size: int, head: _Head) -> tuple[Read, bool]:
-    """Read the whole lines after an offset, and return whether they are enough to know what goes on."""
+    """Read the whole lines after an offset, and return whether they show the present activity."""
     digest, decoder, begin = *_continued(head), max(begin, sum(map(len, head.start)))
     lines, rest = lines_between(fd, line_end_after(fd, begin - 1, size), size)
     has_boundary = apply_lines(digest, decoder, lines)
@@ -495,7 +495,7 @@ class Tail:
         """The bytes before that offset."""
         self._problem: OSError | None = None
         self._held: list[Event] | None = None
-        """What follows if nothing more is written, and was not applied yet; None if it was not asked for."""
+        """Events to apply if the file stays silent; None until requested."""
 
     @property
     def problem(self) -> OSError | None:

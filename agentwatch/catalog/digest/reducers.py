@@ -75,7 +75,7 @@ def format_detected(digest: Digest, event: FormatDetected, _at_ms: int | None) -
 
 
 def run_started(digest: Digest, event: RunStarted, _at_ms: int | None) -> None:
-    """Begin another run: nothing of the last one goes on."""
+    """Begin another run, and end everything of the last one."""
     end_run(digest)
     digest.course.has_ended.clear()
     digest.course.last_error = ""

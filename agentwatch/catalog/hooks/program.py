@@ -110,8 +110,8 @@ class Program(NamedTuple):
     def command(self, agent: str, event: str) -> str:
         """Return the command that an agent runs.
 
-        It reads its input and ends with 0 if the program is gone. It is valid in sh, zsh and fish: Codex
-        uses the user's shell.
+        It reads its input and ends with 0 even if the program does not exist. It is valid in sh, zsh and
+        fish: Codex uses the user's shell.
 
         Args:
             agent: The short name of the agent.

@@ -208,7 +208,7 @@ class Updated(NamedTuple):
     size: int = 0
     """Their bytes."""
     removed: int = 0
-    """The number of sessions that are gone."""
+    """The number of sessions that no longer exist."""
     unreadable: int = 0
     """Those of `read` that could not be read."""
 
@@ -216,7 +216,7 @@ class Updated(NamedTuple):
 def update(
     index: SessionIndex, every: Iterable[Found], progress: Callable[[int, int], None] | None = None
 ) -> Updated:
-    """Read the sessions that are new or have changed, and remove those that are gone.
+    """Read the sessions that are new or have changed, and remove those that no longer exist.
 
     Args:
         index: The index.

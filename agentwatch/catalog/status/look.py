@@ -1,6 +1,6 @@
-"""Counts the live sessions by what is cheap to read: what agents say of them, and which processes run.
+"""Counts the live sessions by what is cheap to read: their reported states, and which processes run.
 
-No line of a session is read. A session of an agent that says nothing of its state is counted as unknown.
+No line of a session is read. A session whose agent reports no state is counted as unknown.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int)
     """Return the counts of the sessions that run, or may run.
 
     Args:
-        said: What agents say of their sessions.
+        said: The reported states of the sessions.
         agents: The processes of agents by their id; None if they are not known.
         now_ms: The present time, in milliseconds since the epoch.
     """

@@ -470,7 +470,7 @@ class Step:
     def has_requested(self, call: Call) -> bool:
         """Return whether the model requested a call together with those of the step.
 
-        An agent that names its model steps says so. Of others, a call belongs to the step of a call that had
+        Some agents name their model steps. For others, a call belongs to the step of a call that had
         not ended when it started: the model has not seen a result between the two.
         """
         if not self.calls:

@@ -59,7 +59,7 @@ class SortedLines:
     """The lines up to the end of a part, by what they are for."""
 
     head: dict[_HeadKey, Place] = field(default_factory=dict)
-    """The start lines of the run that goes on at the start of the part; the newest of each kind."""
+    """The start lines of the run that is open at the start of the part; the newest of each kind."""
     texts: list[Place] = field(default_factory=list)
     """The lines with only the answer of that run, before the part."""
     quiet: deque[Place] = field(default_factory=lambda: deque(maxlen=_MOST_QUIET))

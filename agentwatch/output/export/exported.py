@@ -109,7 +109,7 @@ class Exported:
         return end is None or end >= self.start
 
     def _end_of(self, run: int) -> int | None:
-        """Return the offset of the line that ended a run, or began the next one; None of one that goes on."""
+        """Return the offset of the line that ended a run, or began the next one; None for an open run."""
         runs = self.session.runs
         if run <= len(runs) and (ended := runs[run - 1].ended) is not None:
             return ended.offset

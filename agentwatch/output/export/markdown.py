@@ -118,7 +118,7 @@ def _replacement(found: re.Match[str]) -> str:
 
 
 def _code(span: str, code: str) -> str:
-    """Return code within a line. In HTML it is harmless wherever the line stands, even in no paragraph."""
+    """Return code within a line. As HTML it is harmless anywhere, also outside a paragraph."""
     if not _ACTIVE_IN_CODE.search(code):
         return span
     return f"<code>{code.translate(_MARKUP)}</code>"
@@ -142,7 +142,7 @@ class Bounds(NamedTuple):
 
 
 OF_BODIES = Bounds(40, 40, 400)
-"""Of what a call was given and returned: a body takes at most 32 kB, a half of a comment on GitHub."""
+"""Limits for arguments and results: at most 32 kB a body, half of GitHub's limit for a comment."""
 OF_TEXTS = Bounds(300, 100, 4000)
 """Of what the agent wrote. A paragraph is one line."""
 

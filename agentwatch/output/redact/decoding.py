@@ -166,7 +166,7 @@ def _lines(text: str, changes: Iterable[tuple[int, int, str]]) -> Iterator[tuple
 
 
 def _meaning(escape: str) -> str:
-    """Return what an escape stands for."""
+    """Return the text of an escape."""
     if escape[0] == "%":
         while "%25" in escape:
             escape = escape.replace("%25", "%")

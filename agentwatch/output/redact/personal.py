@@ -147,7 +147,7 @@ class Homes:
 
 
 def _folders(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each home folder: what stands before the name, and the name."""
+    """Yield each home folder: the path before the name, and the name."""
     for pattern in (_HOME, _WINDOWS_HOME):
         for match in pattern.finditer(text):
             if not _MASKED.fullmatch(match[1]):

@@ -231,7 +231,7 @@ class Unit:
         self.is_guessed = False
         """Whether its pieces are those of lines of an unknown format, which may have nothing in common."""
         self.is_cut = False
-        """Whether the text may end within a value, because the next line repeats it and goes on."""
+        """Whether the text may end within a value, because the next line repeats and continues it."""
         self.texts: list[str] = []
         self.offsets = array("Q")
         """The offset of each piece in the recording."""
@@ -398,7 +398,7 @@ class Search:
 
 _WINDOW = 1 << 16
 _LONGEST = 1 << 18
-"""A window grows to this number of characters while a value goes on beyond its end: a private key."""
+"""A window grows to this number of characters while a value continues beyond its end: a private key."""
 _OVERLAP = 1 << 12
 _OPEN = 1 << 9
 """What ends this close to the end of a window may go on: it is searched again with the next one."""
@@ -474,7 +474,7 @@ class Blocks:
             self._end_oldest(len(self._blocks) // 2 + 1)
 
     def add_text(self, key: object, line: int, offset: int, data: bytes, *, is_guessed: bool = False) -> None:
-        """Append the text of a line to a block, unless it repeats the text before and goes on.
+        """Append the text of a line to a block, unless it repeats and continues the text before.
 
         Args:
             key: The shape of the line, and which of its texts it is.
@@ -559,7 +559,7 @@ class Blocks:
     def _search_texts(self, block: Block, last: int) -> None:
         """Search each text of a block alone that touches the text of another line, to before a piece.
 
-        What looks like a delta may be a text of its own, and the letters around it would hide a value.
+        A text that resembles a delta may be a text of its own, and the letters around it would hide a value.
         """
         texts = block.unit.texts
         if len(block.starts) < 2 or not self._alone:

@@ -62,7 +62,7 @@ class Edits:
     def between(self, start: int, end: int) -> list[Edit]:
         """Return the changes that begin in a part of the recording, in order and without overlaps.
 
-        Of changes that overlap, the longest one gives the mask.
+        The longest of several overlapping changes gives the mask.
         """
         changes: list[tuple[int, int, int]] = []
         for number in range(start >> _BUCKET_BITS, (end - 1 >> _BUCKET_BITS) + 1):

@@ -212,7 +212,7 @@ _UNLIMITED = -1
 
 
 class Server(NamedTuple):
-    """What a server says of itself."""
+    """The state that a server reports."""
 
     version: str
     warning: str
@@ -259,7 +259,7 @@ class Administrator:
         self.connection = Connection(login, inbox_of(login.address.user or login.credentials.user))
 
     def server(self) -> Server:
-        """Return what the server says of itself."""
+        """Return the state that the server reports."""
         said = self.connection.info
         return Server(
             version=self.connection.server_version,

@@ -229,7 +229,7 @@ class Consumer:
                 self._pulls.appendleft(first._replace(left=first.left - 1))
 
     def _has_ended(self, message: Message) -> bool:
-        """Note that a pull has ended, and return whether the consumer is gone."""
+        """Note that a pull has ended, and return whether the consumer no longer exists."""
         headers = message.headers
         status, description = headers.get(STATUS), headers.get("Description", "")
         if status == _SIGN_OF_LIFE:

@@ -143,7 +143,7 @@ class Message(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """Where a delivered message stands in its stream."""
+    """The position of a delivered message in its stream."""
 
     sequence: int
     stored_ns: int
@@ -171,7 +171,7 @@ def headers_in(block: bytes) -> dict[str, str]:
 
 
 def delivery_in(reply: bytes) -> Delivery | None:
-    """Return where a message stands by its reply subject; None if no consumer has delivered it."""
+    """Return the position of a message by its reply subject; None if no consumer has delivered it."""
     if not reply.startswith(_ACK):
         return None
     tokens = reply[:_MOST_BYTES].split(b".")

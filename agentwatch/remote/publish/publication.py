@@ -168,7 +168,7 @@ class Publication:
         self._shipper = 0
         """The process that ships; 0 if none runs."""
         self._left: Shipped | None = None
-        """What the engine had when the process was gone before its end; another process may continue."""
+        """The bytes that the engine had when the process ended early; another process may continue."""
         self._read_due = 0.0
         self._forms: tuple[str, ...] = ()
 

@@ -165,7 +165,7 @@ class Recorded:
         self.offset = 0
         """The offset of the first byte that the engine does not have."""
         self.size = 0
-        """The bytes that the recording had when it was looked at last."""
+        """The size of the recording at the last poll."""
         self.changed_ns = 0
         """The time of its last change, in nanoseconds since the epoch."""
         self.has_begun = False

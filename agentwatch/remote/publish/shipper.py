@@ -1,7 +1,7 @@
 """Copies one recording to an engine as it grows.
 
 The engine's newest piece says where to go on, at the beginning and after each fault. One piece is on its way
-at a time, so nothing can overtake it; while it is, lines pile up and travel together.
+at a time, so nothing can overtake it; meanwhile, lines accumulate and are sent together.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _CHUNKS_A_SECOND = 4.0
 _MOST_CREDIT = 100.0
 """The chunks that are sent without waiting after 25 s of silence: at 20 lines a second, those of 6 s."""
 _LOOK_SECONDS = (0.01, 0.25)
-"""The pause between two looks at a file that grows, and at one that has not grown for 5 s."""
+"""The polling interval for a growing file, and for one idle for 5 s."""
 _SLOWER = 1.05
 """A line waits for a twentieth of the silence before it at most."""
 _JOINING_SECONDS = (0.001, 0.05)
-"""The pause between two looks at lines that wait to travel together: they may fill a chunk."""
+"""The polling interval while lines are held back to fill a chunk."""
 _RETRY_SECONDS = (0.05, 5.0)
 """The pause after the first fault, and the longest one; each is twice as long as the one before."""
 _AWAY_SECONDS = 3600.0
@@ -57,7 +57,7 @@ _REFUSED_SECONDS = 60.0
 
 
 class Pace:
-    """When to look at a file that grows, and when to send its lines.
+    """When to poll a growing file, and when to send its lines.
 
     A line after a silence is sent at once, and so are those of a short burst. Under a longer load the lines
     of up to 250 ms travel together.
@@ -75,7 +75,7 @@ class Pace:
         self._pause = _LOOK_SECONDS[0]
 
     def joining(self) -> float:
-        """Return how long lines that wait are to be joined before the next look; 0 to send them now."""
+        """Return how long lines that wait are to be joined before the next poll; 0 to send them now."""
         now = self._clock()
         self._credit = min(self._credit + (now - self._credited_at) * _CHUNKS_A_SECOND, _MOST_CREDIT)
         self._credited_at = now
@@ -90,7 +90,7 @@ class Pace:
         self._pause = _LOOK_SECONDS[0]
 
     def silence(self) -> float:
-        """Return the pause before the next look at a file that has not grown."""
+        """Return the pause before the next poll of a file that has not grown."""
         pause = self._pause
         self._pause = min(pause * _SLOWER, _LOOK_SECONDS[1])
         return pause
@@ -287,7 +287,7 @@ _CARD_SECONDS = 30.0
 _CARD_TRIES = 3
 """How often the last card is tried. Without it, a list shows for ever that the session has lost touch."""
 _EXIT_CODE_SECONDS = 0.05
-"""The pause between two looks for the exit code of the agent."""
+"""The polling interval for the exit code of the agent."""
 _REPORTED_FAULTS = 3
 _REPORTED_SECONDS = 1.0
 """An absence that ends with the second attempt, and within a second, is not reported."""
@@ -481,7 +481,7 @@ class Shipper:
         self._is_asked_to_end = self._wait(0)
 
     def _put_card(self, sink: Sink) -> None:
-        """Write the card if it is due. The bytes go on without it."""
+        """Write the card if due. A failure does not stop the upload."""
         now = self._clock()
         card = self._cards.due(now, self._card_problem(), self._end_piece)
         if card is None:

@@ -179,7 +179,7 @@ def remember(recording: Path) -> None:
 
 
 def forget(recording: Path) -> None:
-    """Note that a recording is published, or gone."""
+    """Note that a recording is published, or no longer exists."""
     with suppress(OSError):
         os.unlink(_link(recording))
 

@@ -1,4 +1,4 @@
 """Sessions of a host that ssh reaches: their list, and the bytes of one, over one shared connection.
 
-The program `ssh` does all that is about logins, keys and encryption. What the host sends is foreign.
+The program `ssh` handles logins, keys and encryption. Data from the host is foreign.
 """

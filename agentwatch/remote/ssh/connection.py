@@ -408,7 +408,7 @@ class Connection:
         return channel
 
     def close(self) -> None:
-        """Close the connection for ever; a login that is going on is ended."""
+        """Close the connection for ever; a login in progress is ended."""
         self._is_closed = True
         if (login := self._login) is not None:
             login.terminate()

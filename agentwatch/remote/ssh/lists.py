@@ -48,7 +48,7 @@ from agentwatch.remote.ssh.row_json import TEXTS, decode, key
 from agentwatch.text.safe import SafeText, safe_line
 
 _AT_ONCE = 20
-"""How many are asked for after a list: a host looks for a file in 10 to 20 ms."""
+"""How many are requested after a list: a host finds a file in 10 to 20 ms."""
 _MOST_KEPT = 1000
 _HEAD_SECONDS = 10.0
 _ANSWER = re.compile(rb"head ([0-9]{1,6})")
@@ -370,7 +370,7 @@ class SshHost:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """What the list says about this host: a problem, and what is not known; one line each."""
+        """Notes about this host, one per line: its problem, and missing facts."""
         host = safe_line(self.address.host)
         return tuple(SafeText(f"{host}: {each}") for each in (self.problem, self.note) if each)
 
@@ -380,7 +380,7 @@ class SshHost:
         Args:
             now_ms: The time, in milliseconds since the epoch.
         """
-        del now_ms  # silence is measured by a clock that no one sets
+        del now_ms  # silence is measured with the monotonic clock
         is_lost = self._is_lost or time.monotonic() - self._heard_at >= _SILENT_SECONDS
         now = (self._sent, self._heard_ms if is_lost else None)
         if now[0] is not self._shown[0] or now[1] != self._shown[1]:

@@ -335,7 +335,7 @@ class Judge:
 
 
 def _needs_moment(rule: Rule) -> bool:
-    """Return whether a rule looks at the session as it is when a call ends, and not only at the call."""
+    """Return whether a rule depends on the session as it is when a call ends, and not only on the call."""
     if isinstance(rule, Forbid):
         return not rule.condition.fields.isdisjoint(_NUMBERS_OF_RUN)
     return isinstance(rule, Limit) and rule.amount is Amount.CONTEXT

@@ -87,7 +87,7 @@ class Checked(NamedTuple):
 
 
 def is_misused(blind_rules: Iterable[Judgement]) -> bool:
-    """Return whether one of the rules that looked at nothing is not a warning."""
+    """Return whether one of the rules that had nothing to check is not a warning."""
     return any(each.rule.severity is Severity.ERROR for each in blind_rules)
 
 

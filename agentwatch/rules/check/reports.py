@@ -41,7 +41,7 @@ def text_lines(checked: Sequence[Checked]) -> Iterator[SafeText]:
 
 
 def explained(checked: Sequence[Checked]) -> Iterator[SafeText]:
-    """Yield for each rule the calls that it looked at, hit and could not judge; then the result."""
+    """Yield for each rule the calls that it checked, hit and could not judge; then the result."""
     for each in checked:
         named = f" of {each.format}" if each.format else ""
         yield SafeText(f"{address_of(each)}: {plural(each.calls, 'call')}{named}")
@@ -73,9 +73,9 @@ def _looked(judgement: Judgement) -> str:
 def junit_document(checked: Sequence[Checked]) -> bytes:
     """Return a `testsuite` for each recording with a `testcase` for each rule, as UTF-8.
 
-    A broken rule is a `failure`, and a broken warning is `skipped`. A rule that looked at nothing in all
-    recordings is an `error`; a rule that looked at nothing only in this recording is `skipped`. All rules are
-    judged in one pass, so each testcase gets an equal part of the time.
+    A broken rule is a `failure`, and a broken warning is `skipped`. A rule that had nothing to check in
+    all recordings is an `error`; one that had nothing to check only in this recording is `skipped`. All rules
+    are judged in one pass, so each testcase gets an equal part of the time.
     """
     from xml.etree.ElementTree import Element, SubElement, indent, tostring  # 10 ms, for this format only
 
@@ -169,7 +169,7 @@ def _rule(checked: Checked, judgement: Judgement) -> dict[str, object]:
 def github_commands(checked: Sequence[Checked]) -> Iterator[str]:
     """Yield commands for the runner, `::error title=…::…`, the rules with the most hits first.
 
-    Rules that looked at nothing come before. Safe text has no line end, and every message is escaped.
+    Rules that had nothing to check come first. Safe text has no line end, and every message is escaped.
     """
     of_nothing: dict[Severity, list[str]] = {severity: [] for severity in Severity}
     for each in blind(checked):

@@ -366,7 +366,7 @@ _NUMBERS_AFTER = {5: 1, 2: 3}
 def output_nodes(foreign: str) -> list[Node]:
     """Return what a command printed as nodes of one preformatted text.
 
-    Of the colours, the 16 that the terminal defines are kept as classes; the page has them in shades that can
+    The 16 colours that the terminal defines are kept as classes; the page has them in shades that can
     be read. Other colours are dropped.
 
     Example:

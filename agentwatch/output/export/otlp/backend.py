@@ -235,7 +235,7 @@ class _Requests(requests.Session):
         self.reply = self.failure = None
 
     def request(self, method: Any, url: Any, *given: Any, **options: Any) -> requests.Response:
-        """Make a request. Of the answer, only its beginning is read."""
+        """Make a request. Only the beginning of the answer is read."""
         self.endpoint = _without_credentials(str(url))
         self.forget()
         seconds = max(options.get("timeout") or _SECONDS, _LEAST_SECONDS)

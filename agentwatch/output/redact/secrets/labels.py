@@ -43,11 +43,11 @@ service session shared sign signing sms staging storage subscription system test
 unseal user vapid vault wallet webhook write
 """
 _NOT_AFTER = tuple(_WORDS_AFTER.split())
-"""What a label goes on with that is not a secret, such as `key_id`."""
+"""Words after which a label does not label a secret, such as `key_id`."""
 _NOT_BEFORE = tuple(_WORDS_BEFORE.split())
-"""What a label begins with that is not a secret, such as `cache_key`."""
+"""Words before which a label does not label a secret, such as `cache_key`."""
 _KEYS = tuple(_WORDS_OF_KEYS.split())
-"""What stands before `key` in the label of a secret."""
+"""Words before `key` in the label of a secret."""
 
 _OF_LANGUAGES: tuple[tuple[Category, str], ...] = (
     (
@@ -179,7 +179,7 @@ _REST = re.compile("[A-Za-z0-9_-]{0,40}")
 """What an identifier has after the stem of its label."""
 _CLOSE = r"[\\\"'`\])* \t]{0,12}"
 _WRAP = r"[A-Za-z_.:@$&-]{0,40}\(?[ ]{0,2}"
-"""What may stand before a quote: the prefix of a string, or a call."""
+"""Characters that may precede a quote: the prefix of a string, or a call."""
 _QUOTED = rf"(?:{_WRAP}\"([^\"\n]{{3,600}})|{_WRAP}'([^'\n]{{3,600}})|{_WRAP}`([^`\n]{{3,600}}))"
 _BARE = r"([^\s\"'`,;<>]{3,300}(?:[,;][^\s\"'`,;<>=:()\[\]{}]{2,100}){0,4})"
 _QUOTES = 3

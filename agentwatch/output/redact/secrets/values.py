@@ -83,7 +83,7 @@ virtual visible volatile warning weak widget without working wrapped wrong
 contrasena contrasenia kennwort passphrase wachtwoord salasana adgangskode
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-"""What stands after the label of a password in code, forms and messages, and is not one."""
+"""Words after the label of a password in code, forms and messages that are not passwords."""
 _NAMES = ("pass", "pwd", "secret", "token", "auth", "key", "cred", "user")
 _OF_SENTENCES = """
 a all an and any are at be been between by can cannot changed characters choose confirm contain did do
