@@ -51,8 +51,8 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
 
     With open calls, it is the smallest of their fractions, because one call within its time explains the
     whole silence. A silence under 30 s then never counts as quiet. A session that is over returns 0.0, and so
-    does one that waits for the user's answer, or that a rule has paused. The time until an announced retry is
-    no silence.
+    does one that waits for the user's answer, or that a rule has paused. The time until an announced retry
+    does not count.
     """
     silence = silence_ms(session, now_ms, agent)
     if silence is None or session.phase is Phase.NOTHING or session.asked or agent.asks or agent.paused_by:

@@ -105,8 +105,8 @@ class RowTable:
 
         Args:
             live: The sessions that run.
-            is_silence_due: Whether those are among them whose agent reports the state. Of these, only the
-                minutes change in which nothing has happened.
+            is_silence_due: Whether to include those whose agent reports the state: only the minutes of their
+                silence change.
         """
         running = {key for key in live if is_silence_due or not self._sessions[key].is_reported}
         for key in live & self._subagents.keys():
@@ -213,7 +213,7 @@ class Joins:
             session.join(Life.DEAD, None)
 
     def forget(self, key: Key) -> None:
-        """Remove a session that is gone."""
+        """Remove a session that no longer exists."""
         self._sessions.pop(key, None)
 
     def read_processes(self, now_ms: int) -> None:
@@ -483,7 +483,7 @@ class Machine:
                 self._forget(key)
 
     def _forget(self, key: Key) -> None:
-        """Remove a session that is gone."""
+        """Remove a session that no longer exists."""
         found = self._sessions.pop(key).found
         if found.parent is not None:
             self._subagents[found.agent, found.parent].discard(key)

@@ -59,13 +59,13 @@ def parse_address(words: str) -> Address:
     """Return the address that the user has typed.
 
     A file with the literal name wins, also if the name contains `#` or `@`. Otherwise the words are split at
-    the last `#` or `@` after the path of a file, or the id of a session on this machine. A file
-    that does not exist is reported when it is opened.
+    the last `#` or `@` after the path of a file, or the id of a session on this machine. A file that does not
+    exist is reported when it is opened.
 
     Args:
         words: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or a session of any agent instead of
-            FILE: its id, the stem of its recording, or at least the first 6 characters of either. Of a
-            session of another machine, `nats://HOST/SESSION`, what there is now is fetched first.
+            FILE: its id, the stem of its recording, or at least the first 6 characters of either. The present
+            bytes of a remote session, `nats://HOST/SESSION`, are fetched first.
 
     Raises:
         Fault: The words after the file are not a moment, or several sessions begin with the words, or of the

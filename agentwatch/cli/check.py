@@ -258,7 +258,7 @@ def _open(address: Address, *, waits: bool) -> _Opened:
 
 
 def _is_unfinished(path: Path, session: Session) -> bool:
-    """Return whether a session without a result may go on, such as one that a shell writes to a file."""
+    """Return whether a session without a result may continue, such as one that a shell writes to a file."""
     return session.outcome in _OPEN and _has_changed(path)
 
 

@@ -49,8 +49,8 @@ def check_output(
 
     Never replaced, also through a link: an input, a file that belongs to a recording, and one that is being
     written. The files that belong to a recording are its `SessionFiles`. They do so whether they exist or not
-    if the recording is an input or ends in `.ndjson` or `.jsonl`, or if its arrival times exist. Of a
-    recording that nothing but its arrival times belongs to, both may be replaced together. Another file that
+    if the recording is an input or ends in `.ndjson` or `.jsonl`, or if its arrival times exist. A
+    recording with no other file than its arrival times may be replaced together with them. Another file that
     exists is replaced if the user says so. A device, a pipe and stdout can always be written.
 
     Args:

@@ -170,7 +170,7 @@ class _Shown:
         except OSError as error:
             self.fail(str(cannot_open(job.recording, error)))
             return
-        except Exception as error:  # noqa: BLE001 - the edge of a thread: the other sessions go on
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: the other sessions continue
             self.fail(internal_error(error))
             return
         if shipped is None:

@@ -35,7 +35,7 @@ class Channel(Protocol):
 
     @property
     def sequence(self) -> int:
-        """The sequence of the piece returned last, from which reading may go on; 0 if there are none."""
+        """The sequence of the piece returned last, from which reading can continue; 0 if there are none."""
 
     def card(self) -> SeenCard | None:
         """Return what is known about the session; None if nothing is.

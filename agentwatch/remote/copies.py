@@ -336,7 +336,7 @@ class LocalCopy:
         self.origin = origin
 
     def release(self) -> None:
-        """Stop to fill the copy; others that use it may go on."""
+        """Stop to fill the copy; others that use it may continue."""
         if self._times is not None:
             self._times.close()
             self._times = None

@@ -76,7 +76,7 @@ class Copying:
         self._path_lock = threading.Lock()
         self._is_path_kept = False
         self._other = (-1, -1, 0.0)
-        """Of another process's copy: its size, when it was complete, and since when both are so."""
+        """For a copy that another process fills: its size and `seen_ms`, and since when they hold."""
         self._thread = threading.Thread(target=self._run, name="copying", daemon=True)
         if self._is_over:
             self._status.has_read.set()

@@ -171,7 +171,7 @@ class Filling:
         """Read from the first piece: an engine that was set back stores the bytes between again.
 
         If they are missing there too, wait before that. What lies before the first piece that is kept does
-        not come again, and the copy cannot go on.
+        not come again, and the copy cannot continue.
 
         Args:
             ahead: The piece before which bytes are missing.

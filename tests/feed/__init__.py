@@ -1,1 +1,1 @@
-"""Tests of the feed: joined lines, replay timing and the list of sessions."""
+"""Tests of the feed: joined lines, replay timing and earlier moments."""

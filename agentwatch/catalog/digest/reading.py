@@ -473,8 +473,8 @@ class Tail:
 
         Args:
             found: The session.
-            is_brief: Read only the beginning and the end of its file, not as much as is needed to know what
-                goes on.
+            is_brief: Read only the beginning and the end of its file, even if they do not show the present
+                activity.
         """
         self.is_brief = is_brief
         self.found = found

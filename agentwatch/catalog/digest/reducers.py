@@ -137,7 +137,7 @@ def turn_ended(digest: Digest, event: TurnEnded, at_ms: int | None) -> None:
 
 
 def end_run(digest: Digest) -> None:
-    """End what cannot go on after the end of a turn."""
+    """End the calls, questions and retries that cannot outlast a turn."""
     for call_id in digest.open_calls:
         digest.course.settle(call_id, has_ended=False)
     digest.open_calls.clear()

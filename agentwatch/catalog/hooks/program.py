@@ -131,7 +131,7 @@ class Program(NamedTuple):
             write(self.path, SCRIPT, 0o700)
 
     def forget(self, agent: str) -> None:
-        """Delete the logs of an agent: they would go on to say what was last so.
+        """Delete an agent's logs, which would otherwise keep reporting its last state.
 
         Raises:
             OSError: They cannot be deleted.

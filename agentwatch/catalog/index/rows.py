@@ -513,6 +513,6 @@ WITH RECURSIVE recorded AS (
 UPDATE stored_session SET is_duplicate = 1 WHERE id IN (SELECT id FROM inside)
 """,
 )
-"""Of a session that `agentwatch run` has recorded and that its agent has kept too, the one with more calls
-counts. Several recordings are parts of one session that was resumed. If the recording counts and has the
-calls of subagents, the files that the agent has kept of these subagents are duplicates too."""
+"""If both `agentwatch run` and the agent have kept a session, the file with more calls counts. Several
+recordings are parts of one session that was resumed. If the recording counts and has the calls of subagents,
+the files that the agent has kept of these subagents are duplicates too."""

@@ -85,7 +85,7 @@ class Values:
                     yield Hit(at, len(text), self._kinds[value], value)
 
     def _beginnings(self, text: str) -> Iterable[int]:
-        """Return where values may begin that go on after the end of a text."""
+        """Return where values may begin that continue after the end of a text."""
         first = max(0, len(text) - _MOST_CUT)
         if len(self._by_beginning) > _FEW:
             return range(first, len(text) - _BEGINNING + 1)

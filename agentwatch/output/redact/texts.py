@@ -401,7 +401,7 @@ _LONGEST = 1 << 18
 """A window grows to this number of characters while a value continues beyond its end: a private key."""
 _OVERLAP = 1 << 12
 _OPEN = 1 << 9
-"""What ends this close to the end of a window may go on: it is searched again with the next one."""
+"""A value that ends so close to the end of a window may continue: it is searched again with the next one."""
 _MOST_CHARACTERS = 1 << 19
 _HEAD = 64
 _LEAST_ALONE = 10

@@ -1,7 +1,7 @@
 """Copies one recording to an engine as it grows.
 
-The engine's newest piece says where to go on, at the beginning and after each fault. One piece is on its way
-at a time, so nothing can overtake it; meanwhile, lines accumulate and are sent together.
+The engine's newest piece says where to continue, at the beginning and after each fault. One piece is on its
+way at a time, so nothing can overtake it; meanwhile, lines accumulate and are sent together.
 """
 
 from __future__ import annotations

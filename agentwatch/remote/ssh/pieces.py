@@ -71,8 +71,8 @@ class SshPieces:
         Raises:
             ReplacedError: The bytes that are here are not the beginning of the file any more: a new copy must
                 begin. After `restart` the file is read from its first byte.
-            EngineError: The session cannot be read. Later calls connect again, and go on after the last
-                piece.
+            EngineError: The session cannot be read. Later calls connect again, and continue after the
+                last piece.
         """
         if self._ready:
             return self._ready.popleft()

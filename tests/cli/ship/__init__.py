@@ -1,1 +1,1 @@
-"""Tests of agentwatch/cli/ship/."""
+"""Tests of the command `ship`."""

@@ -1,1 +1,1 @@
-"""Tests of agentwatch/engine/."""
+"""Tests of engines: addresses, logins, names, chunks and cards."""

@@ -1,1 +1,1 @@
-"""Tests of agentwatch/engine/nats/, with a real server."""
+"""Tests of NATS JetStream as an engine, with a real server."""

@@ -277,7 +277,7 @@ OPEN_KINDS = frozenset(
 
 
 def wrapped(text: str, whole: Iterable[Found], find: Callable[[str], Iterable[Found]]) -> Iterator[Found]:
-    """Yield the secrets that go on in the next line.
+    """Yield the secrets that continue in the next line.
 
     Args:
         text: The text.

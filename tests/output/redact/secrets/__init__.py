@@ -1,1 +1,1 @@
-"""Tests of agentwatch/redaction/secrets: what is found, what is not, and how long it takes."""
+"""Tests of the search for secrets: what is found, what is not, and how long it takes."""

@@ -1,1 +1,1 @@
-"""Tests of agentwatch/engine/nats/client/."""
+"""Tests of the client for NATS, also against hostile servers and publishers."""
