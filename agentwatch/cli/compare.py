@@ -106,7 +106,7 @@ def _write_report(request: Request, report: Report, masked: list[str]) -> int:
 
             return _write_file(request, markdown_pieces(report))
         case "html":
-            from agentwatch.output.compare.page import page_pieces
+            from agentwatch.output.compare.html_report import page_pieces
 
             return _write_file(request, page_pieces(report, masked))
     if request.output in (None, STDOUT):

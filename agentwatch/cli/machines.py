@@ -65,8 +65,8 @@ def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str]
 
 
 def _add_host(elsewhere: dict[str, Watched], words: str) -> None:
-    from agentwatch.remote.ssh.connection import parse_ssh
-    from agentwatch.remote.ssh.lists import SshHost
+    from agentwatch.remote.ssh.host_list import SshHost
+    from agentwatch.remote.ssh.shared_connection import parse_ssh
 
     address = str(parse_ssh(words.rstrip("/"))[0])
     if address not in elsewhere:
@@ -104,6 +104,6 @@ def log_in(words: Iterable[str]) -> None:
     """
     hosts = [each.rstrip("/") for each in words if each.startswith(SSH)]
     if hosts and os.isatty(0) and os.isatty(2):
-        from agentwatch.remote.ssh.connection import connect
+        from agentwatch.remote.ssh.shared_connection import connect
 
         connect(hosts, asks=True)

@@ -315,7 +315,7 @@ def known_copy(words: str, environ: Mapping[str, str]) -> Path | None:
             engine, session = parse_engine(words)
             address = str(engine)
         else:
-            from agentwatch.remote.ssh.connection import parse_ssh
+            from agentwatch.remote.ssh.shared_connection import parse_ssh
 
             host, session = parse_ssh(words)
             address = str(host)
@@ -415,8 +415,8 @@ def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionN
 
 
 def _of_host(words: str, environ: Mapping[str, str]) -> Copying:
-    from agentwatch.remote.ssh.connection import parse_ssh
     from agentwatch.remote.ssh.pieces import SshChannel, connected
+    from agentwatch.remote.ssh.shared_connection import parse_ssh
 
     address, session = parse_ssh(words)
     host, copies = str(address), Copies(environ)

@@ -26,8 +26,8 @@ from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder
 from agentwatch.recording.write_lock import read_process
 from agentwatch.remote.chunk import CHUNK_BYTES, SEEN_PER_CHUNK, Chunk, Ended, Pair
-from agentwatch.remote.ssh.connection import LIFE, frame_of, word_frame
 from agentwatch.remote.ssh.row_json import encode
+from agentwatch.remote.ssh.shared_connection import LIFE, frame_of, word_frame
 
 if TYPE_CHECKING:
     from agentwatch.recording.lines import LineReader

@@ -12,9 +12,16 @@ from agentwatch.remote.channel import ReplacedError, SeenCard
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
 from agentwatch.remote.copies import LocalCopy
 from agentwatch.remote.engine import EngineError, StoredPiece, Trouble
-from agentwatch.remote.ssh import connection
-from agentwatch.remote.ssh.connection import ChannelLines, begun, connection_to, parse, parse_ssh, way_of
-from agentwatch.remote.ssh.lists import BEGIN_SECONDS
+from agentwatch.remote.ssh import shared_connection
+from agentwatch.remote.ssh.host_list import BEGIN_SECONDS
+from agentwatch.remote.ssh.shared_connection import (
+    ChannelLines,
+    begun,
+    connection_to,
+    parse,
+    parse_ssh,
+    way_of,
+)
 from agentwatch.text.safe import cut, safe_line
 
 _PAYLOAD_SECONDS = 30.0
@@ -55,7 +62,7 @@ class SshPieces:
         self._digest = hashlib.sha256() if have == 0 else None
         self._given = (have, digest or _UNKNOWN)
         self._inode = 0
-        self._channel: connection.Channel | None = None
+        self._channel: shared_connection.Channel | None = None
         self._lines: ChannelLines | None = None
         self._size: int | None = None
         """The size of the file when `tail` began; None with agentwatch there."""
@@ -83,7 +90,7 @@ class SshPieces:
             if self._lines is None:
                 self._begin()
             stored = self._next_bytes(seconds) if self._size is not None else self._next_frame(seconds)
-        except connection.Ended as ended:
+        except shared_connection.Ended as ended:
             self._leave()
             raise self._reason(ended) from None
         except EngineError:
@@ -104,7 +111,7 @@ class SshPieces:
     def _begin(self) -> None:
         given = self._given[1] if self._given[0] == self._have else _UNKNOWN
         digest = given if self._digest is None else self._digest.hexdigest()
-        words = connection.command("pieces", self.session, self._have, digest, self._inode)
+        words = shared_connection.command("pieces", self.session, self._have, digest, self._inode)
         self._channel = connection_to(self.address).open(words)
         self._lines = ChannelLines(self._channel)
         self._heard_at = time.monotonic()
@@ -175,10 +182,10 @@ class SshPieces:
         if self._digest is not None:
             self._digest.update(chunk.payload)
 
-    def _reason(self, ended: connection.Ended) -> EngineError:
-        if ended.code == connection.REPLACED:
+    def _reason(self, ended: shared_connection.Ended) -> EngineError:
+        if ended.code == shared_connection.REPLACED:
             return ReplacedError("the file was replaced on the host")
-        if ended.code == connection.ABSENT:
+        if ended.code == shared_connection.ABSENT:
             self.has_none = True
             return EngineError(f"{self.address} has no session {self.session}", Trouble.REFUSED)
         return EngineError(str(ended))

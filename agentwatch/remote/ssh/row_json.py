@@ -18,7 +18,7 @@ from agentwatch.base.json_fields import Field, values_in, values_of
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import UNKNOWN, Ground, Standing
-from agentwatch.remote.ssh.connection import SshAddress, is_session
+from agentwatch.remote.ssh.shared_connection import SshAddress, is_session
 
 TEXTS = {
     "agent": 40,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.remote.ssh.connection import close_all
+from agentwatch.remote.ssh.shared_connection import close_all
 from tests.remote.ssh.sshd import Sshd, sshd_server
 
 

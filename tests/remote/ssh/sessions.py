@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from agentwatch.remote.chunk import Chunk
-from agentwatch.remote.ssh.lists import SshHost
+from agentwatch.remote.ssh.host_list import SshHost
 from agentwatch.remote.ssh.pieces import SshPieces
 from tests.conftest import RECORDINGS
 from tests.harness import processes

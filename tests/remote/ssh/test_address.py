@@ -1,4 +1,4 @@
-"""Tests of `agentwatch.remote.ssh.connection`: every part of an address is one word, and no option."""
+"""Tests of `agentwatch.remote.ssh.shared_connection`: every part of an address is one word, and no option."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from agentwatch.base.faults import Fault
-from agentwatch.remote.ssh.connection import SshAddress, command, is_session, parse_ssh
+from agentwatch.remote.ssh.shared_connection import SshAddress, command, is_session, parse_ssh
 from tests.conftest import case
 
 

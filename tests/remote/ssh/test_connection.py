@@ -1,4 +1,4 @@
-"""Tests of `agentwatch.remote.ssh.connection`: how ssh is called, and the socket that is shared."""
+"""Tests of `agentwatch.remote.ssh.shared_connection`: how ssh is called, and the socket that is shared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.remote.engine import EngineError, Trouble
-from agentwatch.remote.ssh.connection import close_all, connect, connection_to, parse_ssh
+from agentwatch.remote.ssh.shared_connection import close_all, connect, connection_to, parse_ssh
 from tests.conftest import ROOT
 from tests.harness.terminal import Terminal
 from tests.remote.ssh.sessions import ID, LINE, reading, save, until, watching, whole
@@ -111,10 +111,10 @@ def test_a_question_about_a_host_key_is_answered_on_the_terminal(host: Sshd) -> 
     (host.folder / "known_hosts").write_text("")
     program = (
         "import sys\n"
-        "from agentwatch.remote.ssh.connection import connect, connection\n"
-        "from agentwatch.remote.ssh.connection import parse_ssh\n"
+        "from agentwatch.remote.ssh.shared_connection import connect, connection_to\n"
+        "from agentwatch.remote.ssh.shared_connection import parse_ssh\n"
         "connect(sys.argv[1:], asks=True)\n"
-        "connection(parse_ssh(sys.argv[1])[0]).log_in(asks=False)\n"
+        "connection_to(parse_ssh(sys.argv[1])[0]).log_in(asks=False)\n"
         "print('connected')\n"
     )
     env = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}

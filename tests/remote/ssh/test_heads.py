@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from agentwatch.remote.ssh.connection import Channel, ChannelLines, SshAddress
-from agentwatch.remote.ssh.lists import Heads, row_of_file
+from agentwatch.remote.ssh.host_list import Heads, row_of_file
+from agentwatch.remote.ssh.shared_connection import Channel, ChannelLines, SshAddress
 from tests.remote.ssh.sessions import ID, LINE
 
 

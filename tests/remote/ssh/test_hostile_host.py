@@ -1,11 +1,19 @@
-"""Tests of `agentwatch.remote.ssh.lists` with a host that is hostile, or that is not what it should be."""
+"""Tests of `agentwatch.remote.ssh.host_list` with a host that is hostile, or breaks its protocol."""
 
 from __future__ import annotations
 
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.remote.ssh.connection import END, LIST, ChannelLines, begun, command, connection_to, parse_ssh
+from agentwatch.remote.ssh.shared_connection import (
+    END,
+    LIST,
+    ChannelLines,
+    begun,
+    command,
+    connection_to,
+    parse_ssh,
+)
 from tests.remote.ssh.sessions import ID, KEY, SECONDS, greeting, save, until, watching
 from tests.remote.ssh.sshd import Sshd
 

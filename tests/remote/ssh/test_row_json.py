@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 
 from agentwatch.catalog.digest import LastTests
-from agentwatch.remote.ssh.connection import SshAddress
 from agentwatch.remote.ssh.row_json import decode, encode
+from agentwatch.remote.ssh.shared_connection import SshAddress
 from tests.builders.home.home_app import row
 from tests.conftest import case
 

@@ -1,4 +1,4 @@
-"""Tests of `agentwatch.remote.ssh.lists`: the list of a host, against a real sshd."""
+"""Tests of `agentwatch.remote.ssh.host_list`: the list of a host, against a real sshd."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.standing import Ground
-from agentwatch.remote.ssh import lists as rows_module
+from agentwatch.remote.ssh import host_list as rows_module
 from tests.conftest import ROOT
 from tests.remote.ssh.sessions import ID, KEY, LINE, gone, greeting, save, until, watching
 from tests.remote.ssh.sshd import Sshd
@@ -194,7 +194,7 @@ def test_a_watcher_that_is_killed_leaves_nothing_on_the_host(host: Sshd, is_ther
     save(host)
     program = (
         "import sys, time\n"
-        "from agentwatch.remote.ssh.lists import SshHost\n"
+        "from agentwatch.remote.ssh.host_list import SshHost\n"
         "from agentwatch.remote.ssh.pieces import SshPieces\n"
         "watched, pieces = SshHost(sys.argv[1]), SshPieces(sys.argv[1] + '/' + sys.argv[2], 0)\n"
         "assert pieces.next(20)\n"

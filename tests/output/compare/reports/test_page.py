@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.output.compare.comparison import compare_several
-from agentwatch.output.compare.page import page_pieces
+from agentwatch.output.compare.html_report import page_pieces
 from agentwatch.output.compare.reports import report_of, several_report
 from agentwatch.text.safe import safe_text
 from tests.builders.comparing.runs import Run, edit, open_comparison, read, run_tests, shell

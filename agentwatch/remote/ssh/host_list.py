@@ -30,7 +30,8 @@ from agentwatch.recording.appender import now_ms as clock_ms
 from agentwatch.recording.lines import split_lines
 from agentwatch.remote.chunk import CARDS
 from agentwatch.remote.engine import EngineError
-from agentwatch.remote.ssh.connection import (
+from agentwatch.remote.ssh.row_json import TEXTS, decode, key
+from agentwatch.remote.ssh.shared_connection import (
     END,
     HEAD_BYTES,
     LIST,
@@ -44,7 +45,6 @@ from agentwatch.remote.ssh.connection import (
     parse_ssh,
     way_of,
 )
-from agentwatch.remote.ssh.row_json import TEXTS, decode, key
 from agentwatch.text.safe import SafeText, safe_line
 
 _AT_ONCE = 20
