@@ -188,7 +188,7 @@ class Cycles:
 
 
 class EpisodeKind(StrEnum):
-    """What went wrong."""
+    """The kind of trouble."""
 
     FAILURE = "failure"
     """A call failed, and was tried at least twice more."""

@@ -24,7 +24,7 @@ from agentwatch.sources.stores.intake import StoreSource
 
 Opened = FileSource | StoreSource
 _ELSEWHERE = ("nats://", "ssh://")
-"""What the address of a session of another machine begins with. A `Path` would lose a slash of it."""
+"""The beginning of the address of a remote session. A `Path` would lose a slash of it."""
 
 
 def opened(path: str | os.PathLike[str], *, follow: bool = False) -> Opened:

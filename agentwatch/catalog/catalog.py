@@ -373,7 +373,7 @@ class Machine:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """What is to be known besides the rows: a line for each file that cannot be read."""
+        """Notes besides the rows: a line for each file that cannot be read."""
         return notes_of(problems) if (problems := self.problems) else ()
 
     def step(self, now_ms: int) -> bool:

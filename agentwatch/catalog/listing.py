@@ -154,7 +154,7 @@ class Sort(StrEnum):
 
 
 class Request(NamedTuple):
-    """What is to be shown."""
+    """Which sessions are shown, and in which order."""
 
     filter: str = ""
     """The words of the filter: a rule about rows."""

@@ -341,7 +341,7 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class _Agent:
-    """What is read once of the process of an agent, and what is kept from one reading to the next."""
+    """The facts of an agent's process that are read once, and those that are kept between two readings."""
 
     __slots__ = (
         *("arguments", "began", "began_ms", "command", "cwd", "files_due", "open_paths", "opened_ms"),

@@ -285,7 +285,7 @@ class Registries:
         folders = session_folders(environ, home)
         reports = [(program, program.reports) for program in programs() if program.reports]
         self._agents: dict[str, Reporter] = {}
-        """What reads the reports of each agent, by its short name."""
+        """The reader of the reports of each agent, by its short name."""
         self._folders: list[Path] = []
         """The folder that is named if the files of an agent, of our recordings or of hooks cannot be read."""
         for program, each in reports:

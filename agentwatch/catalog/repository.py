@@ -27,7 +27,7 @@ class Repository(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """What does not change while a repository stays where it is."""
+    """The facts of a repository that depend on its path alone."""
 
     name: str
     worktree: str

@@ -67,7 +67,7 @@ _QUICK = READING | CHANGES
 """Kinds of calls that end at once. One that is still open waits for the other calls of its step: some agents
 write all results together."""
 _AFTER_MS = 2_000
-"""What is older than a process by this time, the process has not written."""
+"""A file that is older than a process by this time was not written by it."""
 _LEAST_QUIET_MS = 60_000
 _TIMES_THE_USUAL = 3
 _PATIENCE_MS = 600_000

@@ -27,7 +27,7 @@ _MOST_SUBAGENTS = 10_000
 
 
 class Tracked:
-    """What is known of one session."""
+    """The facts about one session."""
 
     __slots__ = ("found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
 
@@ -46,7 +46,7 @@ class Tracked:
 
     @property
     def digest(self) -> Digest | None:
-        """What its lines show; None if they were not read."""
+        """The digest of its lines; None if they were not read."""
         return None if self.tail is None else self.tail.digest
 
     @property

@@ -1,4 +1,4 @@
-"""What every list of sessions has: that of this machine, of an engine, of a host, and of several of them."""
+"""The interface of a list of sessions: of this machine, of an engine, of a host, and of several of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Watched(Protocol):
 
     @property
     def notes(self) -> Sequence[SafeText]:
-        """What is to be known besides the rows, a line each; the problem comes first."""
+        """Notes besides the rows, a line each; the problem comes first."""
 
     wants_all: bool
     """Whether the lines of hidden sessions are read too."""

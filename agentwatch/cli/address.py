@@ -24,7 +24,7 @@ HERE = "."
 SSH = "ssh://"
 ENGINE = "nats://"
 _SCHEMES = (ENGINE, SSH)
-"""What an address on another machine begins with."""
+"""The beginnings of remote addresses."""
 _MOST_SPLITS = 32
 """The number of `#` and `@`, from the end on, at which an address may be split."""
 _POLL_SECONDS = 0.01

@@ -271,7 +271,7 @@ def _streams(opened: Administrator) -> tuple[Stream, Stream]:
 
 
 class Found(NamedTuple):
-    """What could be learnt about an engine."""
+    """The facts that were found about an engine."""
 
     login: Login
     server: Server

@@ -189,7 +189,7 @@ def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
 
     Args:
         parse: Returns the number; None if the words mean none.
-        complaint: What follows the wrong words in the error: `is not an age; an age is 30m or 2h`.
+        complaint: The words after the wrong value in the error: `is not an age; an age is 30m or 2h`.
     """
 
     def value(_ctx: click.Context, option: click.Parameter, words: str | None) -> int | None:

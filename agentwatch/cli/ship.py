@@ -192,7 +192,7 @@ class _Shown:
 
 
 class _Reported:
-    """What was reported of one session."""
+    """The last reports about one session."""
 
     def __init__(self) -> None:
         self._problem = ""

@@ -17,7 +17,7 @@ from agentwatch.recording.store import open_regular
 HEAD_BYTES = 1 << 16
 """The head of a session: its first lines name the agent, the working directory and the first prompt."""
 COMPARED_BYTES = 64
-"""What is compared of the bytes before an offset, to notice that a file was rewritten."""
+"""The number of bytes before an offset that are compared, to notice that a file was rewritten."""
 _STEP_BYTES = 1 << 16
 _FIRST_STEP_BYTES = 1 << 12
 """Most lines are shorter. Reading 4 KiB takes 1 µs; 64 KiB take 12 µs."""

@@ -32,7 +32,7 @@ _RUNNING = frozenset({"", "running"})
 
 
 class Status:
-    """What is known about the filling of a copy. One thread writes it, others read it."""
+    """The state of the filling of a copy. One thread writes it, others read it."""
 
     def __init__(self) -> None:
         self.lost_at: float | None = None

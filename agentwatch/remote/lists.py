@@ -303,7 +303,7 @@ class EngineFleet:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """What the list says about this engine besides its rows, a line each."""
+        """Notes about this engine besides its rows, a line each."""
         words = (self.problem, self._warning, self._left_out_words())
         return tuple(SafeText(f"{self._name}: {each}") for each in words if each)
 

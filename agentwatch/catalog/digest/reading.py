@@ -447,7 +447,7 @@ _FINAL_MS = 600_000
 
 
 class _Version(NamedTuple):
-    """What shows whether a file has changed."""
+    """The stamp of a file, which changes with its content."""
 
     device: int
     inode: int

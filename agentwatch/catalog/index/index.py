@@ -201,7 +201,7 @@ _PROBLEM = SESSION_COLUMNS.index("problem")
 
 
 class Updated(NamedTuple):
-    """What an update has done."""
+    """The result of an update."""
 
     read: int = 0
     """The number of sessions that are new or have changed."""

@@ -17,7 +17,7 @@ from agentwatch.text.safe import safe_line
 _STYLE = Path(__file__).resolve().parent / "comparison.css"
 _CLASSES = {Part.BOTH: "", Part.ONLY_A: "removed", Part.ONLY_B: "added"}
 _MARKS = {Part.BOTH: ("", ""), Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+}")}
-"""What those who do not see the colours read."""
+"""The words for readers who do not see the colours."""
 
 
 def page_pieces(report: Report, notes: Iterable[str] = ()) -> Iterator[bytes]:

@@ -31,7 +31,7 @@ _YEAR_10000_SECONDS = 253_402_300_800
 
 
 class Code(StrEnum):
-    """What happens at an event."""
+    """The code of an event."""
 
     OUTPUT = "o"
     MARKER = "m"

@@ -42,7 +42,7 @@ class Exporter:
 
 
 class Sent(NamedTuple):
-    """What became of a session that was sent."""
+    """The result of sending a session."""
 
     words: str
     """One line for the user: how much was sent to which address, and what was refused. No safe text."""

@@ -26,7 +26,7 @@ _ROLES = frozenset({"donotreply", "git", "hg", "no-reply", "noreply", "postmaste
 _EXAMPLE_DOMAINS = ("example", "test", "invalid", "localhost", "example.com", "example.net", "example.org")
 _ENDING_WORDS = "css gif git go html jpeg jpg js json lock md mjs png py rb rs sh svg toml ts txt webp yml"
 _ENDINGS = frozenset(_ENDING_WORDS.split())
-"""What ends a name of a file or package after an at sign, such as `icon@2x.png`, and no domain."""
+"""Endings of names of files and packages after an at sign, such as `icon@2x.png`, which are not domains."""
 
 
 class Personal:

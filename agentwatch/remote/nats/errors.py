@@ -1,4 +1,4 @@
-"""What the user reads about an error of a server, whose own words are foreign: bounded, and made safe."""
+"""Messages for the user about the errors of a server, whose own words are bounded and made safe."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _READ_BYTES = 1 << 16
 _MOST_AHEAD = 4 * SEEN_PER_CHUNK
 """Lines that are read ahead. A chunk has at most 512."""
 _OTHER_HEADERS = 512
-"""What the headers of a chunk take beside the times."""
+"""The bytes of a chunk's headers without the times."""
 _MOST_DIGITS = 16
 
 

@@ -559,7 +559,7 @@ class Reaching:
         """
         self._target = target
         self._failure = ""
-        """What the client has said if nothing could be reached; empty if something could."""
+        """The message of the client if no server could be reached; otherwise empty."""
 
     def open(self) -> Sink:
         """Connect, with the credentials that the file has now: short-lived ones are renewed there.

@@ -89,7 +89,7 @@ class Sidecar:
         self.is_held = False
         """Whether another process ships the recording."""
         self.before: Shipped | None = None
-        """What the file contained."""
+        """The content of the file when it was opened."""
         self._fd = _opened(path)
         if self._fd is None:
             return

@@ -332,7 +332,7 @@ def send_rows(version: str) -> None:
 
 
 class _RowsSender:
-    """What was sent."""
+    """The rows that were sent."""
 
     def __init__(self, version: str) -> None:
         self._rows: Mapping[Key, Row] = {}

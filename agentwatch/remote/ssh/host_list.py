@@ -358,7 +358,7 @@ class SshHost:
         self.problem = SafeText("")
         """Why the rows are old, or why there are none; empty if all is well."""
         self.note = SafeText("")
-        """What is not known of this host's sessions, because it has no agentwatch, or an older one."""
+        """The facts that are missing because the host has no agentwatch, or an older one."""
         self._sent: Rows = {}
         self._shown: tuple[Rows, int | None] = ({}, None)
         self._heard_at = time.monotonic()

@@ -49,7 +49,7 @@ class Reply(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What became of a batch."""
+    """The result of sending a batch."""
 
     accepted: int
     """The number of its spans that the backend has taken."""
