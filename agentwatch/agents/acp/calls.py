@@ -10,6 +10,7 @@ from typing import NamedTuple
 from agentwatch.agents.acp.messages import count_of, short, texts_in
 from agentwatch.agents.changes import line_count
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
+from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.agents.tool import Phrase, first_line, listed_entries, other_tool
 from agentwatch.session.events import Event, Outcome, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
 from agentwatch.text.amounts import plural
@@ -447,7 +448,6 @@ def _command_in(title: str | None) -> str | None:
     return command[1:-1] if is_quoted else command
 
 
-_MOST_OPEN = 1024
 _MOST_ENDED = 4096
 _MOST_OUTPUT = 1 << 16
 _ENDS = {
@@ -492,12 +492,12 @@ class _Call:
 
 
 class Calls:
-    """The open calls of a log, at most 1,024, and the ids of the last 4,096 that have ended."""
+    """The open calls of a log, and the ids of the last 4,096 that have ended."""
 
     def __init__(self, terminals: Terminals) -> None:
         self._terminals = terminals
-        self._open: dict[int, _Call] = {}
-        self._ended: dict[int, None] = {}
+        self._open = OpenCalls[_Call]()
+        self._ended: dict[str, None] = {}
 
     def clear(self) -> None:
         """Forget all calls: another run may use their ids again."""
@@ -521,9 +521,8 @@ class Calls:
         call = self._open.get(key)
         is_first = call is None
         if call is None:
-            call = self._open[key] = _Call(call_id, owner)
-            if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
+            call = _Call(call_id, owner)
+            self._open.keep(key, call)
         explains = call.described.update(fields, is_first=is_first)
         self._read(call, fields)
         if outcome is None:
@@ -596,7 +595,7 @@ class Calls:
         return [started]
 
     def _end(
-        self, key: int, call: _Call, fields: Fields, outcome: Outcome, *, has_arguments: bool
+        self, key: str, call: _Call, fields: Fields, outcome: Outcome, *, has_arguments: bool
     ) -> ToolEnded:
         self._open.pop(key, None)
         self._ended[key] = None
@@ -672,6 +671,6 @@ def plan_in(entries: object) -> Plan:
     return Plan(listed_entries(entries, "content"))
 
 
-def _key(session: str | None, call_id: str) -> int:
-    """Return a number for a call: ids may be long, and 4,096 of them are kept."""
-    return hash((session, call_id))
+def _key(session: str | None, call_id: str) -> str:
+    """Return a short key for a call: ids may be long, and 4,096 of them are kept."""
+    return f"{hash((session, call_id))}"

@@ -12,6 +12,7 @@ from agentwatch.agents.claude.calls import Calls as ClaudeCalls
 from agentwatch.agents.claude.transcript_recognition import BESIDE, FORMAT, SILENT
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
+from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -307,9 +308,6 @@ def _error(error: object) -> str:
 
 # The tool calls of a transcript, and the questions to the user that some of them are.
 
-_MOST_OPEN = 1024
-_CALLS_MOST_ID = 1000
-"""In characters."""
 _ANSWERS = {Outcome.SUCCEEDED: "answered", Outcome.REJECTED: "rejected", Outcome.CANCELLED: "cancelled"}
 
 
@@ -318,7 +316,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._calls = ClaudeCalls(tool_named)
-        self._open: dict[str, str | None] = {}
+        self._open = OpenCalls[str | None]()
         """The subagents of the open calls, by the calls' ids; None for the main agent."""
 
     def is_open(self, call_id: str) -> bool:
@@ -342,10 +340,7 @@ class Calls:
             agent: The id of the call whose subagent makes the call; None for the main agent.
         """
         self._calls.cwd = folder
-        if len(call_id) <= _CALLS_MOST_ID:
-            self._open[call_id] = agent
-            if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
+        self._open.keep(call_id, agent)
         at_ms, group = iso_ms(fields.get("timestamp")), text(mapping(fields.get("message")), "id")
         yield self._calls.start({**block, "id": call_id}, agent=agent, group=group, at_ms=at_ms)
         name = text(block, "name")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from agentwatch.agents.changes import patch_in_command, patched_files, summed
 from agentwatch.agents.codex.rollout_recognition import time_of
@@ -40,6 +40,7 @@ from agentwatch.agents.codex.stream import (
 )
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.agents.json_line import whole_text
+from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.agents.tool import Phrase, first_line, other_tool
 from agentwatch.session.events import (
     Channel,
@@ -492,10 +493,6 @@ def _milliseconds(seconds: object) -> int | None:
 
 # The calls of a rollout: their starts, their outputs, and the processes that outlive an output.
 
-_Value = TypeVar("_Value")
-
-_MOST_OPEN = 4096
-_MOST_PROCESSES = 256
 _MOST_PROGRESS = 4096
 _UNKNOWN = Use("unknown", ToolKind.OTHER, Phrase.USED)
 """The use of a tool whose call is not in the recording."""
@@ -513,22 +510,22 @@ class Calls:
     def __init__(self) -> None:
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
-        self._open: dict[str, Use] = {}
-        self._ended: dict[str, None] = {}
+        self._open = OpenCalls[Use]()
+        self._ended = OpenCalls[None]()
         """The calls that an item has ended, before their output came."""
         self._cut: dict[str, int | None] = {}
         """The open calls of a turn that the user interrupted, and the time of that."""
-        self._processes: dict[str, tuple[str, Use]] = {}
+        self._processes = OpenCalls[tuple[str, Use]]()
         """By the id of a running process: the call that started it."""
-        self._inputs: dict[str, str] = {}
+        self._inputs = OpenCalls[str]()
         """The open calls of `write_stdin` and `wait`, and the process of each."""
 
     def start(self, call_id: str, use: Use, arguments: Fields, at_ms: int | None) -> list[Event]:
         """Return the events of a call that starts."""
-        _keep(self._open, call_id, use, _MOST_OPEN)
+        self._open.keep(call_id, use, use.tool)
         process = asked_process(use.tool, arguments)
         if process is not None:
-            _keep(self._inputs, call_id, process, _MOST_PROCESSES)
+            self._inputs.keep(call_id, process)
         return [started(call_id, use, self.cwd, at_ms)]
 
     def output(self, call_id: str, value: object, at_ms: int | None) -> list[Event]:
@@ -540,7 +537,7 @@ class Calls:
         output = read_output(value)
         asked = self._inputs.pop(call_id, None)
         if output.process is not None and asked is None:
-            _keep(self._processes, output.process, (call_id, use), _MOST_PROCESSES)
+            self._processes.keep(output.process, (call_id, use))
             return [ToolProgress(call_id, None, output.text[-_MOST_PROGRESS:])]
         end = end_of(use, output)._replace(at_ms=at_ms)
         events: list[Event] = [ended(call_id, use, end, self.cwd)]
@@ -563,7 +560,7 @@ class Calls:
         if end is None:
             return [] if known else [started(call_id, use, self.cwd)]
         if known is not None:
-            _keep(self._ended, call_id, None, _MOST_OPEN)
+            self._ended.keep(call_id, None)
             del self._open[call_id]
             # An item gives a process that ended at once the same start and end; the call began before it.
             return [ended(call_id, known, end._replace(started_ms=None), self.cwd)]
@@ -589,19 +586,13 @@ class Calls:
     def end(self) -> list[Event]:
         """Return the ends of the calls that were interrupted, or whose processes were still running."""
         end = End(Outcome.RETURNED, note=_IN_BACKGROUND)
-        running, self._processes = list(self._processes.values()), {}
+        running = list(self._processes.values())
+        self._processes.clear()
         return [*self.begin_turn(), *(ended(call_id, use, end, self.cwd) for call_id, use in running)]
 
     def _forget_process_of(self, call_id: str) -> None:
-        if self._processes:
-            self._processes = {key: each for key, each in self._processes.items() if each[0] != call_id}
-
-
-def _keep(kept: dict[str, _Value], key: str, value: _Value, most: int) -> None:
-    """Keep a value, and drop the oldest if there are too many."""
-    kept[key] = value
-    if len(kept) > most:
-        del kept[next(iter(kept))]
+        for process in [key for key, each in self._processes.items() if each[0] == call_id]:
+            del self._processes[process]
 
 
 # Finds the copies of a text: a rollout has each message as a model's item and as an event.

@@ -12,7 +12,8 @@ from agentwatch.agents.cursor.tools import TOOLS as CURSOR_TOOLS
 from agentwatch.agents.cursor.transcript_recognition import FORMAT, parts_of, parts_of_type
 from agentwatch.agents.fields import Fields, in_words, items, mapping, text
 from agentwatch.agents.on_disk import Turns
-from agentwatch.agents.tool import Phrase, Tool, named, other_tool, path_in
+from agentwatch.agents.open_calls import MOST_ID, MOST_OPEN
+from agentwatch.agents.tool import Phrase, Result, Tool, named, other_tool, path_in
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -24,7 +25,6 @@ from agentwatch.session.events import (
     TextEnded,
     ToolEnded,
     ToolKind,
-    ToolStarted,
     TurnStarted,
     Unknown,
 )
@@ -86,9 +86,6 @@ def tool_named(name: str) -> Tool:
 
 # The tool calls of a transcript: parts of an answer, without a line that ends them.
 
-_MOST_OPEN = 1024
-_MOST_NAME = 1000
-"""In characters. Longer names and ids are cut."""
 _NO_NAME = "unknown"
 _NO_RESULT = "the file has no result"
 
@@ -126,25 +123,14 @@ class Calls:
         parts = parts_of_type(fields, "tool_use")
         self._steps += bool(parts)
         for position, part in enumerate(parts):
-            name = (text(part, "name") or _NO_NAME)[:_MOST_NAME]
+            name = (text(part, "name") or _NO_NAME)[:MOST_ID]
             tool, arguments = tool_named(name), mapping(part.get("input"))
-            call_id = (text(part, "id") or f"#{self._steps}.{place_id(part, position)}")[:_MOST_NAME]
-            paths = tool.paths(arguments)
+            call_id = (text(part, "id") or f"#{self._steps}.{place_id(part, position)}")[:MOST_ID]
             self._open.append(_Open(call_id, name, tool))
-            yield ToolStarted(
-                call_id=call_id,
-                session_id=None,
-                tool=name,
-                kind=tool.kind,
-                phrase=tool.phrase,
-                target=", ".join(paths) if paths else tool.target(arguments),
-                path=paths[0] if paths else None,
-                group=str(self._steps),
-                more_paths=tuple(paths[1:]),
-            )
+            yield tool.started(call_id, name, arguments, group=str(self._steps))
             if tool.kind is ToolKind.PLAN and "todos" in arguments:
                 yield Plan(plan_entries(arguments["todos"]), is_update=arguments.get("merge") is True)
-        del self._open[:-_MOST_OPEN]
+        del self._open[:-MOST_OPEN]
 
     def results(self, fields: Fields) -> Iterator[ToolEnded]:
         """Yield the ends of the calls whose results are in a message, which most transcripts do not have.
@@ -173,15 +159,7 @@ class Calls:
 
 
 def _ended(call: _Open, outcome: Outcome, error: str | None) -> ToolEnded:
-    return ToolEnded(
-        call_id=call.call_id,
-        session_id=None,
-        tool=call.name,
-        kind=call.tool.kind,
-        outcome=outcome,
-        phrase=call.tool.phrase,
-        error=error,
-    )
+    return call.tool.ended(call.call_id, call.name, Result(outcome, error))
 
 
 # Reads the user's words in a message, and the texts of the agent, without what Cursor adds to them.

@@ -19,11 +19,10 @@ from agentwatch.agents.gemini.stream import (
     ending,
     plan_in,
     shown_facts,
-    target_of,
     tool_named,
 )
 from agentwatch.agents.on_disk import iso_ms, time_of
-from agentwatch.agents.tool import NO_FACTS, Tool
+from agentwatch.agents.tool import Tool
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -46,7 +45,6 @@ from agentwatch.session.events import (
     Usage,
     UsageScope,
 )
-from agentwatch.text.paths import relative_to
 
 # The conversation so far: the prompts and answers that a later line may replace or remove.
 
@@ -361,51 +359,24 @@ def call_events(call: CallLine, cwd: str) -> list[Event]:
         call: The call.
         cwd: The working directory without a trailing separator; empty if unknown.
     """
-    target, paths = target_of(call.tool, call.arguments)
-    path = paths[0] if paths else None
-    target = ", ".join(relative_to(each, cwd) or each for each in paths) or target
+    started = call.tool.started(call.call_id, call.name, call.arguments, cwd=cwd)
     if call.is_open:
-        return [
-            ToolStarted(
-                call.call_id,
-                None,
-                call.name,
-                call.tool.kind,
-                call.tool.phrase,
-                target,
-                path,
-                more_paths=tuple(paths[1:]),
-            )
-        ]
-    end = ending(call.fields.get("status"), reason_of(call.fields))
-    is_success = end.outcome is Outcome.SUCCEEDED
-    facts = NO_FACTS
+        return [started]
+    result = ending(call.fields.get("status"), reason_of(call.fields))
+    is_success = result.outcome is Outcome.SUCCEEDED
     if is_success:
         facts = shown_facts(call.tool, call.shown, argument_facts(call.name, call.arguments))
+        result = result._replace(facts=facts)
+    ended = call.tool.ended(
+        call.call_id, call.name, result, has_arguments=True, at_ms=iso_ms(call.fields.get("timestamp"))
+    )
     events: list[Event] = [
-        ToolEnded(
-            call_id=call.call_id,
-            session_id=None,
-            tool=call.name,
-            kind=call.tool.kind,
-            outcome=end.outcome,
-            phrase=facts.phrase or call.tool.phrase,
-            has_arguments=True,
-            target=target,
-            path=path,
-            more_paths=tuple(paths[1:]),
-            error=end.error,
-            note=facts.note,
-            is_new_file=facts.is_new_file,
-            lines_added=facts.lines_added,
-            lines_removed=facts.lines_removed,
-            at_ms=iso_ms(call.fields.get("timestamp")),
-        )
+        ended._replace(target=started.target, path=started.path, more_paths=started.more_paths)
     ]
     plan = plan_in(call.arguments) if call.tool.kind is ToolKind.PLAN and is_success else None
     events += [] if plan is None else [plan]
-    if end.unknown_status is not None:
-        events.append(Unknown(f"status {end.unknown_status} of a call"))
+    if result.unknown_status is not None:
+        events.append(Unknown(f"status {result.unknown_status} of a call"))
     return events
 
 

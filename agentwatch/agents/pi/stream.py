@@ -13,7 +13,18 @@ from typing import NamedTuple
 from agentwatch.agents.changes import line_count
 from agentwatch.agents.decoder import SegmentText
 from agentwatch.agents.fields import Fields, cost, in_words, items, mapping, number, text
-from agentwatch.agents.tool import NO_FACTS, Facts, Phrase, Tool, command_in, named, other_tool, path_in
+from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.tool import (
+    NO_FACTS,
+    Facts,
+    Phrase,
+    Result,
+    Tool,
+    command_in,
+    named,
+    other_tool,
+    path_in,
+)
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -39,7 +50,6 @@ from agentwatch.session.events import (
     UsageScope,
 )
 from agentwatch.text.amounts import plural
-from agentwatch.text.paths import relative_to
 
 # Reads the messages of Pi, which are the same in the stream and in session files.
 
@@ -305,15 +315,6 @@ _REFUSED = ("Tool execution was blocked", "Tool execution was blocked by an exte
 _RESULTS_MOST_DIGITS = 4
 
 
-class Result(NamedTuple):
-    """The outcome of a call."""
-
-    outcome: Outcome
-    error: str | None = None
-    exit_code: int | None = None
-    facts: Facts = NO_FACTS
-
-
 def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
     """Read a result.
 
@@ -412,10 +413,6 @@ def tool_named(name: str) -> Tool:
 
 # Makes the events of Pi's tool calls, in the stream as in session files.
 
-_MOST_OPEN = 256
-_MOST_NAME = 1000
-"""In characters. The ids in captures have at most 90."""
-
 
 class Calls:
     """The calls of one recording: what their arguments say about a result that comes later."""
@@ -423,8 +420,8 @@ class Calls:
     def __init__(self) -> None:
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
-        self._notes: dict[str, str] = {}
-        """The results of open calls in a few words, by call_id; at most 256."""
+        self._notes = OpenCalls[str]()
+        """The results of open calls in a few words."""
 
     def begin_run(self, cwd: str | None) -> None:
         """Begin a run, whose calls may use the ids of the last one again."""
@@ -442,25 +439,10 @@ class Calls:
     ) -> ToolStarted:
         """Return the start of a call."""
         tool = tool_named(name)
-        paths = tool.paths(arguments)
-        shown = ", ".join(relative_to(path, self.cwd) or path for path in paths)
         written = text(arguments, "content")
-        if tool.phrase == Phrase.CREATED and written is not None and len(call_id) <= _MOST_NAME:
-            self._notes[call_id] = plural(line_count(written), "line")
-            if len(self._notes) > _MOST_OPEN:
-                del self._notes[next(iter(self._notes))]
-        return ToolStarted(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=tool.kind,
-            phrase=tool.phrase,
-            target=shown or tool.target(arguments),
-            path=paths[0] if paths else None,
-            group=group,
-            at_ms=at_ms,
-            more_paths=tuple(paths[1:]),
-        )
+        if tool.phrase == Phrase.CREATED and written is not None:
+            self._notes.keep(call_id, plural(line_count(written), "line"))
+        return tool.started(call_id, name, arguments, cwd=self.cwd, group=group, at_ms=at_ms)
 
     def ended(
         self, call_id: str, name: str, result: Fields, is_error: object, *, at_ms: int | None = None
@@ -469,20 +451,9 @@ class Calls:
         tool = tool_named(name)
         read = read_result(tool, result, is_error)
         note = self._notes.pop(call_id, None)
-        return ToolEnded(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=tool.kind,
-            outcome=read.outcome,
-            phrase=tool.phrase,
-            error=read.error,
-            note=note if is_error is False and note else read.facts.note,
-            exit_code=read.exit_code,
-            lines_added=read.facts.lines_added,
-            lines_removed=read.facts.lines_removed,
-            at_ms=at_ms,
-        )
+        if is_error is False and note:
+            read = read._replace(facts=read.facts._replace(note=note))
+        return tool.ended(call_id, name, read, at_ms=at_ms)
 
 
 _SILENT = frozenset(
