@@ -63,10 +63,23 @@ def program_named(name: str) -> Program | None:
 
 def hooked_agents() -> dict[str, HookedAgent]:
     """Return the agents whose hooks can be used, by their short names in alphabetical order."""
+    found = {
+        program.name: hooked
+        for program in programs()
+        if program.hooks and (hooked := _hooked_agent(program)) is not None
+    }
+    return dict(sorted(found.items()))
+
+
+def _hooked_agent(program: Program) -> HookedAgent | None:
+    if program.name not in AGENTS:
+        from agentwatch.agents.plugins.programs import hooked_agent_of
+
+        return hooked_agent_of(program.name, program.hooks)
     from agentwatch.agents.program import imported
 
-    found = {program.name: imported(program.hooks) for program in programs() if program.hooks}
-    return dict(sorted(found.items()))
+    found: HookedAgent = imported(program.hooks)
+    return found
 
 
 def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) -> Agent | None:

@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from agentwatch.agents.found import OWN, Found, Key
+from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.joining import Joined, joined
 from agentwatch.catalog.places import Changes, Places, notes_of
@@ -25,7 +26,7 @@ from agentwatch.catalog.row import Process, Row
 from agentwatch.catalog.states import Steady
 from agentwatch.catalog.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.sources.proc import Proc
-from agentwatch.text.safe import SafeText
+from agentwatch.text.safe import SafeText, safe_line
 
 # Sessions that lie twice on disk: as a recording of our own, and as the agent's own file.
 
@@ -380,8 +381,10 @@ class Machine:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """What is to be known besides the rows: a line for each file that cannot be read."""
-        return notes_of(problems) if (problems := self.problems) else ()
+        """What is to be known besides the rows: a line for each plugin that failed, and for each file that
+        cannot be read."""
+        files = notes_of(problems) if (problems := self.problems) else ()
+        return (*map(safe_line, PROGRAMS.problems), *files)
 
     def step(self, now_ms: int) -> bool:
         """Do the work that is due, for about 20 ms.
