@@ -1,4 +1,7 @@
-"""Reads the small files that describe sessions. Their contents are foreign: any field may be of any type."""
+"""The small files that describe sessions, and the folders with one such file for each session.
+
+Their contents are foreign: any field may be of any type.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ import orjson
 from agentwatch.recording.ends import first_bytes
 from agentwatch.recording.store import is_foreign_id, open_own
 
-# Reads a small file that an agent of this user has written.
+# One small file that an agent of this user has written.
 
 
 def own_object(path: Path, most_bytes: int) -> dict[str, Any]:
@@ -53,12 +56,12 @@ _MOST_PATH = 4096
 _MOST_LINES = 1000
 _LATEST_MS = 1 << 53
 _BLOCKS = frozenset({"|", "|-", "|+", ">", ">-", ">+"})
-"""What stands for a text in YAML whose lines follow."""
+"""The indicators of a text in YAML whose lines follow."""
 _NOTHING = frozenset({"", "~", "null"})
 
 
 def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
-    """Return the JSON object in a file; {} if the file is gone or larger than `most`, or holds none."""
+    """Return the JSON object in a file; {} if the file does not exist, is too large, or has none."""
     try:
         return own_object(Path(path), most)
     except (OSError, ValueError):
@@ -80,8 +83,8 @@ def first_text(path: str, key: str) -> str:
 def yaml_texts(data: bytes) -> dict[str, str]:
     """Return the texts at the top level of a YAML document, by their keys.
 
-    This is no parser of YAML: it reads `key: text`, also with quotes, and a text on the indented lines that
-    follow. That is all that Copilot writes in `workspace.yaml`.
+    This is not a parser of YAML: it reads `key: text`, also with quotes, and a text on the indented lines
+    that follow. That is all that Copilot writes in `workspace.yaml`.
     """
     texts: dict[str, str] = {}
     for key, lines in _entries(data.decode("utf-8", "replace").split("\n", _MOST_LINES)):
@@ -138,7 +141,7 @@ def name_in(value: object) -> str | None:
 
 
 def folder_in(value: object) -> str | None:
-    """Return the path of a folder; None for what is no absolute path.
+    """Return the path of a folder; None for anything but an absolute path.
 
     A path of Windows counts too: the files may have been copied from there.
     """
@@ -148,13 +151,13 @@ def folder_in(value: object) -> str | None:
 
 
 def time_in(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None for a value that is no such time."""
+    """Return a time in milliseconds since the epoch; None for any other value."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < _LATEST_MS:
         return int(value)
     return None
 
 
-# Reads the files of a folder that have changed since they were last read.
+# The files of a folder that have changed since they were last read.
 
 _MOST_ENTRIES = 100_000
 _FRESH_NS = 20_000_000
@@ -179,7 +182,7 @@ def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> It
     """Yield the name and the state of the regular files of a user; none if the folder cannot be read.
 
     Args:
-        folder: The folder, which is no link.
+        folder: The folder, which is not a link.
         uid: The user.
         wanted: Whether a file of this name is wanted; the others are not asked for their state.
     """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from agentwatch.agents.fields import MOST_ID
+
 MOST_OPEN = 1024
 """The number of open calls. The captures have at most 4 at once. A call whose result never comes remains
 open, so without a limit a long session would fill the memory."""
-MOST_ID = 1000
-"""The length of an id or a name, in characters. The ids in captures have at most 90."""
 
 _Call = TypeVar("_Call")
 

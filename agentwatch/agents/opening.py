@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentwatch.sources.stores.store import StoreSource
 
 
-# Sessions that are not plain files of lines, and the choice of the store that a path belongs to.
+# Stores: sessions that are not plain files of lines.
 
 _HEAD_BYTES = 1 << 12
 MOST_FILE_BYTES = 16 << 20

@@ -1,4 +1,4 @@
-"""A tool of an agent: how its calls are read and described. All agents use it."""
+"""A tool of an agent: how its calls are described, the events of a call, and to-do lists."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def other_tool(name: str) -> Tool:
     return Tool(ToolKind.OTHER, Phrase.USED, target)
 
 
-# Reads to-do lists. All agents write a list of objects, with other names for the text of an entry.
+# To-do lists. All agents write a list of objects, with other names for the text of an entry.
 
 MOST_ENTRIES = 10_000
 """The length of the longest list. The plan of a session is kept in memory."""

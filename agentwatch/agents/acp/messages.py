@@ -1,4 +1,4 @@
-"""Reads the content blocks of messages, and joins emoji that two lines split."""
+"""The messages of a log: their content blocks, emoji that two lines split, and requests with responses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def chunk_text(update: Fields) -> str | None:
 
 
 def attachment(update: Fields) -> Notice:
-    """Return a notice of a chunk that is no text: an image, a sound or a file."""
+    """Return a notice of a chunk that is not a text: an image, a sound or a file."""
     return Notice(f"the agent attached {_words(mapping(update.get('content')))}")
 
 
@@ -167,7 +167,7 @@ def with_halves(fields: Fields, update: Fields) -> Fields:
     return mapping(mapping(fields.halves.get("params")).get("update"))
 
 
-# Finds the request that a response answers. Client and agent number their requests independently.
+# The request that a response answers. Client and agent number their requests independently.
 
 _MOST_OPEN = 256
 """Requests that may be open at the same time, per direction. Captures have at most two."""
@@ -258,7 +258,7 @@ class Requests:
         )
 
     def clear(self) -> None:
-        """Forget all requests: the process that would have answered them is gone."""
+        """Forget all requests: the process that would have answered them has ended."""
         self._client.clear()
         self._agent.clear()
 

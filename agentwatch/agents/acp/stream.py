@@ -45,7 +45,7 @@ from agentwatch.session.events import (
     UsageScope,
 )
 
-# Reads the facts about an agent and a session: names, versions, modes and models.
+# The facts about an agent and a session: names, versions, modes and models.
 
 _CHOSEN = {"session/set_mode": "modeId", "session/set_model": "modelId"}
 
@@ -95,7 +95,7 @@ def chosen_facts(method: str, value: str | None) -> RunInfo:
     return RunInfo()
 
 
-# Reads the agent's requests for permission, and the answers to them.
+# Requests for permission, and their answers.
 
 _MOST_OPTIONS = 64
 _ANSWERS = {
@@ -140,7 +140,7 @@ def answer_of(request: Request, result: Fields) -> tuple[str, Outcome | None]:
     return _ANSWERS.get(kind) or short(chosen) or "answered", refusal
 
 
-# Keeps the sessions of a log apart: the main one, the subagents' sessions, and others at the same time.
+# The sessions of a log: the main one, those of subagents, and others at the same time.
 
 _MOST_SESSIONS = 256
 FORMAT = "acp"
@@ -264,7 +264,7 @@ def _bound(found: dict[str, RunInfo] | dict[str, str] | dict[str, None]) -> None
         del found[next(iter(found))]
 
 
-# Reads token counts, costs and the size of the context.
+# Token counts, costs and the size of the context.
 
 _MOST_DOLLARS = 1e12
 
@@ -316,7 +316,7 @@ def _dollars(cost: Fields) -> float | None:
     return float(amount) if text(cost, "currency") == "USD" else None
 
 
-# Decodes the updates of sessions: texts, calls, plans, modes and notices.
+# The updates of sessions: texts, calls, plans, modes and notices.
 
 _CHUNKS = {"agent_message_chunk": Channel.ANSWER, "agent_thought_chunk": Channel.REASONING}
 _MESSAGES = {"agent_message": Channel.ANSWER, "agent_thought": Channel.REASONING}
@@ -687,7 +687,7 @@ class Decoder:
         return self._confirmed(request, result)
 
     def _confirmed(self, request: Request, result: Fields) -> list[Event]:
-        """Return the events of a result that is no turn's and no permission's."""
+        """Return the events of a result that belongs neither to a turn nor to a permission."""
         session = request.session
         match request.method:
             case "initialize":

@@ -1,4 +1,4 @@
-"""The tool calls of a stream: the blocks that start them, and the results that end them."""
+"""The tools and calls of Claude Code, for its stream, its transcripts, and the agents of its family."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from agentwatch.agents.tool import (
 from agentwatch.session.events import Event, Outcome, Plan, PlanEntry, ToolEnded, ToolKind, ToolStarted
 from agentwatch.text.amounts import plural
 
-# The to-do list that Claude's tools report: `TodoWrite` writes all of it, `TaskUpdate` changes one entry.
+# The to-do list: `TodoWrite` writes all of it, `TaskUpdate` changes one entry.
 
 _MAX_ENTRIES = 1_000
 _TEXTS = ("content", "subject")
@@ -89,7 +89,7 @@ def plan_entries(value: object) -> tuple[PlanEntry, ...]:
     return listed_entries(items(value)[:_MAX_ENTRIES], *_TEXTS)
 
 
-# Reads the outcome of a call from its `tool_result` block and the structured result beside it.
+# The outcome of a call, from its `tool_result` block and the structured result beside it.
 # A result says that it failed with `is_error`, and why in its text. Whether a person or a rule refused the
 # call is only in that text, and in lines of their own (`permission_denied`, and `permission_denials` of a
 # result). The texts are those of captures of Claude Code 1.0 to 2.1, Qwen Code 0.15 and Amp.
@@ -213,7 +213,7 @@ def reason_of(block: Fields) -> str:
 
 
 def _is_stopped(block: Fields) -> bool:
-    """Return whether a subagent was stopped alone: the turn continues, and the result is no error."""
+    """Return whether a subagent was stopped alone: the turn continues, and the result is not an error."""
     return next(result_texts(block), "").startswith("[Request interrupted by user")
 
 
@@ -262,7 +262,7 @@ def _is_in_background(tool: Tool, block: Fields, details: Fields) -> bool:
     return words.startswith(_BACKGROUND_TEXTS) or _MOVED in words[:_READ_CHARACTERS].partition("\n")[0]
 
 
-# Claude Code's tools: the kind, phrase and target of each, and the facts in its results.
+# The tools: the kind, phrase and target of each, and the facts in its results.
 # Adding a tool is one entry in `TOOLS`. The names and fields come from captures of Claude Code 1.0 to 2.1,
 # and from the vendor's published types of the tools' arguments and results. The arguments are the `input`
 # of a `tool_use` block; the result is the object under `tool_use_result` (`toolUseResult` on disk).

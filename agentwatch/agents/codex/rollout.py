@@ -67,7 +67,7 @@ from agentwatch.session.events import (
     UsageScope,
 )
 
-# Reads the events of Codex that belong to no turn.
+# Events that belong to no turn.
 
 _QUIET = frozenset(
     {
@@ -120,7 +120,7 @@ def _assessment(event: Fields, at_ms: int | None) -> list[Event]:
     ]
 
 
-# Codex's tools: what the arguments of each say.
+# The tools, and the arguments of each.
 
 _MCP = "mcp__"
 _PATCH_TOOL = "apply_patch"
@@ -303,11 +303,11 @@ _TOOLS: dict[str, Callable[[str, Fields, str], Use]] = {
 """The tools by their names, apart from those that run commands. Other tools show one of their arguments."""
 
 
-# Reads the output of a tool call, as the model gets it.
+# The output of a call, as the model gets it.
 # The text begins with a head in some versions (`Exit code: 0`, `Process exited with code 0`), is a JSON
 # object in older ones (`{"output": …, "metadata": {"exit_code": 0}}`), and is only the output in others. A
-# script that calls tools has a head of its own (`Script completed`, from `codex-
-# rs/core/src/tools/code_mode`).
+# script that calls tools has a head of its own (`Script completed`, from
+# `codex-rs/core/src/tools/code_mode`).
 
 _MOST_HEAD_LINES = 12
 _MOST_HEAD = 2000
@@ -480,7 +480,7 @@ def _of_script(whole: str) -> Output | None:
 
 
 def _milliseconds(seconds: object) -> int | None:
-    """Return a duration in milliseconds; None if it is no number, or less than one millisecond.
+    """Return a duration in milliseconds; None if it is not a number, or less than one millisecond.
 
     Codex gives 0 for a process that ended before it began to measure.
     """
@@ -491,7 +491,7 @@ def _milliseconds(seconds: object) -> int | None:
     return round(found * 1000) or None if 0 < found < 1e12 else None
 
 
-# The calls of a rollout: their starts, their outputs, and the processes that outlive an output.
+# Calls: their starts, their outputs, and the processes that outlive an output.
 
 _MOST_PROGRESS = 4096
 _UNKNOWN = Use("unknown", ToolKind.OTHER, Phrase.USED)
@@ -595,7 +595,7 @@ class Calls:
             del self._processes[process]
 
 
-# Finds the copies of a text: a rollout has each message as a model's item and as an event.
+# The copies of a text: a rollout has each message as an item of the model and as an event.
 # Which of the two comes first depends on the version. Paginated histories give both the same id. Older ones
 # have no ids, and the event may lack parts of the item's text that Codex does not show, such as citations.
 
@@ -746,7 +746,7 @@ def _taken(waiting: deque[_Waiting], found: _Waiting) -> bool:
     return False
 
 
-# The prompts, answers and thoughts of a rollout, and the turns that they begin.
+# Prompts, answers and thoughts, and the turns that they begin.
 
 _NO_TEXT = "[image]"
 """The prompt of a message without a text."""
@@ -792,7 +792,7 @@ class Conversation:
         return [self._prompt(each) for each in self._prompts.take()]
 
     def turn_ended(self, ended: TurnEnded) -> list[Event]:
-        """End the turn. One without a prompt and an answer is a compaction: it is no turn of the user's."""
+        """End the turn. One without a prompt and an answer is a compaction, not a turn of the user."""
         is_empty = self._is_announced and ended.outcome is Outcome.SUCCEEDED
         prompts = [] if is_empty else self.late_prompts()
         self._prompts.drop_items()
@@ -880,7 +880,7 @@ def _is_users(item: Fields) -> bool:
     return not kinds or any(kind.startswith("user.") for kind in kinds)
 
 
-# Reads what a rollout reports about a call beside its output.
+# What a rollout reports about a call beside its output.
 # Paginated histories (0.150 and later) have an `item_completed` for each call. Older ones have an event for
 # some kinds of calls. Both say more than the output: the exit code, the status, the changes of each file.
 
@@ -1042,7 +1042,7 @@ _EVENTS: dict[str, _Reader] = {
 }
 
 
-# Decodes what happens in the turns of a rollout: messages, calls and ends.
+# The turns: messages, calls and ends.
 
 _MOST_PLANS = 64
 _MOST_ERROR = 4096
@@ -1071,7 +1071,7 @@ class Turns:
             case "reasoning":
                 return self.texts.reasoning_item(item, at_ms)
             case "agent_message":
-                return _agents_message(item, at_ms)
+                return _message_between_agents(item, at_ms)
             case "function_call" | "custom_tool_call" | "tool_search_call":
                 name = text(item, "name") or ("tool_search" if kind == "tool_search_call" else kind)
                 given = item.get("input") if kind == "custom_tool_call" else item.get("arguments")
@@ -1096,9 +1096,9 @@ class Turns:
         key = text(item, "id")
         match item.get("type"):
             case "UserMessage":
-                return self.texts.prompt(_turns_joined(item), is_item=True)
+                return self.texts.prompt(_content_text(item), is_item=True)
             case "AgentMessage":
-                return self.texts.answer(_turns_joined(item), key, at_ms, is_item=True)
+                return self.texts.answer(_content_text(item), key, at_ms, is_item=True)
             case "Plan":
                 return self.texts.answer(text(item, "text"), None, at_ms)
             case "Reasoning":
@@ -1110,7 +1110,7 @@ class Turns:
         return None if found is None else self._finished(key or "", found, event, at_ms)
 
     def event(self, kind: str, event: Fields, at_ms: int | None) -> list[Event] | None:
-        """Return the events of an event of Codex; None if it is no part of a turn."""
+        """Return the events of an event of Codex; None if it does not belong to a turn."""
         match kind:
             case "user_message":
                 return self.texts.prompt(text(event, "message") or "")
@@ -1205,14 +1205,14 @@ def _turn_complete(event: Fields, before: str | None) -> TurnEnded:
     return TurnEnded(Outcome.FAILED, message, duration_ms=duration_ms)
 
 
-def _agents_message(item: Fields, at_ms: int | None) -> list[Event]:
+def _message_between_agents(item: Fields, at_ms: int | None) -> list[Event]:
     """Return the message of one agent to another as a notice."""
     names = " → ".join(name for key in ("author", "recipient") if (name := text(item, key)))
-    words = _turns_joined(item)
+    words = _content_text(item)
     return [Notice(f"{names}: {words}", at_ms)] if words else []
 
 
-def _turns_joined(item: Fields) -> str:
+def _content_text(item: Fields) -> str:
     return "".join(text(mapping(piece), "text") or "" for piece in items(item.get("content")))
 
 

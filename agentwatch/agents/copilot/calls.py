@@ -1,4 +1,4 @@
-"""Makes the events of Copilot's tool calls, and keeps what the lines of open calls depend on."""
+"""The tools of Copilot, the calls of them, and their results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.text.amounts import plural
 
-# Reads the outcome of a Copilot tool call from the line that ends it.
+# The outcome of a call, from the line that ends it.
 
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _INTERRUPTED_CODES = frozenset({"cancelled", "canceled", "aborted", "interrupted"})
@@ -130,7 +130,7 @@ def _facts(tool: Tool, data: Fields, result: Fields, content: str) -> Facts:
     )
 
 
-# Copilot's tools: the kind, phrase and target of each, and the arguments of a call.
+# The tools: the kind, phrase and target of each, and the arguments of a call.
 # The arguments come from the captures, and from lines of other versions that others have published.
 
 SHELLS = frozenset({"bash", "shell", "powershell", "local_shell"})
@@ -293,7 +293,7 @@ class Calls:
             self._answers.keep(call_id, kind, kind)
 
     def ended(self, data: Fields, *, agent: str | None, at_ms: int | None, is_whole: bool) -> ToolEnded:
-        """Return a call's end. Of a line that is too large, not all was read."""
+        """Return a call's end. `is_whole` is False if the line is too large to be read completely."""
         call_id = text(data, "toolCallId") or ""
         known = self._known.pop(call_id, None)
         self._outputs.pop(call_id, None)

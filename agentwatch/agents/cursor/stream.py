@@ -47,9 +47,10 @@ from agentwatch.session.events import (
 )
 from agentwatch.text.paths import relative_to
 
-# Cursor's to-do list, as the tool `updateTodos` reports it.
+# The to-do list of the tool `updateTodos`.
 
-_MAX_OPEN_CALLS = 64
+_MOST_CALLS = 64
+"""Fewer than other open calls: a plan may have 10,000 entries, and only a few calls wait for permission."""
 
 
 class Plans:
@@ -66,7 +67,7 @@ class Plans:
         """Keep the plan in the arguments of a call that started."""
         if arguments:
             self._started[call_id] = _plan_in(arguments)
-        if len(self._started) > _MAX_OPEN_CALLS:
+        if len(self._started) > _MOST_CALLS:
             del self._started[next(iter(self._started))]
 
     def end(self, call_id: str, arguments: Fields, success: Fields) -> Plan | None:
@@ -100,7 +101,7 @@ def _entry(fields: Fields) -> PlanEntry:
     return plan_entry(text(fields, "content") or "", status)
 
 
-# Decodes Cursor's text: separates new text from repetitions, and joins emoji that two lines split.
+# Texts: new ones and repetitions, and emoji that two lines split.
 
 
 class Answer:
@@ -230,7 +231,7 @@ def _text(channel: Channel, text: str, burst: Burst) -> Text:
     return _new(Text, (channel, text, first_ms, last_ms, None, times_ms))
 
 
-# Reads the agent's queries for permission, and what they say about the call that they are for.
+# Queries for permission, which may have the target of their call.
 
 _MAX_NAME = 1000
 """In characters. The ids in captures have at most 85."""
@@ -273,7 +274,7 @@ class Queries:
             target = None  # without arguments, it is only the name of the tool
         if call_id is not None and target is not None and max(len(call_id), len(subject)) <= _MAX_NAME:
             self.asked[call_id] = _Asked(subject, target[:_MAX_TARGET])
-            if len(self.asked) > _MAX_OPEN_CALLS:
+            if len(self.asked) > _MOST_CALLS:
                 del self.asked[next(iter(self.asked))]
         return Permission(subject, answer=None, at_ms=time_of(fields), is_automatic=True)
 
@@ -308,7 +309,7 @@ def _subject(fields: Fields) -> str:
     return name
 
 
-# Reads the result line that ends a Cursor run.
+# The result line that ends a run.
 
 
 def run_ended(fields: Fields) -> list[Event]:

@@ -10,9 +10,9 @@ from agentwatch.agents.claude.calls import mcp_tool, reason_of
 from agentwatch.agents.cursor.stream import plan_entries
 from agentwatch.agents.cursor.tools import TOOLS as CURSOR_TOOLS
 from agentwatch.agents.cursor.transcript_recognition import FORMAT, parts_of, parts_of_type
-from agentwatch.agents.fields import Fields, in_words, items, mapping, text
+from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, text
 from agentwatch.agents.on_disk import Turns
-from agentwatch.agents.open_calls import MOST_ID, MOST_OPEN
+from agentwatch.agents.open_calls import MOST_OPEN
 from agentwatch.agents.tool import Phrase, Result, Tool, named, other_tool, path_in
 from agentwatch.session.events import (
     Channel,
@@ -29,7 +29,7 @@ from agentwatch.session.events import (
     Unknown,
 )
 
-# The tools in Cursor's transcripts: the names that the model uses, which differ from those in the stream.
+# The tools, by the names that the model uses. The stream has other names.
 
 
 def _mcp_target(arguments: Fields) -> str | None:
@@ -84,7 +84,7 @@ def tool_named(name: str) -> Tool:
     return TOOLS.get(name) or CURSOR_TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
-# The tool calls of a transcript: parts of an answer, without a line that ends them.
+# Tool calls: parts of an answer, without a line that ends them.
 
 _NO_NAME = "unknown"
 _NO_RESULT = "the file has no result"
@@ -148,7 +148,7 @@ class Calls:
             yield _ended(call, Outcome.FAILED if has_failed else Outcome.RETURNED, reason)
 
     def went_on(self) -> list[ToolEnded]:
-        """Return the ends of all open calls: the agent went on, so they have ended in some way."""
+        """Return the ends of all open calls: the agent continued, so they have ended in some way."""
         ended = [_ended(call, Outcome.RETURNED, _NO_RESULT)._replace(has_result=False) for call in self._open]
         self.clear()
         return ended
@@ -162,12 +162,12 @@ def _ended(call: _Open, outcome: Outcome, error: str | None) -> ToolEnded:
     return call.tool.ended(call.call_id, call.name, Result(outcome, error))
 
 
-# Reads the user's words in a message, and the texts of the agent, without what Cursor adds to them.
+# The user's words, and the texts of the agent, without what Cursor adds to them.
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 _TIME, _TIME_END = "<timestamp>", "</timestamp>"
 _REDACTED = "[REDACTED]"
-"""Stands below a text where the model's reasoning was left out."""
+"""The mark below a text where the model's reasoning was left out."""
 
 
 def user_words(text: str) -> str:
@@ -217,7 +217,7 @@ _OUTCOMES = {
 class Decoder:
     """Decodes the lines of one transcript into events, and keeps the state that later lines depend on.
 
-    No line ends a call. A message after it shows that the agent went on, so that the call has ended in some
+    No line ends a call. A message after it shows that the agent continued, so that the call has ended in some
     way; the calls of the last message may still run.
     """
 

@@ -39,7 +39,7 @@ from agentwatch.session.events import (
     UsageScope,
 )
 
-# Reads the outcome of a Droid tool call from the line that ends it.
+# The outcome of a call, from the line that ends it.
 
 _EXITED = "[Process exited with code "
 """How Droid begins the last line of a command's output: `[Process exited with code 0]`."""
@@ -83,7 +83,7 @@ def _exit_code(output: str) -> int | None:
     return int(digits) if is_code else None
 
 
-# Droid's tools: the kind, phrase and target of each, and its to-do list.
+# The tools: the kind, phrase and target of each, and the to-do list.
 
 _MCP_SEPARATOR = "___"
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")

@@ -46,9 +46,9 @@ from agentwatch.session.events import (
     UsageScope,
 )
 
-# The conversation so far: the prompts and answers that a later line may replace or remove.
+# The conversation so far: prompts and answers that a later line may replace or remove.
 
-_MOST_ENTRIES = 50_000
+_MOST_MESSAGES = 50_000
 _DROPPED_AT_ONCE = 1000
 _MOST_CHARACTERS = 1 << 20
 """The text of the newest answers that is kept, because a line may replace an answer before them."""
@@ -123,7 +123,7 @@ class History:
             self._forget_text(self._entries[self._kept_from])
             self._kept_from += 1
         events = [] if entry.is_prompt else _texts(entry)
-        if len(self._entries) > _MOST_ENTRIES:
+        if len(self._entries) > _MOST_MESSAGES:
             self._drop_oldest()
         return events
 
@@ -198,7 +198,7 @@ def _texts(entry: Entry) -> list[Event]:
     return [Text(Channel.ANSWER, entry.text, entry.at_ms), TextEnded(Channel.ANSWER, entry.at_ms)]
 
 
-# Reads the texts of a message: what the user asked, what the model answered, and what neither wrote.
+# The texts of a message: of the user, of the model, and of the agent.
 
 _CONTEXT = "<session_context>"
 _CONTEXT_END = "</session_context>"
@@ -239,7 +239,7 @@ class Author(Enum):
 
 
 def content_text(content: object) -> str:
-    """Return the text of a content: a string, a part, or a list of both. Thoughts are no part of it."""
+    """Return the text of a content: a string, a part, or a list of both. Thoughts are not part of it."""
     parts = content if isinstance(content, list) else [content]
     return "".join(_part_text(part) for part in parts)
 
@@ -317,7 +317,7 @@ def _part_text(part: object) -> str:
     return "" if fields.get("thought") is True else text(fields, "text") or ""
 
 
-# Reads the calls of a message, which are written when all calls of their batch have ended.
+# The calls of a message, which are written when all calls of their batch have ended.
 
 _OPEN = frozenset(("validating", "scheduled", "executing", "awaiting_approval"))
 """The states of a call that has not ended (`CoreToolCallStatus`)."""
@@ -401,7 +401,7 @@ def displayed(value: object) -> object:
     return "\n".join(lines).rstrip()
 
 
-# What is known of a message that may be written again, and what is new when it is.
+# A message that may be written again, and what is new when it is.
 
 _Value = TypeVar("_Value")
 
@@ -439,9 +439,8 @@ def remember(found: dict[str, _Value], key: str, value: _Value, most: int) -> No
             del found[next(iter(found))]
 
 
-# The state of one chat: reads its messages, which later lines may write again, replace or remove.
+# The state of one chat, whose messages later lines may write again, replace or remove.
 
-_MOST_MESSAGES = 50_000
 _MOST_CALLS = 10_000
 _MOST_ID = 128
 """The length of an id that is kept. The ids of messages have 36 characters."""
@@ -730,7 +729,7 @@ def _folder(fields: Fields) -> str | None:
     return next((each for each in items(fields.get("directories")) if isinstance(each, str)), None)
 
 
-# The time at which a line of a chat was written.
+# The time of a line.
 
 
 def line_time(fields: Fields) -> int | None:

@@ -47,7 +47,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.text.amounts import plural
 
-# Gemini's to-do list, as the tool `write_todos` reports it.
+# The to-do list of the tool `write_todos`.
 
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
@@ -60,7 +60,7 @@ def plan_in(arguments: Fields) -> Plan | None:
     return Plan(plan_entries(arguments["todos"])) if isinstance(arguments.get("todos"), list) else None
 
 
-# Reads how a Gemini call ended: the agent's own word, the reason of a failure, and the facts.
+# The end of a call: the agent's own word, the reason of a failure, and the facts.
 
 _REFUSED = "policy_violation"
 """The type of the error of a call that a rule refused (`ToolErrorType`). `permission_denied` is a limit of
@@ -155,7 +155,7 @@ def shown_facts(tool: Tool, shown: object, facts: Facts) -> Facts:
     return Facts(phrase=Phrase.EDITED, lines_added=added, lines_removed=removed)
 
 
-# Gemini's tools: the kind, phrase and target of each.
+# The tools: the kind, phrase and target of each.
 # Adding a tool is one entry in `TOOLS`. The names and arguments are those of gemini-cli 0.61
 # (`packages/core/src/tools/definitions`), and those of older versions.
 

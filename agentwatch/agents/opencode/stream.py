@@ -56,10 +56,10 @@ from agentwatch.session.events import (
 )
 from agentwatch.text.amounts import plural
 
-# opencode's tools: the kind, phrase and target of each, and the facts in the state of an ended call.
+# The tools: the kind, phrase and target of each, and the facts in the state of an ended call.
 # The names, arguments and metadata come from captures of 1.18.33, and from the sources of the tools. The
 # tools of MCP servers are named `server_tool`, but so are the tools of plugins and of the user's own files.
-# Nothing in a line distinguishes them, so that all of them count as other tools.
+# A line does not distinguish them, so all of them count as other tools.
 
 QUESTION = "question"
 """The tool that asks the user."""
@@ -230,7 +230,7 @@ def tool_named(name: str) -> Tool:
     return TOOLS.get(name) or other_tool(name)
 
 
-# Reads the outcome of an opencode call from its state.
+# The outcome of a call, from its state.
 
 IS_OPEN = ("pending", "running")
 """The states of a call that has not ended."""
@@ -303,7 +303,7 @@ def _failure(state: Fields, metadata: Fields, exit_code: int | None) -> Result:
     return Result(Outcome.FAILED, error, exit_code)
 
 
-# Reads the end of a step of opencode's: its reason, its tokens, and the errors that end a turn.
+# The end of a step: its reason, its tokens, and the errors that end a turn.
 
 _OUTCOMES = {
     "stop": Outcome.SUCCEEDED,
@@ -322,7 +322,7 @@ def turn_outcome(reason: object) -> Outcome | None:
 
 
 def error_message(error: object) -> str | None:
-    """Return the message of an error; None if it is no error.
+    """Return the message of an error; None for any other value.
 
     An error has a name, and a message in its `data`. Some have no message.
     """
@@ -349,7 +349,7 @@ def usage(part: Fields) -> Usage:
     return Usage(counts, UsageScope.REQUEST)
 
 
-# The texts of opencode's parts, which may be repeated as they grow.
+# Texts, which may be repeated as they grow.
 
 _MOST_KNOWN = 64
 """The number of parts whose text is compared with a later one. A text grows while it is the newest."""

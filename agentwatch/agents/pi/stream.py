@@ -51,7 +51,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.text.amounts import plural
 
-# Reads the messages of Pi, which are the same in the stream and in session files.
+# Messages, which are the same in the stream and in session files.
 
 _TEXT_KEYS = {"text": ("text", Channel.ANSWER), "thinking": ("thinking", Channel.REASONING)}
 _TOO_LONG = "the model's answer was cut at its length limit"
@@ -139,17 +139,18 @@ def turn_ended(message: Fields) -> TurnEnded | None:
 
 
 def own_command(message: Fields) -> Notice:
-    """Read a command that the user ran with `!`. It is no call of the agent."""
+    """Read a command that the user ran with `!`. It is not a call of the agent."""
     command = in_words(text(message, "command") or "").partition("\n")[0]
     code = number(message, "exitCode")
     state = "cancelled" if message.get("cancelled") is True else None if code is None else f"exit {code}"
     return Notice(f"! {command}" if state is None else f"! {command} ({state})")
 
 
-# The text of the message that Pi streams: its deltas, and the whole message that repeats them.
+# Texts: their deltas, and the whole message that repeats them.
 
 _MOST_BLOCKS = 64
-"""A message has a few texts and thoughts. Of more, the oldest are not compared with the whole message."""
+"""The texts and thoughts that are compared with the whole message; older ones are not. Most messages have a
+few."""
 
 
 class _Streamed:
@@ -242,7 +243,7 @@ def _is_answer(block: _Streamed) -> bool:
     return block.channel is Channel.ANSWER
 
 
-# Reads the diffs of Pi's edits, whose lines have numbers: `-12 old`, `+12 new`, ` 13 same`, ` ...`.
+# The diffs of edits, whose lines have numbers: `-12 old`, `+12 new`, ` 13 same`, ` ...`.
 
 _MOST_DIGITS = 9
 
@@ -306,13 +307,13 @@ def _hunk(lines: list[_Line], shift: int) -> list[str]:
     return [head, *(line.sign + line.text for line in lines)]
 
 
-# Reads the outcome of a Pi tool call from its result.
+# The outcome of a call, from its result.
 
 _EXITED = "Command exited with code "
 _INTERRUPTED = ("Command aborted", "Operation aborted", "Skipped due to queued user message.")
 _REFUSED = ("Tool execution was blocked", "Tool execution was blocked by an extension")
 """What Pi itself writes as the last line, or as the whole text, of a result."""
-_RESULTS_MOST_DIGITS = 4
+_MOST_CODE_DIGITS = 4
 
 
 def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
@@ -342,7 +343,7 @@ def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
         return Result(Outcome.FAILED, f"exit {code}" if code else last or "the tool failed", code)
     if tool.kind is ToolKind.EXECUTE and last.startswith(_EXITED):
         digits = last.removeprefix(_EXITED)
-        if digits.removeprefix("-").isdecimal() and len(digits) <= _RESULTS_MOST_DIGITS:
+        if digits.removeprefix("-").isdecimal() and len(digits) <= _MOST_CODE_DIGITS:
             return Result(Outcome.FAILED, f"exit {int(digits)}", int(digits))
     if tool.kind is ToolKind.EXECUTE and last.startswith("Command timed out"):
         return Result(Outcome.FAILED, last)
@@ -370,7 +371,7 @@ def _facts(tool: Tool, result: Fields) -> Facts:
     return NO_FACTS if has_remark or not words else Facts(note=plural(line_count(words), "line"))
 
 
-# Pi's tools: the kind, phrase and target of each, by the captures and Pi's own schemas.
+# The tools: the kind, phrase and target of each, by the captures and Pi's own schemas.
 
 SHELLS = frozenset({"bash", "powershell", "cmd"})
 _PATH = ("path", "file_path", "filePath")
@@ -411,7 +412,7 @@ def tool_named(name: str) -> Tool:
     return TOOLS.get(name) or other_tool(name)
 
 
-# Makes the events of Pi's tool calls, in the stream as in session files.
+# Tool calls, in the stream and in session files.
 
 
 class Calls:

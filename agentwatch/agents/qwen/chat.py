@@ -39,7 +39,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.text.amounts import plural
 
-# Reads how a call of a Qwen chat ended: the agent's own word, the reason of a failure, and the facts.
+# The end of a call: the agent's own word, the reason of a failure, and the facts.
 
 _REFUSED = frozenset(("execution_denied", "permission_denied_by_user", "policy_violation"))
 """Types of the error of a call that a person or a rule refused."""
@@ -113,7 +113,7 @@ def shown_facts(shown: object, facts: Facts) -> Facts:
     return Facts(phrase=Phrase.EDITED, lines_added=added, lines_removed=removed)
 
 
-# The tool calls of a Qwen chat: their starts are parts of an answer, their ends lines of their own.
+# Tool calls: their starts are parts of an answer, their ends are lines of their own.
 
 _NO_NAME = "unknown"
 
@@ -193,7 +193,7 @@ class Calls:
         )
 
 
-# Reads the system lines of a Qwen chat: telemetry, commands, the ends of turns.
+# System lines: telemetry, commands, the ends of turns.
 
 _QUIET = frozenset(
     (
