@@ -1,4 +1,4 @@
-"""The calls of a session that have not ended, which each decoder keeps until their results come."""
+"""What decoders keep until a later line: the calls that have not ended, and other tables with a limit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ MOST_OPEN = 1024
 open, so without a limit a long session would fill the memory."""
 
 _Call = TypeVar("_Call")
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+def remember(kept: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+    """Add a value to a table, and drop the oldest one of more than `most`."""
+    kept[key] = value
+    if len(kept) > most:
+        del kept[next(iter(kept))]
 
 
 class OpenCalls(dict[str, _Call]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.open_calls import OpenCalls, remember
 
 
 def test_the_oldest_call_is_dropped() -> None:
@@ -20,3 +20,12 @@ def test_a_call_with_a_long_id_or_name_is_not_kept() -> None:
     calls.keep("x" * 1001, None)
     calls.keep("y", None, "x" * 1001)
     assert list(calls) == ["x" * 1000]
+
+
+def test_the_oldest_value_of_a_table_is_dropped() -> None:
+    """A value that is replaced keeps its place; one more than the limit replaces the oldest."""
+    kept = {"a": 1, "b": 2}
+    remember(kept, "a", 3, 2)
+    assert list(kept.items()) == [("a", 3), ("b", 2)]
+    remember(kept, "c", 4, 2)
+    assert list(kept.items()) == [("b", 2), ("c", 4)]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from agentwatch.agents.acp.messages import count_of, short, texts_in
 from agentwatch.agents.changes import line_count
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
-from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.tool import Phrase, first_line, listed_entries, other_tool
 from agentwatch.session.events import Event, Outcome, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
 from agentwatch.text.amounts import plural
@@ -205,15 +205,13 @@ class Terminals:
     def created(self, terminal: str | None, command: str | None) -> None:
         """Keep the command of a new terminal."""
         if short(terminal) and terminal is not None and command is not None:
-            self._commands[terminal] = command
-            _bound(self._commands)
+            remember(self._commands, terminal, command, _MOST_TERMINALS)
 
     def exited(self, terminal: str | None, status: Fields) -> None:
         """Keep the exit code of a terminal, if the status contains one."""
         code = number(status, "exitCode")
         if short(terminal) and terminal is not None and code is not None:
-            self._exit_codes[terminal] = code
-            _bound(self._exit_codes)
+            remember(self._exit_codes, terminal, code, _MOST_TERMINALS)
 
     def command(self, terminals: tuple[str, ...]) -> str | None:
         """Return the command of the first of these terminals that is known."""
@@ -238,11 +236,6 @@ def command_line(params: Fields) -> str | None:
         return None
     words = (word for word in islice(items(params.get("args")), _MOST_WORDS) if isinstance(word, str))
     return " ".join((command, *words))[:_MOST_SHOWN]
-
-
-def _bound(found: dict[str, str] | dict[str, int]) -> None:
-    if len(found) > _MOST_TERMINALS:
-        del found[next(iter(found))]
 
 
 # The description of a call: the name of the tool, what it does, and what it acts on.
@@ -602,9 +595,7 @@ class Calls:
         self, key: str, call: _Call, fields: Fields, outcome: Outcome, *, has_arguments: bool
     ) -> ToolEnded:
         self._open.pop(key, None)
-        self._ended[key] = None
-        if len(self._ended) > _MOST_ENDED:
-            del self._ended[next(iter(self._ended))]
+        remember(self._ended, key, None, _MOST_ENDED)
         described = call.described
         shown = described.described(call.owner.cwd, self._terminals.command(described.terminals))
         if call.shown is not None and call.is_explained and not has_arguments:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.fields import NO_FIELDS, Fields, decoded_size, items, mapping, number, text
 from agentwatch.agents.json_line import Repaired, whole_text
+from agentwatch.agents.open_calls import remember
 from agentwatch.session.events import Channel, Event, Notice, Text, TextEnded
 from agentwatch.text.amounts import byte_size
 
@@ -228,9 +229,7 @@ class Requests:
             return
         self._count += 1
         asked = self._agent if request.method.startswith(_BY_AGENT) else self._client
-        asked[key] = request._replace(order=self._count)
-        if len(asked) > _MOST_OPEN:
-            del asked[next(iter(asked))]
+        remember(asked, key, request._replace(order=self._count), _MOST_OPEN)
 
     def answered(self, fields: Fields) -> Request | None:
         """Return the request that a response answers, and forget it; None if the log does not contain it.

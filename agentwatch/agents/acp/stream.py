@@ -25,6 +25,7 @@ from agentwatch.agents.acp.messages import (
 from agentwatch.agents.delta_frames import Burst
 from agentwatch.agents.fields import Fields, in_words, items, mapping, text
 from agentwatch.agents.json_line import whole_text
+from agentwatch.agents.open_calls import remember
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -170,8 +171,8 @@ class Sessions:
         """Keep facts about a session. Return them if it is the main one."""
         if (session := short(session)) is None:
             return []
-        self._facts[session] = _merged(self._facts.get(session, RunInfo()), facts)
-        _bound(self._facts)
+        known = self._facts.get(session, RunInfo())
+        remember(self._facts, session, _merged(known, facts), _MOST_SESSIONS)
         return [facts] if session == self.main and self.has_run and any(facts) else []
 
     def begin(self, session: str | None, *, is_turn_open: bool) -> list[Event]:
@@ -215,16 +216,14 @@ class Sessions:
     def see(self, session: str | None) -> None:
         """Note that content of a session is in the log."""
         if (session := short(session)) is not None and session not in self._seen:
-            self._seen[session] = None
-            _bound(self._seen)
+            remember(self._seen, session, None, _MOST_SESSIONS)
 
     def add_child(self, update: Fields) -> str | None:
         """Keep the session of a subagent. Return its title if the session is new."""
         child = short(text(update, "subagentSessionId") or text(update, "sessionId"))
         if child is None or child in self._children or child == self.main:
             return None
-        self._children[child] = text(update, "toolCallId") or child
-        _bound(self._children)
+        remember(self._children, child, text(update, "toolCallId") or child, _MOST_SESSIONS)
         return text(update, "title") or text(update, "name") or text(update, "task") or "a subagent"
 
     def agent_of(self, session: str | None, update: Fields) -> str | None:
@@ -247,8 +246,7 @@ class Sessions:
     def add_side(self, session: str) -> None:
         """Note that another session runs at the same time as the main one."""
         if short(session) is not None:
-            self._sides[session] = None
-            _bound(self._sides)
+            remember(self._sides, session, None, _MOST_SESSIONS)
 
     def end_side(self, session: str | None) -> None:
         """Note that the turn of another session has ended."""
@@ -257,11 +255,6 @@ class Sessions:
 
 def _merged(first: RunInfo, second: RunInfo) -> RunInfo:
     return first._replace(**{name: value for name, value in second._asdict().items() if value is not None})
-
-
-def _bound(found: dict[str, RunInfo] | dict[str, str] | dict[str, None]) -> None:
-    if len(found) > _MOST_SESSIONS:
-        del found[next(iter(found))]
 
 
 # Token counts, costs and the size of the context.

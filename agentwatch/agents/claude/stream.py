@@ -27,6 +27,7 @@ from agentwatch.agents.fields import (
     scalars,
     text,
 )
+from agentwatch.agents.open_calls import remember
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -106,10 +107,8 @@ class Incidents:
         return [Unknown(f"type system/{in_words(subtype)}")]
 
     def _task_started(self, fields: Fields) -> list[Event]:
-        key = _key(fields)
-        self._tasks[key] = _Task(_words(fields, "description"), text(fields, "tool_use_id"))
-        if len(self._tasks) > _MOST_TASKS:
-            del self._tasks[next(iter(self._tasks))]
+        task = _Task(_words(fields, "description"), text(fields, "tool_use_id"))
+        remember(self._tasks, _key(fields), task, _MOST_TASKS)
         return []
 
     def _task_ended(self, fields: Fields, state: Fields) -> list[Event]:
@@ -224,9 +223,7 @@ class Permissions:
         subject = (text(request, "tool_name") or "tool")[:MOST_ID]
         target, _ = calls.described(subject, mapping(request.get("input")))
         call_id = text(request, "tool_use_id")
-        self._asked[key] = _Asked(subject, call_id and call_id[:MOST_ID])
-        if len(self._asked) > _MAX_OPEN:
-            del self._asked[next(iter(self._asked))]
+        remember(self._asked, key, _Asked(subject, call_id and call_id[:MOST_ID]), _MAX_OPEN)
         reason = text(request, "decision_reason")
         shown = target and target[:_MOST_TARGET]
         return [Permission(subject, None, reason, key=key, call_id=call_id, target=shown)]

@@ -12,7 +12,7 @@ from agentwatch.agents.claude.calls import Calls as ClaudeCalls
 from agentwatch.agents.claude.transcript_recognition import BESIDE, FORMAT, SILENT
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
-from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -416,9 +416,7 @@ class Requests:
             return None
         self._last = last
         before = self._counted.get(message_id, Tokens())
-        self._counted[message_id] = tokens
-        if len(self._counted) > _MOST_MESSAGES:
-            self._counted.popitem(last=False)
+        remember(self._counted, message_id, tokens, _MOST_MESSAGES)
         if tokens == before:
             return None
         added = Tokens(
@@ -518,9 +516,7 @@ def _beginning(prompt: str | None) -> str:
 
 def _keep(kept: OrderedDict[str, str], key: str, value: str, most: int) -> None:
     if len(key) <= MOST_ID and len(value) <= MOST_ID:
-        kept[key] = value
-    if len(kept) > most:
-        kept.popitem(last=False)
+        remember(kept, key, value, most)
 
 
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")

@@ -40,7 +40,7 @@ from agentwatch.agents.codex.stream import (
 )
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.agents.json_line import whole_text
-from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.tool import Phrase, first_line, other_tool
 from agentwatch.session.events import (
     Channel,
@@ -1148,9 +1148,7 @@ class Turns:
         call_id = _call_id(item)
         events = self.calls.start(call_id, use, arguments, at_ms)
         if use.tool == PLAN_TOOL:
-            self._plans[call_id] = plan_of(arguments.get("plan"))
-            if len(self._plans) > _MOST_PLANS:
-                del self._plans[next(iter(self._plans))]
+            remember(self._plans, call_id, plan_of(arguments.get("plan")), _MOST_PLANS)
         if use.tool == QUESTION_TOOL:
             question = first_question(arguments)
             events.append(Permission(QUESTION_TOOL, None, None, at_ms, call_id, call_id, question))

@@ -6,6 +6,7 @@ from agentwatch.agents.copilot.calls import ASK_USER, Calls
 from agentwatch.agents.decoder import Salvaged, SegmentText
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, known_sum, mapping, number, text
 from agentwatch.agents.on_disk import time_of
+from agentwatch.agents.open_calls import remember
 from agentwatch.agents.tool import first_line
 from agentwatch.session.events import (
     Channel,
@@ -204,9 +205,7 @@ class Questions:
 
     def _keep(self, question: Permission) -> Permission:
         if question.key is not None and len(question.key) <= MOST_ID:
-            self._asked[question.key] = question._replace(target=None)
-            if len(self._asked) > _MOST_OPEN:
-                del self._asked[next(iter(self._asked))]
+            remember(self._asked, question.key, question._replace(target=None), _MOST_OPEN)
         return question
 
     def _answered(
@@ -363,9 +362,7 @@ class Thoughts:
 def _remember(thoughts: _Thoughts, data: Fields) -> None:
     thought = text(data, "reasoningId")
     if thought is not None and len(thought) <= MOST_ID:
-        thoughts.ids[thought] = None
-        if len(thoughts.ids) > _MOST_IDS:
-            del thoughts.ids[next(iter(thoughts.ids))]
+        remember(thoughts.ids, thought, None, _MOST_IDS)
 
 
 def _said(words: str, agent: str | None, at_ms: int | None) -> list[Event]:
@@ -494,9 +491,7 @@ class Counts:
         if request is not None and len(request) <= MOST_ID:
             if request in self._requests:
                 return []
-            self._requests[request] = None
-            if len(self._requests) > _MOST_REQUESTS:
-                del self._requests[next(iter(self._requests))]
+            remember(self._requests, request, None, _MOST_REQUESTS)
         tokens = _tokens(usage)
         if not (tokens.input or tokens.output):
             return []
@@ -667,9 +662,7 @@ class Decoder:
         line = text(fields, "id")
         self._error = ""
         if line is not None and len(line) <= MOST_ID:
-            self._prompts[line] = None
-            if len(self._prompts) > _MOST_PROMPTS:
-                del self._prompts[next(iter(self._prompts))]
+            remember(self._prompts, line, None, _MOST_PROMPTS)
         return [*self._answers.end(), Prompt(words)]
 
     def _permission(self, kind: str, data: Fields, at_ms: int | None) -> list[Event]:
@@ -686,9 +679,7 @@ class Decoder:
         agent, call_id = text(fields, "agentId"), text(data, "toolCallId")
         if kind == "subagent.started":
             if agent is not None and call_id is not None and max(len(agent), len(call_id)) <= MOST_ID:
-                self._agents[agent] = call_id
-                if len(self._agents) > _MOST_SUBAGENTS:
-                    del self._agents[next(iter(self._agents))]
+                remember(self._agents, agent, call_id, _MOST_SUBAGENTS)
             return []
         name = in_words(text(data, "agentDisplayName") or text(data, "agentName") or "subagent")
         if kind == "subagent.failed":

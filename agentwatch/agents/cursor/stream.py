@@ -23,6 +23,7 @@ from agentwatch.agents.decoder import Salvaged, SegmentText
 from agentwatch.agents.delta_frames import Burst
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, scalars, text
 from agentwatch.agents.json_line import Repaired, whole_text
+from agentwatch.agents.open_calls import remember
 from agentwatch.agents.tool import MOST_ENTRIES, Tool, other_tool, plan_entry
 from agentwatch.session.events import (
     Channel,
@@ -66,9 +67,7 @@ class Plans:
     def start(self, call_id: str, arguments: Fields) -> None:
         """Keep the plan in the arguments of a call that started."""
         if arguments:
-            self._started[call_id] = _plan_in(arguments)
-        if len(self._started) > _MOST_CALLS:
-            del self._started[next(iter(self._started))]
+            remember(self._started, call_id, _plan_in(arguments), _MOST_CALLS)
 
     def end(self, call_id: str, arguments: Fields, success: Fields) -> Plan | None:
         """Return the plan that a call reports; None if it has no list in its result and no arguments.
@@ -273,9 +272,7 @@ class Queries:
         if target == subject and subject not in TOOLS:
             target = None  # without arguments, it is only the name of the tool
         if call_id is not None and target is not None and max(len(call_id), len(subject)) <= _MAX_NAME:
-            self.asked[call_id] = _Asked(subject, target[:_MAX_TARGET])
-            if len(self.asked) > _MOST_CALLS:
-                del self.asked[next(iter(self.asked))]
+            remember(self.asked, call_id, _Asked(subject, target[:_MAX_TARGET]), _MOST_CALLS)
         return Permission(subject, answer=None, at_ms=time_of(fields), is_automatic=True)
 
     def target(self, call_id: str, tool: str) -> str | None:

@@ -22,6 +22,7 @@ from agentwatch.agents.gemini.stream import (
     tool_named,
 )
 from agentwatch.agents.on_disk import iso_ms, time_of
+from agentwatch.agents.open_calls import remember
 from agentwatch.agents.tool import Tool
 from agentwatch.session.events import (
     Channel,
@@ -431,12 +432,10 @@ def new_usage(known: Known, counts: Fields, at_ms: int | None) -> list[Event]:
     return [Usage(usage, UsageScope.REQUEST, at_ms)]
 
 
-def remember(found: dict[str, _Value], key: str, value: _Value, most: int) -> None:
-    """Keep a value by the id of its message or call. The oldest is dropped at the limit."""
+def _keep(found: dict[str, _Value], key: str, value: _Value, most: int) -> None:
+    """Keep a value by the id of its message or call, if it has one."""
     if key:
-        found[key] = value
-        if len(found) > most:
-            del found[next(iter(found))]
+        remember(found, key, value, most)
 
 
 # The state of one chat, whose messages later lines may write again, replace or remove.
@@ -537,7 +536,7 @@ class Chat:
             if call.call_id not in self._ended:
                 events += call_events(call, self._cwd)
                 if not call.is_open:
-                    remember(self._ended, call.call_id, None, _MOST_CALLS)
+                    _keep(self._ended, call.call_id, None, _MOST_CALLS)
         return events
 
     def _facts(self, fields: Fields) -> list[Event]:
@@ -550,7 +549,7 @@ class Chat:
         known = self._known.get(_key(fields))
         if known is None:
             known = Known()
-            remember(self._known, _key(fields), known, _MOST_MESSAGES)
+            _keep(self._known, _key(fields), known, _MOST_MESSAGES)
         thoughts = thoughts_in(fields)
         at_ms = time_of(fields)
         for thought in filter(None, thoughts[known.thoughts :]):
@@ -587,7 +586,7 @@ class Chat:
         key = _key(fields)
         if key and key in self._known:
             return True
-        remember(self._known, key, Known(), _MOST_MESSAGES)
+        _keep(self._known, key, Known(), _MOST_MESSAGES)
         return False
 
     def replaced(self, messages: list[Fields]) -> list[Event]:
@@ -601,7 +600,7 @@ class Chat:
         summaries = [_key(message) for message in messages if _is_summary(message)]
         is_shortened = any(key not in self._known for key in summaries)
         for key in summaries:
-            remember(self._known, key, Known(), _MOST_MESSAGES)
+            _keep(self._known, key, Known(), _MOST_MESSAGES)
         if len(self._history) and (is_shortened or not self._history.is_complete):
             self._history.replace_all(present)
             return [Compaction(is_over=True)] if is_shortened else []

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from agentwatch.agents.decoder import Salvaged
 from agentwatch.agents.fields import Fields, cost, in_words, items, known_sum, mapping, number, text
+from agentwatch.agents.open_calls import remember
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
@@ -405,9 +406,7 @@ class Texts:
     def _keep(self, part_id: str, words: str) -> None:
         if part_id:
             self._known.pop(part_id, None)
-            self._known[part_id] = len(words), hash(words)
-            if len(self._known) > _MOST_KNOWN:
-                del self._known[next(iter(self._known))]
+            remember(self._known, part_id, (len(words), hash(words)), _MOST_KNOWN)
 
 
 FORMAT = "opencode"
