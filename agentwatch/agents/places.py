@@ -61,7 +61,7 @@ _as_before: Callable[[Spot], Sequence[Found]] = attrgetter("previous")
 
 
 class Kind(NamedTuple):
-    """What an agent keeps in a folder."""
+    """The kind of a folder: which of its files are sessions, and how they are read."""
 
     agent: str
     owner: Callable[[str], str | None] = _nothing
@@ -72,7 +72,7 @@ class Kind(NamedTuple):
     beside: Callable[[str], tuple[str, ...]] = _no_names
     """Returns the names that files have which describe the session in a file."""
     below: Callable[[str], Kind | None] = _nothing
-    """Returns what a folder in this one holds; None for a folder that does not matter."""
+    """Returns the kind of a folder in this one; None for a folder that does not matter."""
     cools_after_s: float = math.inf
     """A folder that has not changed for this time, in seconds, is scanned only once a minute: agents do not
     put new sessions there."""
@@ -80,7 +80,7 @@ class Kind(NamedTuple):
     """Takes the path of the folder, and returns the folders below it in which a session is open now. They are
     read before all others."""
     is_polled: bool = False
-    """Whether its files are compared at each look, because they change without the folder: databases."""
+    """Whether its files are compared at each poll, because they change without the folder: databases."""
 
     @property
     def holds_sessions(self) -> bool:
@@ -89,7 +89,7 @@ class Kind(NamedTuple):
 
 
 class Folder:
-    """A folder, and what was in it when it was scanned last."""
+    """A folder, and its contents at the last scan."""
 
     __slots__ = ("changed_ns", "files", "folders", "founds", "kind", "passed_at", "path")
 

@@ -48,7 +48,7 @@ def known_agents() -> tuple[Agent, ...]:
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """Return what is known about each agent beside its formats: the built-in ones, then those of plugins."""
+    """Return the programs of all agents: the built-in ones, then those of plugins."""
     from agentwatch.agents.plugins import plugin_programs
 
     built_in = [import_module(f"agentwatch.agents.{folder}.program").PROGRAM for folder in AGENTS]
@@ -57,7 +57,7 @@ def programs() -> tuple[Program, ...]:
 
 @cache
 def program_named(name: str) -> Program | None:
-    """Return what is known about an agent, by its short name; None if the agent is unknown."""
+    """Return the program of an agent, by its short name; None if the agent is unknown."""
     return next((program for program in programs() if program.name == name), None)
 
 

@@ -86,7 +86,7 @@ _SAID = "Exit code "
 
 
 class Change(NamedTuple):
-    """What a call did to files; None means unknown."""
+    """The change of files by a call; None means unknown."""
 
     added: int | None = None
     removed: int | None = None

@@ -180,7 +180,7 @@ PERMISSION = "session/request_permission"
 INITIALIZE = "initialize"
 NEW_SESSION = "session/new"
 _BY_AGENT = (PERMISSION, "fs/", "terminal/", "elicitation/", "mcp/")
-"""What an agent requests of its client. All other requests are the client's."""
+"""The requests of an agent to its client. All others are the client's."""
 _RESULTS = {
     PROMPT: ("stopReason", "messageId"),
     PERMISSION: ("outcome",),

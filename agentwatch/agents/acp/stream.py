@@ -113,7 +113,7 @@ def asked_call(params: Fields) -> Fields:
 
 
 def request_of(params: Fields, call: Fields, session: str | None, tool: str) -> Request:
-    """Return what is kept of a request until it is answered.
+    """Return the part of a request that is kept until it is answered.
 
     Args:
         params: The parameters of the request.

@@ -127,7 +127,7 @@ what it would have to ask for, and the text is its question."""
 _UNSAFE_COMMANDS = ("Command contains ", "Contains ", "Unhandled node type")
 """Beginnings of the text of a command that Claude Code would not run without asking."""
 _DECLINED = "User did not allow tool call"
-"""What Qwen Code says of a call that the user refused. It calls the call cancelled."""
+"""The words of Qwen Code for a call that the user refused, which it calls cancelled."""
 _REFUSING_WORDS = (
     "requires permission",
     "that permission was declined",

@@ -107,7 +107,7 @@ class Use(NamedTuple):
     paths: tuple[str, ...] = ()
     limit_ms: int | None = None
     changes: Changes | None = None
-    """What a tool that changes files is to do."""
+    """The changes that a tool is to make."""
 
 
 class End(NamedTuple):
@@ -642,7 +642,7 @@ def _call(line: str, kind: str, item: Fields, is_partial: bool) -> list[Event]:
 
 
 def _question(fields: Fields) -> Permission:
-    """Return what the model asks the user. `codex exec` has nobody who could answer."""
+    """Return what the model asks the user. `codex exec` cannot get an answer."""
     asked = [text(mapping(each), "question") for each in items(fields.get("questions"))]
     call_id = text(fields, "call_id")
     first = next((each for each in asked if each), None)

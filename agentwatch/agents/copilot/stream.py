@@ -131,7 +131,7 @@ _BY_ITSELF = (
     *("denied-by-rules", "denied-no-approval-rule", "denied-by-content-exclusion-policy"),
     "denied-by-permission-request-hook",
 )
-"""Answers that nobody was asked for."""
+"""Answers that were given without a question."""
 ASKING = frozenset(
     {
         *("user_input.requested", "elicitation.requested", "exit_plan_mode.requested"),

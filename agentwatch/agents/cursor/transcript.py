@@ -147,7 +147,7 @@ class Calls:
             reason = reason_of(part) or None if has_failed else None
             yield _ended(call, Outcome.FAILED if has_failed else Outcome.RETURNED, reason)
 
-    def went_on(self) -> list[ToolEnded]:
+    def end_all(self) -> list[ToolEnded]:
         """Return the ends of all open calls: the agent continued, so they have ended in some way."""
         ended = [_ended(call, Outcome.RETURNED, _NO_RESULT)._replace(has_result=False) for call in self._open]
         self.clear()
@@ -255,12 +255,12 @@ class Decoder:
         said = [words for part in parts_of(fields) if (words := _text_in(part))]
         prompt = user_words("\n".join(said))
         if prompt:
-            yield from self._calls.went_on()
+            yield from self._calls.end_all()
             self._turns.prompted(None)
             yield Prompt(prompt)
 
     def _assistant(self, fields: Fields) -> Iterator[Event]:
-        yield from self._calls.went_on()
+        yield from self._calls.end_all()
         if self._turns.resumes(None):
             yield TurnStarted()
         for part in parts_of(fields):
@@ -280,7 +280,7 @@ class Decoder:
             yield Unknown(f"status {in_words(status)}")
             return
         if outcome is Outcome.SUCCEEDED:
-            yield from self._calls.went_on()
+            yield from self._calls.end_all()
         self._calls.clear()
         yield from self._turns.end(outcome, text(fields, "error"))
 

@@ -420,7 +420,7 @@ class Known:
 def new_usage(known: Known, counts: Fields, at_ms: int | None) -> list[Event]:
     """Return the tokens of a request that were not counted when its message was written before.
 
-    The input includes what was cached. The output includes the thoughts, which are counted apart.
+    The input includes cached tokens. The output includes the thoughts, which are counted apart.
     """
     found = [number(counts, key) or 0 for key in ("input", "tool", "cached", "output", "thoughts")]
     tokens = (found[0] + found[1], found[2], found[3] + found[4])

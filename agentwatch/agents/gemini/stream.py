@@ -443,7 +443,7 @@ def _reason(fields: Fields) -> str | None:
 
 
 def _tokens(stats: Fields) -> Tokens:
-    """Return the tokens of a run. The input includes what was cached; the output includes no thoughts."""
+    """Return the tokens of a run. The input includes cached tokens; the output includes no thoughts."""
     return Tokens(
         input=number(stats, "input_tokens"),
         cached=number(stats, "cached"),
