@@ -6,11 +6,12 @@ import os
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
 from agentwatch.feed.feed import Feed
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.session.remembered import remember
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
@@ -23,53 +24,7 @@ from agentwatch.text.safe import SafeText, safe_line
 class SessionKeys(Vertical):
     """A workspace, and the keys that work in every pane of it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back", show=False, id="back"),
-        Binding("slash", "find", "Find", key_display="/", id="find", tooltip="Search everywhere"),
-        Binding(
-            "n", "find_step(1)", "Next match", show=False, id="next-found", tooltip="Next match of the search"
-        ),
-        Binding("N", "find_step(-1)", "Previous match", show=False, id="previous-found"),
-        Binding(
-            "f", "filter_calls", "Filter", id="filter-calls", tooltip="Filter the calls by words or agent:2"
-        ),
-        Binding(
-            "s",
-            "slowest_calls",
-            "Slowest",
-            show=False,
-            id="slowest-calls",
-            tooltip="Sort the calls by duration (toggle)",
-        ),
-        Binding(
-            "backspace",
-            "show_in_transcript",
-            "Show in transcript",
-            show=False,
-            id="show-in-transcript",
-            tooltip="Show the selected call in the transcript",
-        ),
-        Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="Next failed call"),
-        Binding("E", "failure(-1)", "Previous failure", show=False, id="previous-failure"),
-        Binding("i", "integrity", "Integrity", show=False, id="integrity", tooltip="Integrity details"),
-        Binding("t", "reasoning", "Thinking", show=False, id="thinking", tooltip="Show or hide thinking"),
-        Binding("c", "times", "Times", show=False, id="times", tooltip="Show or hide times of day"),
-        Binding("r", "raw", "Raw", show=False, id="raw", tooltip="Show the detail as raw JSON (toggle)"),
-        Binding(
-            "o",
-            "open_file",
-            "Open file",
-            show=False,
-            id="open-file",
-            tooltip="Open the call's file in your editor, at the line",
-        ),
-        Binding(
-            "X", "export", "Export", show=False, id="export", tooltip="Export the session as a file, redacted"
-        ),
-        Binding(
-            "y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection, a call with its address"
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("session")
 
     class NothingToClose(Message):
         """Posted when the user goes back, and there is nothing to close or undo in the session."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 
 from agentwatch.analysis.moments import EMPTY, Asked, CallEnd, MomentSpec, Problem, addressed, is_known
@@ -18,6 +18,7 @@ from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead
 from agentwatch.recording.alarms import alarms_of
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.moment import Moment, end_of, next_failure
 from agentwatch.screen.panes.time_bar import TimeBar, playhead_words
 from agentwatch.screen.screens.session.keys import SessionKeys
@@ -41,13 +42,7 @@ _SLICE_SECONDS = 0.002
 class MarkKeys(Vertical):
     """The panes of a session, and the keys that go to marked moments."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "bookmark", "Bookmark", show=False, id="bookmark", tooltip="Set or remove a bookmark"),
-        Binding("u", "mark(1)", "Next mark", show=False, id="next-mark"),
-        Binding("U", "mark(-1)", "Previous mark", show=False, id="previous-mark"),
-        Binding("colon", "goto", "Go to", show=False, id="go-to", tooltip="Go to a time, call or bookmark"),
-        Binding("V", "verdicts", "Test runs", show=False, id="test-runs", tooltip="Test runs"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("marks")
 
     def __init__(
         self, keys: SessionKeys, moment: Moment, source: Source, on_moved: Callable[[], None]
@@ -168,27 +163,7 @@ _SAME_SECONDS = 2.0
 class MomentKeys(Vertical):
     """The panes of a session, and the keys that move the moment that they show."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "pause", "Pause", id="pause", tooltip="Pause the moment, or play it from there"),
-        Binding("comma", "step(-1)", "Back", show=False, id="step-back", tooltip="One event back"),
-        Binding("full_stop", "step(1)", "Forward", show=False, id="step", tooltip="One event forward"),
-        Binding(
-            "less_than_sign", "call(-1)", "End of the previous call", show=False, id="moment-previous-call"
-        ),
-        Binding("greater_than_sign", "call(1)", "End of the next call", show=False, id="moment-next-call"),
-        Binding("left", "move(-5)", "5 s back", show=False, id="seconds-back"),
-        Binding("right", "move(5)", "5 s forward", show=False, id="seconds-forward"),
-        Binding("shift+left", "move(-60)", "1 min back", show=False, id="minute-back"),
-        Binding("shift+right", "move(60)", "1 min forward", show=False, id="minute-forward"),
-        Binding("plus,equals_sign", "pace('faster')", "Faster", show=False, id="faster"),
-        Binding("minus", "pace('slower')", "Slower", show=False, id="slower"),
-        Binding("R", "pace('reverse')", "Reverse", show=False, id="reverse", tooltip="Play backwards"),
-        Binding("L", "live", "Live", show=False, id="live", tooltip="Return to the live moment"),
-        Binding("B", "bar", "Time bar", show=False, id="time-bar", tooltip="Show or hide the time bar"),
-        Binding(
-            "D", "digest", "Digest", show=False, id="digest", tooltip="What happened while you were away"
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("moment")
 
     def __init__(
         self,

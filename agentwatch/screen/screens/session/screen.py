@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import var
 from textual.screen import Screen
@@ -26,6 +26,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.appender import now_ms
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.header import HeaderLine
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.panes.moment import Change, Moment, Reach, live_ms
@@ -105,12 +106,7 @@ class WatchScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
-        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Show all keys"),
-        Binding("F", "files", "Files", id="files", tooltip="Files: read, edited, created, deleted"),
-        Binding("T", "time", "Time", id="spent", tooltip="Time breakdown"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("screen"), *bindings("watch")]
 
     class FileReplaced(Message):
         """Posted when the file that is followed was truncated or replaced: it is another recording now."""

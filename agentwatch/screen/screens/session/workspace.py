@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 
 from agentwatch.feed.feed import Feed
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.actions import ActionLogView
 from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from agentwatch.screen.panes.calls.pane import CallTable
@@ -28,32 +29,7 @@ from agentwatch.text.safe import SafeText
 class Workspace(Vertical):
     """The four panes, with the to-do list above them and the find and filter bars below."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="Next pane"),
-        Binding("shift+tab", "next_pane(-1)", "Previous pane", show=False, id="previous-pane"),
-        Binding(
-            "1",
-            "pane('transcript')",
-            "Transcript",
-            show=False,
-            id="transcript",
-            tooltip="Go to the transcript",
-        ),
-        Binding("2", "pane('calls')", "Calls", show=False, id="calls", tooltip="Go to the calls"),
-        Binding("3", "pane('detail')", "Detail", show=False, id="detail", tooltip="Go to the detail"),
-        Binding("4", "pane('log')", "Actions", show=False, id="actions", tooltip="Go to the actions"),
-        Binding(
-            "x", "toggle_actions", "Actions", show=False, id="hide-actions", tooltip="Show or hide actions"
-        ),
-        Binding(
-            "m",
-            "toggle('is_maximized')",
-            "Maximize",
-            show=False,
-            id="maximise",
-            tooltip="Maximize the pane (toggle)",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
 
     is_maximized = var(False, toggle_class="-maximized")
     pane = var("transcript")
