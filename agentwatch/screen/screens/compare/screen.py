@@ -27,8 +27,8 @@ from agentwatch.screen.screens.compare.totals import TotalsHeader
 from agentwatch.screen.screens.compare.views import DifferencesView, FilesView, TextView
 from agentwatch.screen.screens.session.app import SessionApp
 from agentwatch.screen.screens.session.help import Help
-from agentwatch.screen.screens.session.keys import SessionKeys
 from agentwatch.screen.screens.session.screen import WatchScreen
+from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions.app import OpenSession, open_session
 from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.screen.terminal.frames import prepare
@@ -279,7 +279,7 @@ class ComparisonApp(SessionApp[None]):
         )
         await self.push_screen(screen)
 
-    @on(SessionKeys.NothingToClose)
+    @on(Workspace.NothingToClose)
     def _back(self) -> None:
         self.run_worker(self._close())
 

@@ -24,8 +24,8 @@ from agentwatch.recording.appender import now_ms
 from agentwatch.screen.keys import SESSION, SESSIONS
 from agentwatch.screen.screens.session.app import SessionApp
 from agentwatch.screen.screens.session.help import Help
-from agentwatch.screen.screens.session.keys import SessionKeys
 from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, first_shown
+from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.alarm_signs import AlarmSigns, session_alarms
 from agentwatch.screen.screens.sessions.rings import Rings
@@ -332,7 +332,7 @@ class HomeApp(SessionApp[None]):
         if words:
             screen.call_after_refresh(lambda: screen.workspace.find_bar.look_for(words, "transcript"))
 
-    @on(SessionKeys.NothingToClose)
+    @on(Workspace.NothingToClose)
     def _back(self) -> None:
         self.run_worker(self._close_session())
 
