@@ -374,7 +374,7 @@ class Machine:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """Notes besides the rows: a line for each plugin that failed, and for each file that cannot be read."""
+        """Notes besides the rows: a line for each plugin that failed and each file that cannot be read."""
         files = notes_of(problems) if (problems := self.problems) else ()
         return (*map(safe_line, PROGRAMS.problems), *files)
 

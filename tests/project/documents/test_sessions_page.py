@@ -7,8 +7,8 @@ import re
 from agentwatch.agents.registry import programs
 from agentwatch.catalog import catalog
 from agentwatch.catalog.standing import Group
+from agentwatch.screen.keys import shortcuts
 from agentwatch.screen.screens.sessions import words
-from agentwatch.screen.screens.sessions.keys import HOME_KEYS, LIST_KEYS
 from tests.conftest import ROOT, case
 from tests.project.documents.doc_claims import _TICKED, NAMED_KEYS, page
 
@@ -24,7 +24,8 @@ def test_every_key_of_the_list_is_named() -> None:
     """The table of keys has each key that is bound in the list."""
     text = "\n".join(row[0] for row in rows("key"))
     named = {NAMED_KEYS.get(key, key) for key in _TICKED.findall(text)} | set(re.findall("left|right", text))
-    bound = {key for binding in (*LIST_KEYS, *HOME_KEYS) for key in binding.key.split(",")}
+    own = (each for each in shortcuts() if each.place in {"sessions", "home"})
+    bound = {key for each in own for key in each.keys.split(",")}
     assert {"/" if key == "slash" else key for key in bound} <= named
 
 
