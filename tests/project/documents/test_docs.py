@@ -29,7 +29,7 @@ PAGES = sorted(
     for pattern in ("*.md", "docs/**/*.md", "bench/*.md", "recordings/*.md")
     for path in ROOT.glob(pattern)
 )
-CONFIG = ROOT / "docs" / "CONFIG.md"
+CONFIG = ROOT / "docs" / "config.md"
 KEYS = ROOT / "docs" / "reference" / "keys.md"
 PYTHON = ROOT / "docs" / "reference" / "python.md"
 CHECKS: list[Check] = [missing_paths, wrong_commands, wrong_options, wrong_variables, unbound_keys, wrong_ids]

@@ -1,4 +1,4 @@
-"""docs/SESSIONS.md names all keys, states and folders of the list, and how often what is read."""
+"""docs/sessions.md names all keys, states and folders of the list, and how often what is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentwatch.screen.screens.sessions.keys import HOME_KEYS, LIST_KEYS
 from tests.conftest import ROOT, case
 from tests.project.documents.doc_claims import _TICKED, NAMED_KEYS, page
 
-PAGE = page((ROOT / "docs" / "SESSIONS.md").read_text())
+PAGE = page((ROOT / "docs" / "sessions.md").read_text())
 
 
 def rows(heading: str) -> list[list[str]]:
