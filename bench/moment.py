@@ -33,7 +33,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.moment_keys import MomentKeys
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 
 _SIZE = (160, 48)
 _SPEED = 8.0

@@ -17,7 +17,7 @@ from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.store import Store
 
 if TYPE_CHECKING:
-    from agentwatch.sources.stores.store import StoreSource
+    from agentwatch.sources.stores.intake import StoreSource
 
 
 # Sessions that are not plain files of lines, and the choice of the store that a path belongs to.
@@ -126,7 +126,7 @@ def _store_source(store: Store, path: Path, log_fd: int | None, *, follow: bool,
     Raises:
         OSError: The store cannot be read, or the recording cannot be written.
     """
-    from agentwatch.sources.stores.store import StoreIntake, StoreSource
+    from agentwatch.sources.stores.intake import StoreIntake, StoreSource
 
     recording_fd = nameless_file()
     intake = StoreIntake(store, recording_fd, follow=follow, waits=waits)

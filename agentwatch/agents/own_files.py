@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from agentwatch.recording.store import open_regular, read_object
-from agentwatch.sources.survivors import stat_of
+from agentwatch.sources.procfs import stat_of
 
 _FRESH_SECONDS = 600
 """A file that has not changed for this time counts as complete. Half of the pauses of a session are shorter

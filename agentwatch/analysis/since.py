@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.files import TouchedFile, TouchedFiles
+from agentwatch.analysis.seen import Happened, Mark, happened, mark, new_turns
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.analysis.verdicts import Verdict, only_reads, parts_of
 from agentwatch.feed.feed import Feed
@@ -58,105 +59,6 @@ class OpenFailures:
     def newest_first(self) -> list[OpenFailure]:
         """Return the open failures; the call that failed last is the first."""
         return list(reversed(self._open.values()))
-
-
-# The counts of a session at a moment, and their difference to its later counts.
-
-_NAMED = (Outcome.FAILED, Outcome.REJECTED, Outcome.CANCELLED)
-
-
-class Mark(NamedTuple):
-    """The counts of a session at a moment."""
-
-    offset: int
-    """The moment: the number of bytes of the recording before it."""
-    at_ms: int | None
-    """The time of the moment, in milliseconds since the epoch; None if it is unknown."""
-    lines: int
-    ended_calls: int
-    never_completed: int
-    outcomes: tuple[int, ...]
-    """The number of calls that failed, were rejected or were cancelled."""
-    asked: int
-    """The number of questions that a person had to answer."""
-    runs: int
-    turns: int
-    """The number of the user's prompts in the last run."""
-    ended_turns: int
-
-
-def mark(session: Session, offset: int, at_ms: int | None) -> Mark:
-    """Return the present counts of a session.
-
-    Args:
-        session: The session: the live one, or the session as it was at an earlier moment.
-        offset: The number of bytes of the recording that the session has read.
-        at_ms: The time of the moment, in milliseconds since the epoch; None if it is unknown.
-    """
-    return Mark(
-        offset=offset,
-        at_ms=at_ms,
-        lines=session.lines.total,
-        ended_calls=len(session.ended_calls),
-        never_completed=session.never_completed,
-        outcomes=tuple(session.ended_by_outcome[outcome] for outcome in _NAMED),
-        asked=session.asked.count,
-        runs=len(session.runs),
-        turns=session.runs[-1].turns if session.runs else 0,
-        ended_turns=ended_turns(session),
-    )
-
-
-class Happened(NamedTuple):
-    """What was added to a session since a mark."""
-
-    events: int
-    """The number of lines that are not blank."""
-    calls: int
-    """The number of calls that ended, or that can no longer end."""
-    outcomes: Mapping[Outcome, int]
-    """The number of these calls by outcome, without those that succeeded or returned."""
-    questions: int
-    """The number of questions that a person had to answer."""
-    ending: Outcome | None
-    """The outcome of the last turn, if a turn ended and no other one is running; otherwise None."""
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether no line arrived and no turn ended."""
-        return not self.events and not self.calls and self.ending is None
-
-
-def happened(session: Session, since: Mark) -> Happened:
-    """Return what was added to a session since a mark. The cost is constant."""
-    new = zip(_NAMED, since.outcomes, strict=True)
-    outcomes = {outcome: session.ended_by_outcome[outcome] - before for outcome, before in new}
-    outcomes[Outcome.UNFINISHED] = session.never_completed - since.never_completed
-    outcome = session.outcome
-    has_ended = ended_turns(session) > since.ended_turns and outcome is not Outcome.RUNNING
-    return Happened(
-        events=session.lines.total - since.lines,
-        calls=len(session.ended_calls) - since.ended_calls,
-        outcomes={outcome: count for outcome, count in outcomes.items() if count > 0},
-        questions=session.asked.count - since.asked,
-        ending=(outcome or Outcome.UNFINISHED) if has_ended else None,
-    )
-
-
-def new_turns(session: Session, since: Mark) -> int:
-    """Return the number of the user's prompts since a mark; prompts that were rewound do not count."""
-    first = max(since.runs - 1, 0)
-    return max(sum(run.turns for run in session.runs[first:]) - since.turns, 0)
-
-
-def ended_turns(session: Session) -> int:
-    """Return the number of turns that are over; a run that ended without a result counts as one.
-
-    A stream that ended without a run counts as one, too.
-    """
-    if not session.runs:
-        return int(session.is_closed)
-    return len(session.runs) - (not session.run.is_over) + session.continued_turns
 
 
 # How the verdicts of tests, linters and builds changed since a moment.

@@ -17,7 +17,7 @@ from agentwatch.recording.saved import SavedGrowth
 from agentwatch.session.call import Place
 from agentwatch.session.events import Event
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.stores.store import StoreSource
+from agentwatch.sources.stores.intake import StoreSource
 
 # Opens the session that a user of the library names: by the path of a file or store, or by an id.
 

@@ -21,7 +21,8 @@ from agentwatch.catalog.places import Changes, Places, notes_of
 from agentwatch.catalog.processes import Processes
 from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.repository import Repositories, Repository
-from agentwatch.catalog.row import Process, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Process
 from agentwatch.catalog.states import Steady
 from agentwatch.catalog.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.sources.proc import Proc

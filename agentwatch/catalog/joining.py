@@ -16,7 +16,7 @@ from operator import itemgetter
 from agentwatch.agents.found import Found, Key
 from agentwatch.agents.reported import Life, Said
 from agentwatch.catalog.processes import look_of, session_in, started_ms
-from agentwatch.catalog.row import Process
+from agentwatch.catalog.standing import Process
 
 # The sessions that may belong to a process, by their folder and by their last change.
 

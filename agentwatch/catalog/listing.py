@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import LIVE, Group, Row
+from agentwatch.catalog.hiding import hidden_from_ms, is_hidden, root
+from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_filter import Matches, row_filter
+from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.text.amounts import plural
 
 # The lines of the list: headings, sessions, and lines that stand for several folded sessions.
@@ -140,29 +141,6 @@ class Order:
             if len(self._folds) > _MOST_FOLDS:
                 del self._folds[next(iter(self._folds))]
         return self._folds[fold], fold
-
-
-# Which sessions have a row of their own, and which are folded under the session that started them.
-
-_DEEPEST = 8
-"""The greatest depth of subagents of subagents. It also ends a search in a circle of parents."""
-
-
-def root(row: Row, rows: Mapping[Key, Row]) -> Row:
-    """Return the session in whose row a session is counted, which may be the session itself.
-
-    A subagent belongs to the session that no other one started. One that asks the user has a row of its own,
-    so that the question is not folded away; so has one whose parent is not listed.
-    """
-    if row.parent is None or row.group is Group.NEEDS_YOU:
-        return row
-    above = row
-    for _ in range(_DEEPEST):
-        parent = rows.get(above.parent) if above.parent is not None else None
-        if parent is None:
-            return above
-        above = parent
-    return row
 
 
 # What the user wants to see of the list: a filter, a search, an order.
@@ -333,37 +311,6 @@ def _counted(name: str, rows: Sequence[Row]) -> str:
     for row in rows:
         counts[row.group] += 1
     return " · ".join([name, *(f"{count} {group}" for group, count in counts.items() if count)])
-
-
-# Which sessions the list does not show until the user asks for them.
-
-DAY_MS = 24 * 60 * 60 * 1000
-SHOWN_DAYS = 7
-"""A session is hidden when its last line is older."""
-
-
-def is_hidden(row: Row, now_ms: int) -> bool:
-    """Return whether a session is hidden: it does not run, and is archived or older than a week.
-
-    Args:
-        row: The session.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
-    from_ms = hidden_from_ms(row)
-    return from_ms is not None and now_ms > from_ms
-
-
-def hidden_from_ms(row: Row) -> int | None:
-    """Return the time after which a session is hidden, in milliseconds since the epoch.
-
-    None for a session that runs, and for one without any time, which is not known to be old.
-    """
-    if row.standing.state in LIVE:
-        return None
-    if row.is_archived:
-        return 0
-    seen_ms = row.began_ms if row.seen_ms is None else row.seen_ms
-    return None if seen_ms is None else seen_ms + SHOWN_DAYS * DAY_MS
 
 
 class Update(NamedTuple):
@@ -540,148 +487,3 @@ class Listing:
             began_ms,
             self._matches(row),
         )
-
-
-# How many sessions need the user, work, are quiet and have ended today.
-
-Counted = TypeVar("Counted", bound=NamedTuple)
-_AGAIN_MS = 60_000
-"""Sessions grow old, and the day ends."""
-_ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.UNFINISHED})
-
-
-class Counts(NamedTuple):
-    """The numbers of sessions by group. Header, status line and title of the terminal show the same ones.
-
-    A subagent is not counted, unless it asks the user. A session whose process may or may not run is in none
-    of the numbers, except in `hidden`.
-    """
-
-    needs_you: int = 0
-    failed: int = 0
-    """Sessions that run, and whose last turn failed."""
-    working: int = 0
-    quiet: int = 0
-    your_turn: int = 0
-    ended_today: int = 0
-    """Without those that another program ran for one prompt."""
-    hidden: int = 0
-    machines: int = 0
-    """The number of machines, if sessions of other machines are listed; otherwise 0."""
-
-
-def counts(rows: Iterable[Row], now_ms: int) -> Counts:
-    """Count the sessions.
-
-    Args:
-        rows: All sessions.
-        now_ms: The present time, in milliseconds since the epoch. The day is that of the local time.
-    """
-    by_key = {row.key: row for row in rows}
-    hosts = {row.host for row in by_key.values()}
-    today_ms = _midnight_ms(now_ms)
-    in_group = dict.fromkeys(Group, 0)
-    ended_today = hidden = 0
-    for row in by_key.values():
-        if root(row, by_key) is not row:
-            continue
-        group = row.group
-        in_group[group] += 1
-        if group is Group.ENDED:
-            hidden += is_hidden(row, now_ms)
-            if row.standing.state in _ENDED and not row.is_one_liner:
-                ended_today += max(row.seen_ms or 0, row.standing.since_ms or 0) >= today_ms
-    return Counts(
-        needs_you=in_group[Group.NEEDS_YOU],
-        failed=in_group[Group.FAILED],
-        working=in_group[Group.WORKING],
-        quiet=in_group[Group.QUIET],
-        your_turn=in_group[Group.YOUR_TURN],
-        ended_today=ended_today,
-        hidden=hidden,
-        machines=0 if hosts <= {""} else len(hosts),
-    )
-
-
-class CountedRows(Generic[Counted]):
-    """The counts of sessions that change a few at a time: counting 5,000 of them takes 3 ms.
-
-    A session that changes is counted as it was and as it is, and the difference is added.
-    """
-
-    def __init__(self, count: Callable[[Iterable[Row], int], Counted]) -> None:
-        """Create the counts of no sessions.
-
-        Args:
-            count: Returns the counts of rows at a time, such as `counts`.
-        """
-        self._count = count
-        self._rows: Mapping[Key, Row] = {}
-        self._counts = count((), 0)
-        self._counted_ms: int | None = None
-        """The time at which all sessions were counted, by which later differences are counted too."""
-        self._parents: set[Key] = set()
-        """The sessions that are named as parents, listed or not."""
-        self._has_here = False
-        """Whether a session of this machine was listed."""
-
-    def update(self, rows: Mapping[Key, Row], changed: Iterable[Row], now_ms: int) -> Counted:
-        """Return the counts of rows.
-
-        All of them are counted once a minute; when a session goes or changes its parent or host; and when one
-        comes that is on another machine, or after one of its subagents.
-
-        Args:
-            rows: All sessions.
-            changed: Those that are new or have changed.
-            now_ms: The present time, in milliseconds since the epoch.
-        """
-        before, self._rows = self._rows, rows
-        pairs = [(before.get(row.key), row) for row in changed]
-        new = [row for old, row in pairs if old is None]
-        counted_ms = self._counted_ms
-        is_changed = (
-            len(rows) != len(before) + len(new)
-            or any(row.host or row.key in self._parents for row in new)
-            or (bool(new) and not self._has_here)
-            or any(old and (old.parent, old.host) != (row.parent, row.host) for old, row in pairs)
-        )
-        self._parents.update(row.parent for _, row in pairs if row.parent is not None)
-        self._has_here = self._has_here or any(not row.host for row in new)
-        if counted_ms is None or not 0 <= now_ms - counted_ms <= _AGAIN_MS or is_changed:
-            self._counts, self._counted_ms = self._count(rows.values(), now_ms), now_ms
-            return self._counts
-        moved = [row for old, row in pairs if old is not None and _bearings(old) != _bearings(row)]
-        for some, known in ((moved, before), (new, rows)):
-            if keys := _families(some, rows):
-                was = self._count((known[key] for key in keys if key in before), counted_ms)
-                now = self._count((rows[key] for key in keys), counted_ms)
-                self._counts = self._counts._make(map(_moved, self._counts, was, now))
-        return self._counts
-
-
-def _families(rows: Iterable[Row], all_rows: Mapping[Key, Row]) -> set[Key]:
-    """Return the keys of sessions and of those above them, on which it depends whether they are counted."""
-    keys: set[Key] = set()
-    for row in rows:
-        above: Row | None = row
-        while above is not None and above.key not in keys:
-            keys.add(above.key)
-            above = None if above.parent is None else all_rows.get(above.parent)
-    return keys
-
-
-def _moved(count: Any, was: Any, now: Any) -> Any:
-    return count + now - was
-
-
-def _bearings(row: Row) -> tuple[object, ...]:
-    """Return what the counts depend on, besides the time, parents and hosts."""
-    is_ended = row.group is Group.ENDED
-    times = (row.began_ms, row.seen_ms, row.standing.since_ms) if is_ended else ()
-    return row.standing.state, row.group, row.is_one_liner, row.is_archived, times
-
-
-def _midnight_ms(now_ms: int) -> int:
-    now = datetime.fromtimestamp(now_ms / 1000)
-    return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Final
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import LIVE, Group, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.rules.calls.fields import CALL_FIELDS
 from agentwatch.rules.language.completion import Offer, offers
 from agentwatch.rules.language.completion import Value as Offered

@@ -10,7 +10,7 @@ from agentwatch.agents.program import CHANGES, NO_CALLS, Knowledge
 from agentwatch.agents.registry import program_named
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.parts import Turn
-from agentwatch.catalog.row import LIVE, Ground, Process, Standing
+from agentwatch.catalog.standing import LIVE, Ground, Process, Standing
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.durations import age_words
 

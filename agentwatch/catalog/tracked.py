@@ -10,7 +10,8 @@ from agentwatch.agents.reported import Life, Said
 from agentwatch.catalog.digest import Digest, Tail
 from agentwatch.catalog.places import is_problem
 from agentwatch.catalog.repository import Repository
-from agentwatch.catalog.row import LIVE, UNKNOWN, Ground, Process, Row, Standing
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Process, Standing
 from agentwatch.catalog.states import knowledge_of, standing
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from agentwatch.text.safe import safe_line
 
 if TYPE_CHECKING:
     from agentwatch.sources.file import FileSource
-    from agentwatch.sources.stores.store import StoreSource
+    from agentwatch.sources.stores.intake import StoreSource
 
 BROKEN = 1
 _NO_RULES = "no rules: give --rules FILE, --forbid, --require or --limit (--init writes a file of rules)"

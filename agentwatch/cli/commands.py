@@ -19,14 +19,14 @@ from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source
 from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import MomentSpec
     from agentwatch.remote.publish.publication import Publication
-    from agentwatch.screen.terminal.driver import HeldSignals
+    from agentwatch.screen.terminal.signals import HeldSignals
     from agentwatch.sources.agent import AgentSource
 
 _SHOWN_COLUMNS = 80
@@ -169,7 +169,7 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
         Fault: A file cannot be created, or the agent cannot start.
     """
     from agentwatch.cli import ship_options as publishing
-    from agentwatch.screen.terminal.driver import HeldSignals
+    from agentwatch.screen.terminal.signals import HeldSignals
 
     options = _with_rules(options, is_started=True)
     held = HeldSignals()
@@ -232,7 +232,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
     options = _with_rules(options, is_started=False)
     held: HeldSignals | None = None
     if not options.prints():
-        from agentwatch.screen.terminal.driver import HeldSignals
+        from agentwatch.screen.terminal.signals import HeldSignals
 
         held = HeldSignals()
         held.hold()
@@ -291,7 +291,7 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
     from agentwatch.cli.machines import log_in, several
     from agentwatch.cli.terminal import claimed_terminal
-    from agentwatch.screen.terminal.driver import HeldSignals
+    from agentwatch.screen.terminal.signals import HeldSignals
 
     log_in(words)
     listed = (

@@ -29,7 +29,7 @@ from agentwatch.output.compare.reports import (
 )
 from agentwatch.output.export.exported import Wanted
 from agentwatch.output.redact.mask import Masks
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.text.safe import safe_line
 
 SCREEN = "screen"

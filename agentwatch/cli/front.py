@@ -21,7 +21,7 @@ from agentwatch.sources.source import Source
 
 if TYPE_CHECKING:
     from agentwatch.feed.playhead import Replay
-    from agentwatch.screen.terminal.driver import HeldSignals
+    from agentwatch.screen.terminal.signals import HeldSignals
 
 
 def watch(
@@ -39,7 +39,7 @@ def watch(
         held: The signals that were held before the source was opened; None if none were.
     """
     if held is None and not options.prints():
-        from agentwatch.screen.terminal.driver import HeldSignals
+        from agentwatch.screen.terminal.signals import HeldSignals
 
         held = HeldSignals()
     feed = _feed(source, options, replay)

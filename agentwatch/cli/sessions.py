@@ -12,8 +12,9 @@ from typing import NamedTuple
 from agentwatch.agents.found import Key
 from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.listing import is_hidden, root
-from agentwatch.catalog.row import Group, Row
+from agentwatch.catalog.hiding import is_hidden, root
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Group
 from agentwatch.cli.address import ENGINE, HERE
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.sessions_options import Pruning

@@ -9,7 +9,8 @@ import os
 import time
 from collections.abc import Sequence
 
-from agentwatch.catalog.status import Counts, UnknownFieldError, read_status
+from agentwatch.catalog.status.counts import Counts, UnknownFieldError
+from agentwatch.catalog.status.file import read_status
 
 _OPTION = "--format"
 
@@ -46,7 +47,7 @@ def status_line(template: str | None) -> str:
         Counts().filled(template)  # a wrong template is reported whatever there is to count
     counts = read_status(time.time_ns() // 10**6)
     if counts is None:
-        from agentwatch.catalog.status import looked
+        from agentwatch.catalog.status.look import looked
 
         counts = looked()
     return counts.line() if template is None else counts.filled(template)

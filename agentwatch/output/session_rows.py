@@ -9,7 +9,8 @@ import orjson
 
 from agentwatch.agents.reported import State
 from agentwatch.base.json_fields import Field, values_of
-from agentwatch.catalog.row import UNKNOWN, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import UNKNOWN
 
 _MOST_NUMBER = 1 << 63
 _NO_PATH = Path()

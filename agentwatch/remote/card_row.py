@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import LIVE, UNKNOWN, Ground, Row, Standing
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.remote.card import FROM_ROW, Card
 from agentwatch.remote.engine import SessionName, publisher_of
 

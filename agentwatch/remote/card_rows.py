@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from agentwatch.agents.found import Key
-from agentwatch.catalog.row import LIVE, UNKNOWN, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, UNKNOWN
 from agentwatch.remote.card import decode
 from agentwatch.remote.card_row import lost, row_of
 from agentwatch.remote.chunk import CARDS, LOST_TOUCH_SECONDS

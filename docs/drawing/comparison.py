@@ -18,7 +18,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.output.compare.comparison import Side, compare, side_of
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.compare.screen import ComparisonApp
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from drawing.picture import mended
 
 _LEFT_OUT = (b"webFetchToolCall", b"taskToolCall")

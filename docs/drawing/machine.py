@@ -21,7 +21,7 @@ from agentwatch.agents.found import Key
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.watched import Rows
 from agentwatch.screen.screens.sessions.app import HomeApp
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.text.safe import SafeText, safe_line
 from drawing.machine_rows import made_rows, rows_of_film, rows_of_machines
 from drawing.picture import LIGHT, SESSION_CLOCKS, Program, Shown, mended

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import Ground, Row, Standing
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground, Standing
 
 _S = 1000
 _MIN, _H, _D = 60 * _S, 3600 * _S, 24 * 3600 * _S

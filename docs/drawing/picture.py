@@ -28,7 +28,7 @@ from agentwatch.feed.playhead import Replay
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.app import AgentwatchApp, Leave
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 
 COLUMN = 12.2

@@ -14,7 +14,8 @@ import pytest
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.catalog import RECENT_MS, Machine
-from agentwatch.catalog.row import Ground, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import hold
 from agentwatch.sources.proc import Proc

@@ -14,7 +14,7 @@ import pytest
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.row import Ground
+from agentwatch.catalog.standing import Ground
 from agentwatch.sources.proc import Proc
 from tests.builders.captures import OURS, OWN
 from tests.catalog.started_agents import started

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import Ground, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground
 from agentwatch.cli.sessions import table
 from agentwatch.text.safe import SafeText, columns
 from tests.builders.machine.rows import NOW_MS, row

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.catalog.status import Counts, write_status
+from agentwatch.catalog.status.counts import Counts
+from agentwatch.catalog.status.file import write_status
 from agentwatch.cli.status import quick_status
 from agentwatch.recording.appender import now_ms
 from tests.harness.program import AGENTWATCH, environment, watch

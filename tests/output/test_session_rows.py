@@ -10,7 +10,7 @@ from typing import Any
 from agentwatch.agents.reported import State
 from agentwatch.analysis.verdict_history import State as FinalState
 from agentwatch.catalog.digest import LastTests
-from agentwatch.catalog.row import Ground
+from agentwatch.catalog.standing import Ground
 from agentwatch.output.session_rows import row_json, state_names
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import case

@@ -1,4 +1,4 @@
-"""Outside wire/ no code knows an agent's tools: it matches on `ToolKind`, never on a name or a phrase."""
+"""Outside agents/ no code knows an agent's tools: it matches on `ToolKind`, never on a name or a phrase."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from agentwatch.session.events import ToolKind
 from tests.conftest import ROOT, case
 
 PACKAGE = ROOT / "agentwatch"
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] != "wire")
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] != "agents")
 PHRASES = frozenset(tool.phrase for tool in (*TOOLS.values(), other_tool("new")))
 NAMES = frozenset({*TOOLS, *NAMED_IN_THE_WILD})
 KEYS = frozenset(f"{name}ToolCall" for name in NAMES)
 OWN_WORDS = {
     "rules/calls/fields.py": frozenset({"shell", "task", "write"}),
     "__init__.py": {"read"},  # the function of the Python API
-    "events.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
-    "analysis/verdicts/programs.py": {"grep", "ls"},  # programs of the shell
-    "session_index/commands.py": {"read", "task"},
+    "session/events.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
+    "analysis/verdicts.py": {"grep", "ls"},  # programs of the shell
+    "catalog/index/rows.py": {"read", "task"},
     "cli/config_file.py": {"list"},  # the setting that names machines
     "cli/machine_settings.py": {"list"},
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
-    "machine/processes/command.py": {"mcp"},  # a subcommand of agents
-    "redaction/secrets/key_files.py": {"grep"},  # a program of the shell that shows a file
+    "catalog/processes.py": {"mcp"},  # a subcommand of agents
+    "output/redact/secrets/key_files.py": {"grep"},  # a program of the shell that shows a file
     "recording/saved.py": {"truncated"},  # how a followed file ended
-    "screen/keymap.py": {"delete"},  # the key Delete
+    "screen/terminal/keymap.py": {"delete"},  # the key Delete
 }
 """Modules that use a tool's name as an ordinary word, and the words."""
 
@@ -68,7 +68,7 @@ def names_in(source: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.slow
-def test_no_module_outside_wire_contains_a_phrase_of_the_text_format() -> None:
+def test_no_module_outside_agents_contains_a_phrase_of_the_text_format() -> None:
     """A phrase such as `Read file` is only written where the agent's format is decoded."""
     assert {"Read file", "Ran terminal command", "Used tool"} <= PHRASES
     found = {str(path.relative_to(PACKAGE)): phrases_in(path.read_text("utf-8")) for path in MODULES}
@@ -76,7 +76,7 @@ def test_no_module_outside_wire_contains_a_phrase_of_the_text_format() -> None:
 
 
 @pytest.mark.slow
-def test_no_module_outside_wire_contains_the_name_of_a_tool() -> None:
+def test_no_module_outside_agents_contains_the_name_of_a_tool() -> None:
     """A name such as `shell` is only written where the agent's format is decoded."""
     assert {"shell", "semSearch", "createPlan"} <= NAMES
     found = {}

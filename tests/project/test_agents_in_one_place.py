@@ -1,4 +1,4 @@
-"""All that is known of an agent is in its folder: outside wire/, its short name occurs in no code."""
+"""All that is known of an agent is in its folder: outside agents/, its short name occurs in no code."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ WORD = re.compile(rf"(?<![\w.-])(?:{'|'.join(AGENTS)})(?![\w.-])")
 PROSE = {"acp", "amp", "copilot", "cursor", "droid", "pi"}
 """Short names that are words or parts of words: they count only as a whole text."""
 OTHER_MEANINGS = {
-    "screen/comparing/screen.py": {"cursor"},  # the row at which a list is
-    "screen/overlays/files.py": {"cursor"},
-    "screen/overlays/verdicts.py": {"cursor"},
+    "screen/screens/compare/screen.py": {"cursor"},  # the row at which a list is
+    "screen/screens/session/file_list.py": {"cursor"},
+    "screen/screens/session/verdicts.py": {"cursor"},
     "screen/terminal/editor.py": {"cursor"},  # an editor
-    "redaction/secrets/rules/models.py": {"cursor"},  # a vendor of keys
+    "output/redact/secrets/rules.py": {"cursor"},  # a vendor of keys
 }
 """Modules in which the word is another thing."""
 EXAMPLES = {
-    "machine/listing/row_filter.py": {"codex"},
-    "screen/home/bars.py": {"codex"},
-    "screen/home/keys.py": {"codex"},
-    "screen/home/nothing.py": {"claude"},
-    "screen/overlays/help.py": {"codex"},
+    "catalog/row_filter.py": {"codex"},
+    "screen/screens/sessions/bars.py": {"claude", "codex"},
+    "screen/screens/sessions/keys.py": {"codex"},
+    "screen/screens/session/help.py": {"codex"},
 }
 """Modules whose texts for the user have an agent as an example."""
 
@@ -37,7 +36,7 @@ def names_in(source: str) -> set[str]:
     return found
 
 
-def test_no_module_outside_wire_names_an_agent() -> None:
+def test_no_module_outside_agents_names_an_agent() -> None:
     """An agent is reached through `agentwatch.agents.registry` only."""
     found = {str(path.relative_to(PACKAGE)): names_in(path.read_text("utf-8")) for path in MODULES}
     assert {name: names for name, names in found.items() if names} == OTHER_MEANINGS | EXAMPLES
@@ -63,5 +62,5 @@ def test_each_agent_is_one_folder_and_one_line() -> None:
     for name in AGENTS:
         with case(name):
             assert {"__init__.py", "agent.py", "program.py"} <= {
-                path.name for path in (ROOT / "agentwatch" / "wire" / name).iterdir()
+                path.name for path in (ROOT / "agentwatch" / "agents" / name).iterdir()
             }

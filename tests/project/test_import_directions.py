@@ -8,121 +8,33 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.agents import registry
 from tests.conftest import ROOT, case
 
 PACKAGE = ROOT / "agentwatch"
 NOTHING = frozenset[str]()
-TEXT = "text"
-"""The room that writes values, which every room may import."""
-WORDS = frozenset({"safe_json"})
 ALLOWED = {
-    "capture": NOTHING,
-    "recording": {"capture", "state_folder"},
-    "plugins": NOTHING,
-    "wire": {"blocks", "capture", "events", "faults", "paths", "plugins", "recording", "sources"} | WORDS,
-    "session": {"events", "plurals"},
-    "sources": {"agent_facts", "capture", "engine", "events", "faults", "recording", "safe_text"},
-    "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
-    "rules": {"actions", "agent_facts", "analysis", "events", "faults", "feed", "recording", "session"}
-    | {"wire", "writing"}
-    | WORDS,
-    "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
-    | WORDS,
-    "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
-    | {"recording", "rules", "session", "sources", "state_folder", "wire"}
-    | WORDS,
-    "redaction": {"events", "feed", "outputs", "recording", "wire", "writing"} | WORDS,
-    "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}
-    | {"plugins", "recording", "redaction", "resources", "rules", "session", "wire", "writing"}
-    | WORDS,
-    "comparing": {"actions", "analysis", "events", "exports", "feed", "outputs", "paths", "session"} | WORDS,
-    "library": {
-        "analysis",
-        "events",
-        "faults",
-        "feed",
-        "machine",
-        "outputs",
-        "recording",
-        "session",
-        "sources",
-        "wire",
-    },
-    "session_index": {"analysis", "events", "faults", "feed", "machine", "recording", "session", "sources"}
-    | {"state_folder", "wire"},
-    "testing": {"analysis", "blocks", "events", "session", "wire"},
-    "hooks": {"faults", "recording", "state_folder"},
-    "engine": {"config", "faults", "host_place", "json_fields", "safe_text"},
-    "shipping": {"capture", "config", "engine", "events", "faults", "machine", "recording", "state_folder"}
-    | {"wire"}
-    | WORDS,
-    "remote": {
-        "capture",
-        "config",
-        "engine",
-        "events",
-        "faults",
-        "host_place",
-        "json_fields",
-        "machine",
-        "recording",
-        "sources",
-        "wire",
-    }
-    | {"state_folder"}
-    | WORDS,
-    "outputs": {
-        "actions",
-        "analysis",
-        "events",
-        "feed",
-        "json_fields",
-        "machine",
-        "recording",
-        "rules",
-        "session",
-        "writing",
-    }
-    | WORDS,
-    "actions": {"events", "session"} | WORDS,
-    "blocks": {"events"},
-    "safe_json": NOTHING,
-    "safe_text": NOTHING,
     "text": NOTHING,
-    **dict.fromkeys(
-        (
-            "agent_facts",
-            "config",
-            "events",
-            "faults",
-            "host_place",
-            "json_fields",
-            "paths",
-            "plurals",
-            "resources",
-            "state_folder",
-            "writing",
-        ),
-        NOTHING,
-    ),
+    "base": NOTHING,
+    "recording": {"base", "text"},
+    "session": {"text"},
+    "sources": {"base", "recording", "session", "text"},
+    "agents": {"base", "recording", "session", "sources", "text"},
+    "feed": {"agents", "recording", "session", "text"},
+    "analysis": {"feed", "recording", "session", "text"},
+    "rules": {"agents", "analysis", "base", "feed", "recording", "session", "text"},
+    "catalog": {"agents", "analysis", "base", "feed", "recording", "rules", "session", "sources", "text"},
+    "remote": {"agents", "base", "catalog", "recording", "session", "sources", "text"},
+    "output": {"agents", "analysis", "base", "catalog", "feed", "recording", "rules", "session", "text"},
+    "api": {"agents", "analysis", "base", "catalog", "feed", "output", "recording", "session", "sources"},
+    "testing": {"api"},
 }
-"""What each folder, and each module beside them, may import of the package. The screen may import all but
-the command line, the command line all."""
-EXCEPTIONS = {
-    "outputs/unknown_fields.py": {"", "wire"},
-    "outputs/shown/call.py": {"wire"},
-    "exports/otlp/backend.py": {""},
-}
-"""The report on unknown fields asks the agent's format, and names the program's version. A call is shown with
-the arguments and the result of its line. Spans name the version that sent them."""
+"""What each room may import of the package. The screen may import all but the command line, the command line
+all."""
+EXCEPTIONS = {"output/drift.py": {""}, "output/export/otlp/backend.py": {""}}
+"""The report of unknown fields and the spans name the version of the program."""
 FREE = {"cli", "screen"}
-SHARED_ROOMS = {"changes", "on_disk", "payloads", "plugins"}
-"""Folders of wire/ that are no agent's."""
-AGENTS = {
-    path.stem
-    for path in (PACKAGE / "wire").iterdir()
-    if path.is_dir() and path.name not in {"__pycache__", *SHARED_ROOMS}
-}
+AGENTS = set(registry.AGENTS)
 DRAWING = {"textual", "rich"}
 
 
@@ -167,7 +79,7 @@ def test_a_folder_imports_only_what_is_below_it() -> None:
     for path in modules_without(*FREE):
         with case(path.relative_to(PACKAGE)):
             more = EXCEPTIONS.get(str(path.relative_to(PACKAGE)), NOTHING)
-            assert rooms_imported(path) <= ALLOWED[room(path)] | more | {TEXT}
+            assert rooms_imported(path) <= ALLOWED[room(path)] | more
 
 
 def test_an_exception_is_still_needed() -> None:
@@ -192,11 +104,11 @@ def test_only_the_screen_draws() -> None:
 
 
 @pytest.mark.slow
-def test_only_the_wire_knows_an_agent() -> None:
-    """Outside wire/ no module of an agent is imported."""
+def test_only_the_agents_know_an_agent() -> None:
+    """Outside agents/ no module of an agent is imported."""
     assert "cursor" in AGENTS
     known = {f"agentwatch.agents.{agent}" for agent in AGENTS}
-    for path in modules_without("wire"):
+    for path in modules_without("agents"):
         with case(path.relative_to(PACKAGE)):
             assert {".".join(found.split(".")[:3]) for found in imported(path)}.isdisjoint(known)
 

@@ -27,8 +27,8 @@ except SystemExit as stop:
 """
 PACKAGE = ROOT / "agentwatch"
 OF_EXTRAS = {
-    "nats": {*(PACKAGE / "engine" / "nats").rglob("*.py")},
-    "otlp": {*(PACKAGE / "exports" / "otlp").rglob("*.py")},
+    "nats": {*(PACKAGE / "remote" / "nats").rglob("*.py")},
+    "otlp": {*(PACKAGE / "output" / "export" / "otlp").rglob("*.py")},
     "regex": {PACKAGE / "rules" / "language" / "matchers.py"},
 }
 """The modules that import the packages of each extra."""
@@ -236,9 +236,9 @@ def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
         "agentwatch.analysis.verdicts",
         *(
             f"agentwatch.screen.screens.session.{name}"
-            for name in ("digest", "export", "files", "goto", "help")
+            for name in ("breakdown", "digest", "export", "file_list", "goto", "help")
         ),
-        *(f"agentwatch.screen.screens.session.{name}" for name in ("integrity", "leave", "time", "verdicts")),
+        *(f"agentwatch.screen.screens.session.{name}" for name in ("integrity", "leave", "verdicts")),
         "tomllib",
     )
     program = f"""
@@ -256,15 +256,15 @@ def test_dialogs_add_no_keys_that_a_user_can_bind() -> None:
     """Every key with an id is known before a dialog is imported, so that settings can name it."""
     names = [
         name
-        for name in (path.stem for path in (PACKAGE / "screen" / "overlays").glob("*.py"))
+        for name in (path.stem for path in (PACKAGE / "screen" / "screens" / "session").glob("*.py"))
         if name[0] != "_"
     ]
     assert "help" in names
     program = f"""
 from importlib import import_module
-from agentwatch.screen.keymap import bound_keys
+from agentwatch.screen.terminal.keymap import bound_keys
 before = bound_keys({{}})
-for name in {[*names, "digest.screen", "goto.screen"]!r}:
+for name in {names!r}:
     import_module("agentwatch.screen.screens.session." + name)
 after = bound_keys({{}})
 assert before == after, (before, after)
@@ -312,7 +312,7 @@ def test_an_extra_has_what_its_modules_import(extra: str, package: str) -> None:
 def test_only_the_extra_loads_opentelemetry() -> None:
     """The formats of files and the list of formats are used without the packages of the extra."""
     program = """
-from agentwatch.exports.exporters import exporter_named, exporter_names
+from agentwatch.output.export.exporters import exporter_named, exporter_names
 assert all(exporter_named(name) for name in exporter_names())
 """
     assert loaded(program).isdisjoint({"opentelemetry", "google", "requests"})

@@ -12,7 +12,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from tests.builders.agents.claude_session import claude_session
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 

@@ -14,8 +14,8 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.screen.terminal.frames import FrameScheduler
+from agentwatch.screen.terminal.signals import HeldSignals
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 from tests.screen.test_snapshots import Compare, Step
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from pathlib import Path
 
-from agentwatch.agents.described import own_files
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.small_files import own_files
 from agentwatch.sources.proc import Proc
 
 _AGENT = "codex"

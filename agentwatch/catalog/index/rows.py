@@ -24,7 +24,7 @@ from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.reducers import forget_texts
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.stores.store import StoreSource
+from agentwatch.sources.stores.intake import StoreSource
 
 # The words by which calls of the same command are counted together.
 

@@ -17,7 +17,7 @@ import orjson
 from agentwatch.agents.found import Key
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.listing import is_hidden
+from agentwatch.catalog.hiding import is_hidden
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_ids import SessionIds
 from agentwatch.recording.appender import now_ms

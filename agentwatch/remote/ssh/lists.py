@@ -22,7 +22,8 @@ import orjson
 from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.registry import program_named
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
-from agentwatch.catalog.row import LIVE, UNKNOWN, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, UNKNOWN
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.appender import now_ms as clock_ms

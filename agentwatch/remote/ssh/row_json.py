@@ -16,7 +16,8 @@ from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.base.json_fields import Field, values_in, values_of
 from agentwatch.catalog.digest import LastTests
-from agentwatch.catalog.row import UNKNOWN, Ground, Row, Standing
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import UNKNOWN, Ground, Standing
 from agentwatch.remote.ssh.connection import SshAddress, is_session
 
 TEXTS = {

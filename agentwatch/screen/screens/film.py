@@ -24,8 +24,8 @@ from agentwatch.screen.panes.moment import next_failure
 from agentwatch.screen.screens.session.app import AgentwatchApp, Leave
 from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen
 from agentwatch.screen.terminal.compositor import drawn_rows, lay_out
-from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.screen.terminal.frames import FrameScheduler
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session.actions import action
 from agentwatch.session.call import Call
 from agentwatch.session.reducers import keep_few

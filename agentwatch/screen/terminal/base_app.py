@@ -27,8 +27,9 @@ from textual.worker import WorkerFailed
 
 from agentwatch.base.config import Config
 from agentwatch.base.resources import stylesheets
-from agentwatch.screen.terminal.driver import ENDING, HeldSignals, KeyQueue
+from agentwatch.screen.terminal.driver import KeyQueue
 from agentwatch.screen.terminal.frames import is_stock, is_styled
+from agentwatch.screen.terminal.signals import ENDING, HeldSignals
 from agentwatch.screen.terminal.themes import ANSI_THEMES
 from agentwatch.text.safe import SafeText, columns, safe_line
 

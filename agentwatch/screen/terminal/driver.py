@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import select
-import signal
 import time
 from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
-from types import FrameType
 from typing import Any
 
 from textual import constants, events
@@ -116,44 +114,6 @@ class TolerantDriver(linux_driver.LinuxDriver):
                 select.select((stopping,), (), (), _GONE_SECONDS)
             for event in parser.tick():
                 self.process_message(event)
-
-
-# Holds the signals that end the program while no screen can handle them; does not import Textual.
-
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""The signals whose default action would leave the terminal in application mode."""
-_SUSPENDING = (signal.SIGTSTP, signal.SIGCONT)
-"""The signals that the driver of a screen handles, and never gives back."""
-
-
-class HeldSignals:
-    """Collects the signals that arrive before the screen has its own handlers.
-
-    Without it, a signal during the 200 ms of start-up would lose the recording of a pipe, or leave the
-    terminal in application mode.
-    """
-
-    def __init__(self) -> None:
-        self.noted: list[int] = []
-        """The signals received so far; the app exits as if the first of them had just arrived."""
-        self._before: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
-
-    def hold(self) -> None:
-        """Collect ending signals from now on instead of ending."""
-        for number in ENDING:
-            if number not in self._before:
-                self._before[number] = signal.signal(number, self._note)
-        for number in _SUSPENDING:
-            self._before.setdefault(number, signal.getsignal(number))
-
-    def release(self) -> None:
-        """Restore the handlers from before `hold`."""
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        self._before.clear()
-
-    def _note(self, received: int, _frame: FrameType | None) -> None:
-        self.noted.append(received)
 
 
 # Delivers keys one at a time, so that a key that is typed ahead goes where the previous key moved the

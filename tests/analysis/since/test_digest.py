@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentwatch.analysis.since import Digest, mark
+from agentwatch.analysis.seen import mark
+from agentwatch.analysis.since import Digest
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from tests.builders.lines import completed, delta, init, result, started, user

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.since import Digest, mark
+from agentwatch.analysis.seen import mark
+from agentwatch.analysis.since import Digest
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.events import Outcome

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from agentwatch.analysis.since import MOST_BEFORE, MOST_READ, VerdictChanges, mark
+from agentwatch.analysis.seen import mark
+from agentwatch.analysis.since import MOST_BEFORE, MOST_READ, VerdictChanges
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from tests.builders.lines import completed, init, started

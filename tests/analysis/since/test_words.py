@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.analysis.since import Mark, away_summary, behind_words, mark, since_words
+from agentwatch.analysis.seen import Mark, mark
+from agentwatch.analysis.since import away_summary, behind_words, since_words
 from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
 from tests.builders.lines import completed, delta, init, result, session, started

@@ -13,7 +13,7 @@ from agentwatch.output.compare.comparison import Comparison
 from agentwatch.screen.screens.compare.calls_view import CallsView
 from agentwatch.screen.screens.compare.screen import ComparisonApp
 from agentwatch.screen.screens.compare.views import DifferencesView
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.widgets.line_view import LineView
 from tests.builders.comparing.runs import Run, compared
 from tests.builders.home.home_app import screen_rows

@@ -14,8 +14,10 @@ from textual.screen import Screen
 
 from agentwatch.agents.reported import State
 from agentwatch.base.resources import stylesheets
-from agentwatch.catalog.listing import Listing, counts
-from agentwatch.catalog.row import Ground, Row, Standing
+from agentwatch.catalog.listing import Listing
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.row_counts import counts
+from agentwatch.catalog.standing import Ground, Standing
 from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.home import Home
 from agentwatch.screen.terminal.frames import prepare

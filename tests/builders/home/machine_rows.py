@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import Ground
+from agentwatch.catalog.standing import Ground
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
 
 _SECOND_MS = 1000

@@ -18,7 +18,7 @@ from agentwatch.catalog.watched import Rows
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.screens.sessions.app import HomeApp
 from agentwatch.screen.screens.sessions.screen import HomeScreen
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.text.safe import SafeText
 from tests.builders.home.home_app import screen_rows
 from tests.builders.screen.app import eventually

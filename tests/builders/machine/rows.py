@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import Ground, Row, Standing
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground, Standing
 
 NOW_MS = 1_795_000_000_000
 """2026-11-18T11:06:40Z."""

@@ -23,7 +23,7 @@ from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.widgets.line_view import CursorView, LineView
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS

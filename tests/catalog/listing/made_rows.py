@@ -8,7 +8,8 @@ from pathlib import Path
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, Request, RowLine
-from agentwatch.catalog.row import Ground, Row, Standing
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground, Standing
 
 NOW_MS = 1_795_301_454_020
 MINUTE_MS = 60_000

@@ -8,9 +8,11 @@ from itertools import pairwise
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
-from agentwatch.catalog.listing import FoldLine, Heading, Listing, Request, RowLine, Sort, is_hidden, root
-from agentwatch.catalog.row import Group, Row
+from agentwatch.catalog.hiding import is_hidden, root
+from agentwatch.catalog.listing import FoldLine, Heading, Listing, Request, RowLine, Sort
+from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_filter import row_filter
+from agentwatch.catalog.standing import Group
 from tests.catalog.listing.made_rows import DAY_MS, NOW_MS, in_state, row
 from tests.conftest import case
 

@@ -8,9 +8,11 @@ from datetime import datetime
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
-from agentwatch.catalog.listing import CountedRows, Counts, Heading, Listing, counts
-from agentwatch.catalog.row import Ground, Group, Row, Standing, changed_rows
-from agentwatch.catalog.status import counts_of
+from agentwatch.catalog.listing import Heading, Listing
+from agentwatch.catalog.row import Row, changed_rows
+from agentwatch.catalog.row_counts import CountedRows, Counts, counts
+from agentwatch.catalog.standing import Ground, Group, Standing
+from agentwatch.catalog.status.counts import counts_of
 from tests.catalog.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
 from tests.conftest import case
 

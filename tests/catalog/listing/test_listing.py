@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.listing import Request, RowLine, counts
-from agentwatch.catalog.row import Ground, Standing
+from agentwatch.catalog.listing import Request, RowLine
+from agentwatch.catalog.row_counts import counts
+from agentwatch.catalog.standing import Ground, Standing
 from tests.catalog.listing.made_rows import (
     DAY_MS,
     MINUTE_MS,

@@ -11,7 +11,7 @@ import pytest
 from agentwatch.agents.found import NO_METADATA, Found, Key
 from agentwatch.agents.reported import Life, Said
 from agentwatch.catalog.joining import joined
-from agentwatch.catalog.row import Process
+from agentwatch.catalog.standing import Process
 
 BEGAN = 1_770_000_000_000
 LIVE, DEAD, UNKNOWN = Life.LIVE, Life.DEAD, Life.UNKNOWN

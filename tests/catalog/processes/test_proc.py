@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.processes import Processes, is_same_process
-from agentwatch.catalog.row import Process
+from agentwatch.catalog.standing import Process
 from agentwatch.sources.proc import Proc
 
 FIELDS = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20"

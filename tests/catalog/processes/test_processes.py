@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.processes import Processes, is_same_process
-from agentwatch.catalog.row import Process
+from agentwatch.catalog.standing import Process
 from agentwatch.sources.proc import Proc
 from tests.catalog.started_agents import started
 from tests.harness.processes import until

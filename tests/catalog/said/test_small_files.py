@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.described import FileState, file_state, own_files
+from agentwatch.agents.small_files import FileState, file_state, own_files
 
 UID = os.geteuid()
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentwatch.catalog.row import Process
+from agentwatch.catalog.standing import Process
 from agentwatch.catalog.states import (
     has_child_since,
     is_left_over,

@@ -10,7 +10,7 @@ import pytest
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import OpenCall, Turn
-from agentwatch.catalog.row import LIVE, Ground, Process, Standing
+from agentwatch.catalog.standing import LIVE, Ground, Process, Standing
 from agentwatch.catalog.states import knowledge_of, may_ask, standing
 from agentwatch.session.events import Outcome, ToolKind
 from tests.catalog.states.cases import NOW_MS, found

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from agentwatch.agents.found import Found
 from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.digest.reading import Tail
-from agentwatch.catalog.row import Ground, Process
+from agentwatch.catalog.standing import Ground, Process
 from agentwatch.catalog.states import standing
 from tests.builders.captures import Captures
 from tests.conftest import case

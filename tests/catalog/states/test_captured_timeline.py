@@ -10,7 +10,7 @@ from typing import NamedTuple
 from agentwatch.agents.claude.reported import record_of
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
-from agentwatch.catalog.row import Ground, Standing
+from agentwatch.catalog.standing import Ground, Standing
 from agentwatch.catalog.states import standing
 from tests.builders.captures import OWN
 from tests.catalog.states.cases import NOW_MS, found, process

@@ -10,7 +10,7 @@ from agentwatch.agents.found import Metadata
 from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import Turn
-from agentwatch.catalog.row import LIVE, Ground, Group
+from agentwatch.catalog.standing import LIVE, Ground, Group
 from agentwatch.catalog.states import standing
 from agentwatch.session.events import Outcome, ToolKind
 from tests.catalog.states.cases import (

@@ -10,7 +10,7 @@ import pytest
 from agentwatch.agents.found import Found
 from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
-from agentwatch.catalog.row import Ground, Standing
+from agentwatch.catalog.standing import Ground, Standing
 from agentwatch.catalog.states import standing
 from tests.catalog.states.cases import NOW_MS, process, said
 

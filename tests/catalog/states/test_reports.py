@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.row import Ground, Group
+from agentwatch.catalog.standing import Ground, Group
 from agentwatch.session.events import Outcome, ToolKind
 from tests.catalog.states.cases import (
     MINUTE_MS,

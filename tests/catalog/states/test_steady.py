@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import UNKNOWN, Ground, Standing
+from agentwatch.catalog.standing import UNKNOWN, Ground, Standing
 from agentwatch.catalog.states import Steady
 from tests.catalog.states.cases import NOW_MS
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.status import Counts, UnknownFieldError, counts_of
+from agentwatch.catalog.status.counts import Counts, UnknownFieldError, counts_of
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import ROOT, case
 

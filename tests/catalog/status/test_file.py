@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from agentwatch.catalog.status import FRESH_MS, Counts, read_status, status_path, write_status
+from agentwatch.catalog.status.counts import Counts
+from agentwatch.catalog.status.file import FRESH_MS, read_status, status_path, write_status
 from tests.builders.machine.rows import NOW_MS
 from tests.conftest import case
 

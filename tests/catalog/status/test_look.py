@@ -7,8 +7,9 @@ import threading
 import pytest
 
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.row import Process
-from agentwatch.catalog.status import UNKNOWN_COUNTS, Counts, counted, looked
+from agentwatch.catalog.standing import Process
+from agentwatch.catalog.status.counts import UNKNOWN_COUNTS, Counts
+from agentwatch.catalog.status.look import counted, looked
 from tests.builders.machine.rows import NOW_MS
 from tests.conftest import case
 

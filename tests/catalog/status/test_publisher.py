@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.status import FRESH_MS, Counts, Publisher, read_status
+from agentwatch.catalog.status.counts import Counts
+from agentwatch.catalog.status.file import FRESH_MS, read_status
+from agentwatch.catalog.status.publisher import Publisher
 from tests.builders.machine.rows import NOW_MS, row
 
 ASKS, WORKS = row(State.ASKS), row(State.WORKING)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.output.show import ToolNames
+from agentwatch.output.tool_names import ToolNames
 from tests.conftest import case
 
 

@@ -6,7 +6,7 @@ import re
 
 from agentwatch.agents.registry import programs
 from agentwatch.catalog import catalog
-from agentwatch.catalog.row import Group
+from agentwatch.catalog.standing import Group
 from agentwatch.screen.screens.sessions import words
 from agentwatch.screen.screens.sessions.keys import HOME_KEYS, LIST_KEYS
 from tests.conftest import ROOT, case

@@ -6,7 +6,8 @@ import orjson
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import Ground, Group, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground, Group
 from agentwatch.remote.card_rows import CardRows
 from tests.conftest import case
 from tests.remote.fleet.made import ADDRESS, NOW_MS, card, key, named

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import Ground
+from agentwatch.catalog.standing import Ground
 from agentwatch.remote.ssh import lists as rows_module
 from tests.conftest import ROOT
 from tests.remote.ssh.sessions import ID, KEY, LINE, gone, greeting, save, until, watching

@@ -21,7 +21,7 @@ from textual.widgets import Static
 from agentwatch.agents.opening import saved_source
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.terminal.compositor import ChangedPieces, Drawn
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from tests.builders.screen.app import CountedFeed, Stage
 from tests.builders.screen.lines import answer, init, prompt, result, shell, thinking
 from tests.harness.pyte_screen import Screen, Stream

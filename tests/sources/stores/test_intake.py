@@ -10,7 +10,7 @@ import pytest
 
 from agentwatch.recording.store import nameless_file
 from agentwatch.sources.stores import store as intake_module
-from agentwatch.sources.stores.store import StoreIntake, StoreSource
+from agentwatch.sources.stores.intake import StoreIntake, StoreSource
 from tests.harness.processes import until
 
 

@@ -14,7 +14,7 @@ from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.html.content import CallBody, Node, element, preformatted, prose, texts
-from agentwatch.output.show import ToolNames
+from agentwatch.output.tool_names import ToolNames
 from agentwatch.session.actions import outcome_note, shown_target
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agentwatch.feed.history import CallChanges
-from agentwatch.output.show import ToolNames
+from agentwatch.output.tool_names import ToolNames
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.screen.panes.calls.cells import TimeStrip
 from agentwatch.session.call import Call

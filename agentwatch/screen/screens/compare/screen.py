@@ -30,8 +30,8 @@ from agentwatch.screen.screens.session.help import COMPARISON_HELP, KEYS, Help
 from agentwatch.screen.screens.session.keys import SessionKeys
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.screens.sessions.app import OpenSession, open_session
-from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.screen.terminal.frames import prepare
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, safe_line

@@ -19,8 +19,8 @@ from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.screens.session.screen import WatchScreen, first_shown
 from agentwatch.screen.terminal.base_app import Result, TerminalApp
-from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.screen.terminal.keymap import key_label
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText, safe_line
 

@@ -12,17 +12,9 @@ from textual.screen import ModalScreen
 
 from agentwatch.analysis.episodes import Episode
 from agentwatch.analysis.files import FileAction, TouchedFile
+from agentwatch.analysis.seen import Happened, Mark
 from agentwatch.analysis.silence import call_clock
-from agentwatch.analysis.since import (
-    Digest,
-    Happened,
-    Mark,
-    OpenFailure,
-    Play,
-    VerdictChange,
-    ending_words,
-    play_missed,
-)
+from agentwatch.analysis.since import Digest, OpenFailure, Play, VerdictChange, ending_words, play_missed
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import Timeline

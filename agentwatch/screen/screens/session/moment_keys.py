@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -12,20 +12,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from agentwatch.analysis.moments import EMPTY, Asked, CallEnd, MomentSpec, Problem, addressed, is_known
-from agentwatch.analysis.since import mark
-from agentwatch.feed.history import History
-from agentwatch.feed.playhead import Playhead
+from agentwatch.analysis.seen import mark
 from agentwatch.recording.alarms import alarms_of
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
-from agentwatch.screen.panes.moment import Moment, end_of, next_failure
+from agentwatch.screen.panes.moment import Moment
 from agentwatch.screen.panes.time_bar import TimeBar, playhead_words
 from agentwatch.screen.screens.session.keys import SessionKeys
 from agentwatch.screen.screens.session.notices import Notices
-from agentwatch.session.actions import action
 from agentwatch.session.call import Call
 from agentwatch.sources.source import Source
-from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
     from agentwatch.analysis.since import Play
@@ -345,107 +341,3 @@ class MomentKeys(Vertical):
     def _moved(self) -> None:
         self._moment.is_sought = True
         self._on_moved()
-
-
-# What the command line asked of the moment: where to open, which part to replay, and where to pause.
-
-
-class Opening:
-    """Finds the moments that the command line names, as soon as the recording is read that far.
-
-    Until then a replay stands at the start. If the user moves the moment first, the session stays there.
-    """
-
-    def __init__(self, history: History, playhead: Playhead, asked: Asked, *, is_replay: bool) -> None:
-        """Hold the playhead of a replay that does not begin at the start.
-
-        Args:
-            history: The feed that reads the recording.
-            playhead: The playhead, which has not moved yet.
-            asked: What the command line asks.
-            is_replay: Whether the recording is replayed.
-        """
-        self.bookmarks: Bookmarks | None = None
-        """The bookmarks of the recording; None until they are read."""
-        self._history, self._playhead = history, playhead
-        self.is_replay = is_replay
-        self._begin, self._until, pauses_on = asked
-        self._notice = SafeText("")
-        if is_replay:
-            playhead.is_paused = self._begin is not None
-            playhead.stops = {None: playhead.stops, "failure": self._failure, "bookmark": self._bookmark}[
-                pauses_on
-            ]
-
-    def advance(self, *, is_moved: bool) -> tuple[int, int | None] | None:
-        """Find the moments of the command line, if they are known now.
-
-        Args:
-            is_moved: Whether the user has moved the moment, so that it does not go to its beginning.
-
-        Returns:
-            The moment to show, and the number of a call to select or None; None to stay.
-        """
-        if is_moved:
-            self._begin = None
-        found = None
-        if self._begin is not None and (begin := self._offset(self._begin)) is not None:
-            found = self._opened(begin, self._begin)
-            self._begin = None
-        if self._until is not None and (until := self._offset(self._until)) is not None:
-            self._until = None
-            if not isinstance(until, Problem) and until <= self._playhead.start:
-                until = EMPTY
-            if isinstance(until, Problem):
-                self._notice = until.words
-            else:
-                self._playhead.until = until
-        return found
-
-    def take_notice(self) -> SafeText:
-        """Return why the replay has paused, or what the recording does not have; empty if nothing is new."""
-        notice, self._notice = self._notice, SafeText("")
-        return notice
-
-    def _opened(self, begin: int | Problem, words: MomentSpec) -> tuple[int, int | None] | None:
-        """Begin at a moment, from which a replay plays; at the live one if the recording does not have it."""
-        if isinstance(begin, Problem):
-            self._notice = begin.words
-            self._playhead.live()
-            return None
-        if self.is_replay:
-            self._playhead.start = begin
-            self._playhead.play(begin)
-            return begin, None
-        return begin, words.number if isinstance(words, CallEnd) else None
-
-    def _offset(self, moment: MomentSpec) -> int | Problem | None:
-        """Return a moment, or why the recording does not have it; None while that is not known."""
-        feed, timeline, names = self._history.feed, self._history.timeline, self._names()
-        if feed.backlog() and not is_known(moment, feed.session, timeline, names):
-            return None
-        offset = addressed(moment, feed.session, timeline, names)
-        return offset if isinstance(offset, Problem) else timeline.aligned(offset)
-
-    def _names(self) -> Mapping[str, int]:
-        if self.bookmarks is None:
-            return {}
-        self.bookmarks.refresh()  # those behind what was read before are shown now
-        return self.bookmarks.by_name()
-
-    def _failure(self, start: int, end: int) -> int | None:
-        """Return the first moment after `start`, up to `end`, at which a call failed; None without one."""
-        call = next_failure(self._history.feed.session, start, end)
-        if call is None:
-            return None
-        self._notice = SafeText(f"paused: #{call.number} {action(call)}")
-        return end_of(call)
-
-    def _bookmark(self, start: int, end: int) -> int | None:
-        """Return the first bookmark after `start`, up to `end`; None without one."""
-        bookmark = None if self.bookmarks is None else self.bookmarks.next(start)
-        if bookmark is None or bookmark.offset > end:
-            return None
-        named = safe_line(f": {bookmark.name}") if bookmark.name else ""
-        self._notice = SafeText(f"paused at a bookmark{named}")
-        return bookmark.offset

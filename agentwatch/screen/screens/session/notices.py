@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from agentwatch.analysis.loops import Loops, arguments_of
-from agentwatch.analysis.since import Mark, mark
+from agentwatch.analysis.seen import Mark, mark
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.appender import now_ms

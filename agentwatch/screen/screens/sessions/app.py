@@ -16,8 +16,9 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.agents.reported import State
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
-from agentwatch.catalog.listing import CountedRows, Counts, counts
-from agentwatch.catalog.row import LIVE, Ground, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.row_counts import CountedRows, Counts, counts
+from agentwatch.catalog.standing import LIVE, Ground
 from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.appender import now_ms
@@ -31,10 +32,10 @@ from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.screens.sessions.watching import Report, Watching
 from agentwatch.screen.terminal.attention import Signals
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.stores.store import StoreSource
+from agentwatch.sources.stores.intake import StoreSource
 from agentwatch.text.safe import safe_line
 
 if TYPE_CHECKING:

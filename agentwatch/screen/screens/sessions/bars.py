@@ -13,7 +13,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from agentwatch.catalog.listing import Counts, Request, Sort
+from agentwatch.catalog.listing import Request, Sort
+from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.row_filter import row_filter_problem
 from agentwatch.rules.language.completion import Offer
 from agentwatch.rules.language.errors import RuleError

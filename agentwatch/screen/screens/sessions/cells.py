@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.catalog.row import LIVE, Group, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.screen.screens.sessions import words
 from agentwatch.text.safe import SafeText, columns, cut, fitted
 

@@ -11,7 +11,8 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from agentwatch.catalog.listing import Counts, Listing, Request, Sort
+from agentwatch.catalog.listing import Listing, Request, Sort
+from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.row_filter import row_filter_offers
 from agentwatch.rules.language.completion import Offer
 from agentwatch.screen.panes.key_hints import KeyHints

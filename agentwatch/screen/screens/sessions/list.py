@@ -14,7 +14,8 @@ from textual.strip import Strip
 
 from agentwatch.agents.found import Key
 from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, RowLine
-from agentwatch.catalog.row import LIVE, Group, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.screen.screens.sessions import cells, requests, words
 from agentwatch.screen.screens.sessions.cells import LEAST_FOR_ONE_ROW, Columns, Widths, columns_for
 from agentwatch.screen.screens.sessions.keys import LIST_KEYS

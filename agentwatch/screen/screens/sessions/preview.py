@@ -15,7 +15,8 @@ from textual.timer import Timer
 
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.analysis.silence import call_clock
-from agentwatch.catalog.row import LIVE, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.appender import now_ms

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import LIVE, Ground, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, Ground
 from agentwatch.screen.screens.session.remembered import read_choices, write_choices
-from agentwatch.sources.survivors import stat_of
+from agentwatch.sources.procfs import stat_of
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _FILE = "rings.json"

@@ -14,8 +14,9 @@ from textual.screen import Screen
 
 from agentwatch.agents.found import Key
 from agentwatch.base.config import Config
-from agentwatch.catalog.listing import Counts, Listing
+from agentwatch.catalog.listing import Listing
 from agentwatch.catalog.row import Row
+from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size

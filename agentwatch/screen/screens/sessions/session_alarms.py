@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from agentwatch.agents import Agent
 from agentwatch.agents.found import Key
 from agentwatch.agents.registry import agent_on_disk
-from agentwatch.catalog.row import LIVE, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.appender import now_ms
 from agentwatch.rules.alarms.joined import JoinedSession

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.found import Key
 from agentwatch.catalog.row import Row, changed_rows
-from agentwatch.catalog.status import Publisher
+from agentwatch.catalog.status.publisher import Publisher
 from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.recording.appender import now_ms
 from agentwatch.text.safe import SafeText

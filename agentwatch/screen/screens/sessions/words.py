@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import LIVE, Ground, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import LIVE, Ground
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import short_count

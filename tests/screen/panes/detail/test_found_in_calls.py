@@ -13,7 +13,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.keys import SessionKeys
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, ended, init, result, shell, started
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import Ground, Row
-from agentwatch.catalog.status import read_status
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.status.file import read_status
 from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.watching import Watching

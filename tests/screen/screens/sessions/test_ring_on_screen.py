@@ -6,7 +6,8 @@ import pytest
 
 from agentwatch.agents.reported import State
 from agentwatch.base.config import Config
-from agentwatch.catalog.row import Ground, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground
 from agentwatch.recording.appender import now_ms
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home

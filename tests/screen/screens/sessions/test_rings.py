@@ -7,7 +7,8 @@ from typing import Any
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
-from agentwatch.catalog.row import Ground, Row
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground
 from agentwatch.screen.screens.sessions.rings import Rings
 from tests.builders.home.home_app import NOW_MS, row
 from tests.conftest import case

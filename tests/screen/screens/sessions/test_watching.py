@@ -8,7 +8,8 @@ import time
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.status import counts_of, read_status
+from agentwatch.catalog.status.counts import counts_of
+from agentwatch.catalog.status.file import read_status
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions import watching

@@ -14,8 +14,8 @@ from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.help import COMPARISON_HELP, KEYS, LIST_KEYS, Help
-from agentwatch.screen.terminal.driver import HeldSignals
 from agentwatch.screen.terminal.keymap import bound_keys
+from agentwatch.screen.terminal.signals import HeldSignals
 from tests.builders.screen.app import bundled, eventually, opened
 from tests.conftest import case
 

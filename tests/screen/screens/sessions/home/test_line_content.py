@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.listing import RowLine
-from agentwatch.catalog.row import Ground, Standing
+from agentwatch.catalog.standing import Ground, Standing
 from agentwatch.screen.screens.sessions.list import LineContent, times_of
 from tests.catalog.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
 from tests.conftest import case

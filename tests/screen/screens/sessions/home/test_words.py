@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
-from agentwatch.catalog.row import Ground
+from agentwatch.catalog.standing import Ground
 from agentwatch.screen.screens.sessions import words
 from agentwatch.screen.screens.sessions.cells import STATE
 from agentwatch.text.safe import columns

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.analysis.since import Mark, Play, mark
+from agentwatch.analysis.seen import Mark, mark
+from agentwatch.analysis.since import Play
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session import digest

@@ -1,0 +1,97 @@
+"""The state of a session in a list, and how it is known."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from agentwatch.agents.reported import State
+
+
+class Ground(StrEnum):
+    """How a state is known."""
+
+    SAID = "said"
+    """The agent reports it itself."""
+    INFERRED = "inferred"
+    """It follows from processes and from the last lines. It is shown with `?`, and never rings."""
+    UNKNOWN = "unknown"
+
+
+class Group(StrEnum):
+    """The part of the list in which a session is shown, in the order of the list."""
+
+    NEEDS_YOU = "needs you"
+    FAILED = "failed"
+    WORKING = "working"
+    QUIET = "quiet"
+    YOUR_TURN = "your turn"
+    ENDED = "ended"
+
+
+GROUPS = {
+    State.ASKS: Group.NEEDS_YOU,
+    State.TURN_FAILED: Group.FAILED,
+    State.WORKING: Group.WORKING,
+    State.QUIET: Group.QUIET,
+    State.YOUR_TURN: Group.YOUR_TURN,
+    State.SHELL: Group.YOUR_TURN,
+}
+"""The group of each state; every other state is `ENDED`."""
+LIVE = frozenset(GROUPS)
+"""The states of a session whose process runs."""
+
+
+class Standing(NamedTuple):
+    """The state of a session at one time."""
+
+    state: State
+    ground: Ground
+    since_ms: int | None = None
+    """The time at which the state began, in milliseconds since the epoch; None if unknown."""
+    now: str = ""
+    """What goes on: `pytest -q`, `thinking`, `rm -rf build`, the end of the last answer, or why it failed.
+    It is foreign text."""
+    now_since_ms: int | None = None
+    """The time at which that began: the start of the open call, or of the model's request."""
+    is_calling: bool = False
+    """Whether a call is what goes on; otherwise the model works, or nothing does."""
+
+    @property
+    def group(self) -> Group:
+        """The part of the list in which the session is shown."""
+        return GROUPS.get(self.state, Group.ENDED)
+
+
+UNKNOWN = Standing(State.UNKNOWN, Ground.UNKNOWN)
+
+
+# What is known about the process of a session.
+
+
+class Process(NamedTuple):
+    """A process of a known agent."""
+
+    pid: int
+    began: int
+    """The time of its start in clock ticks since the system was started; 0 if unknown. An id is used again,
+    but not with the same start."""
+    agent: str
+    began_ms: int | None = None
+    """The time of its start, in milliseconds since the epoch."""
+    cwd: str | None = None
+    arguments: tuple[str, ...] = ()
+    children: int = 0
+    """The number of its child processes."""
+    child_began_ms: int | None = None
+    """The start of its youngest child process; None without one, or if it is unknown."""
+    open_paths: tuple[str, ...] = ()
+    """The files of sessions that it has open, where that is looked up."""
+    opened_ms: int | None = None
+    """When `open_paths` was read, in milliseconds since the epoch; None if it was not, or is not shown."""
+    is_shared: bool = False
+    """Whether it serves several sessions, such as the daemon of Codex."""
+    viewers: int | None = None
+    """The number of processes that may show the session, if a daemon runs it; None if it is not known."""
+    is_idle: bool | None = None
+    """Whether it has used nearly no CPU in the last seconds (at least 1.5, at most 5); None if unknown."""

@@ -1,0 +1,93 @@
+"""The file by which an open list passes its counts to other processes: `status.json` beside the sessions.
+
+It is one JSON object of numbers: `version`, `written_ms`, `pid` and the counts. It is replaced as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from agentwatch.base.files import state_folder
+from agentwatch.catalog.status.counts import Counts, counts_in
+
+FRESH_MS = 5_000
+"""Counts that were written longer ago are not used. An open list writes them every second."""
+_VERSION = 1
+_MOST_BYTES = 4096
+_MOST_PID = 1 << 31
+_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def write_status(counts: Counts, now_ms: int) -> None:
+    """Replace the counts that other processes read. If that is not possible, they look for themselves.
+
+    Args:
+        counts: The counts.
+        now_ms: The present time, in milliseconds since the epoch.
+    """
+    from agentwatch.recording.store import private_folder
+
+    path = status_path()
+    kept = {"version": _VERSION, "written_ms": now_ms, "pid": os.getpid(), **counts._asdict()}
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        private_folder(path.parent)
+        with suppress(FileNotFoundError):  # left by a killed process, which had the same id
+            new.unlink()
+        with open(os.open(new, _CREATE, 0o600), "w", encoding="ascii") as file:
+            json.dump(kept, file)
+        new.replace(path)
+    except OSError:
+        with suppress(OSError):
+            new.unlink()
+
+
+def read_status(now_ms: int) -> Counts | None:
+    """Return the counts that an open list has written; None if none is open, or if they are not fresh.
+
+    Args:
+        now_ms: The present time, in milliseconds since the epoch.
+    """
+    kept = _read(status_path())
+    written_ms, pid = kept.get("written_ms"), kept.get("pid")
+    if kept.get("version") != _VERSION or type(written_ms) is not int or type(pid) is not int:
+        return None
+    if abs(now_ms - written_ms) >= FRESH_MS or not _is_alive(pid):
+        return None
+    return counts_in(kept)
+
+
+def status_path() -> Path:
+    """Return the path of the file, which may not exist."""
+    return state_folder() / "status.json"
+
+
+def _read(path: Path) -> dict[str, object]:
+    """Return the JSON object in a file of this user; {} if the file is missing or has another content."""
+    try:
+        fd = os.open(path, _OPEN)
+        try:
+            status = os.fstat(fd)
+            is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+            found = json.loads(os.pread(fd, _MOST_BYTES, 0)) if is_own else None
+        finally:
+            os.close(fd)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_alive(pid: int) -> bool:
+    """Return whether a process of this user has this id."""
+    if not 0 < pid < _MOST_PID:
+        return False
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,195 @@
+"""The source that shows a session from a store."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+from agentwatch.recording.appender import Appender, now_ms
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.times import ArrivalTimes
+from agentwatch.sources.source import WithoutAgent, WrittenFiles
+from agentwatch.sources.stores.store import Store
+
+# Fills a nameless recording with the lines of a store, and keeps it up to date while it is followed.
+
+_POLL_SECONDS = 0.1
+"""The time between two readings of a store that does not have `poll_seconds`."""
+_LARGEST_SHARE = 0.1
+"""The largest part of the time that is spent on reading a store again."""
+_PAUSES = 2
+"""After each further batch of a large store, the thread pauses for this multiple of the time that reading it
+took: the screen is opening, and shows what was read."""
+_UNREADABLE_SECONDS = 5.0
+"""The time for which reading may fail before it is reported: a file is rewritten, a database is locked."""
+
+
+class StoreIntake:
+    """The growth of a recording that a store fills.
+
+    The arrival of its lines is not recorded: the lines of a store have the agent's own clock.
+    """
+
+    def __init__(self, store: Store, recording_fd: int, *, follow: bool, waits: bool = True) -> None:
+        """Read the store; to follow it, start the thread that reads it again and again.
+
+        Args:
+            store: The store. It is closed when it is not read any more.
+            recording_fd: The descriptor of the recording, in append mode.
+            follow: Keep reading when the store changes.
+            waits: Whether the whole store is read at once. If not, the first batch is, and the thread reads
+                the others: the screen of a large session opens before all of it is read.
+
+        Raises:
+            OSError: The store cannot be read, or the recording cannot be written.
+        """
+        self.unreadable: OSError | None = None
+        """Why the store could not be read for the last 5 s."""
+        self._store = store
+        self._poll_seconds: float = getattr(store, "poll_seconds", None) or _POLL_SECONDS
+        self._appender = Appender(recording_fd, None, now_ms)
+        self._leaving = threading.Event()
+        self._has_ended = False
+        self._is_followed = follow
+        try:
+            has_more = self._read(None if waits else 1)
+            if self._appender.fault is not None:
+                raise self._appender.fault
+        except OSError:
+            store.close()
+            raise
+        self._thread: threading.Thread | None = None
+        if follow or has_more:
+            self._thread = threading.Thread(target=self._read_on, name="store", daemon=True)
+            self._thread.start()
+        else:
+            self._has_ended = True
+            store.close()
+
+    @property
+    def fault(self) -> OSError | None:
+        """Why the recording is incomplete."""
+        return self._appender.fault
+
+    def size(self) -> int:
+        """Return the number of bytes in the recording."""
+        return self._appender.size
+
+    def has_ended(self) -> bool:
+        """Return whether the store is not read any more."""
+        return self._has_ended
+
+    def stop(self) -> None:
+        """Ask the thread to stop reading the store; it then ends the recording."""
+        self._leaving.set()
+
+    def close(self) -> None:
+        """Stop following the store, and wait until nothing is written to the recording any more."""
+        self.stop()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _read(self, most: int | None = None) -> bool:
+        """Append batches to the recording, at most `most`; return whether there may be more."""
+        batches = 0
+        while not self._leaving.is_set() and (lines := self._store.new_lines()):
+            self._appender.append(b"".join(lines))
+            batches += 1
+            if batches == most:
+                return True
+        return False
+
+    def _read_on(self) -> None:
+        try:
+            self._read_rest()
+            if self._is_followed:
+                self._follow()
+        finally:
+            self._has_ended = True
+            self._store.close()
+
+    def _read_rest(self) -> None:
+        """Read what the first batch has left. If that fails, a store that is followed is read again."""
+        try:
+            has_more = True
+            while has_more:
+                began = time.monotonic()
+                has_more = self._read(1)
+                self._leaving.wait(_PAUSES * (time.monotonic() - began))
+        except OSError as error:
+            self.unreadable = None if self._is_followed else error
+
+    def _follow(self) -> None:
+        took, failing_since = 0.0, None
+        while not self._leaving.wait(max(self._poll_seconds, took / _LARGEST_SHARE)):
+            began = time.monotonic()
+            try:
+                self._read()
+                self.unreadable = failing_since = None
+            except OSError as error:
+                failing_since = failing_since or began
+                if began - failing_since >= _UNREADABLE_SECONDS:
+                    self.unreadable = error
+            took = time.monotonic() - began
+
+
+class StoreSource(WithoutAgent):
+    """A session that another program keeps in a store, which agentwatch only reads."""
+
+    wakeup = None
+    is_live = False
+    outlasts_screen = False
+    ended_by = None
+    bookmarks_path = None
+
+    def __init__(
+        self, recording_fd: int, intake: StoreIntake, log_fd: int | None = None, path: Path | None = None
+    ) -> None:
+        """Create the source of a session in a store.
+
+        Args:
+            recording_fd: The descriptor of the nameless recording.
+            intake: Fills the recording.
+            log_fd: The descriptor of the action log; None for no log.
+            path: The path of the store, or of the session in it.
+        """
+        self.path = path
+        self.reader = LineReader(recording_fd, intake, ArrivalTimes())
+        self.written = WrittenFiles(self.reader, log_fd=log_fd)
+        self._intake = intake
+
+    @property
+    def fault(self) -> OSError | None:
+        """Why the recording is incomplete; None while it is complete."""
+        return self._intake.fault
+
+    @property
+    def faults(self) -> dict[str, OSError | None]:
+        """The possible faults of the recording and the written files: a message for each, with its error."""
+        return {
+            "the recording is incomplete": self.fault,
+            "the session cannot be read any more": self._intake.unreadable,
+            **self.written.faults,
+        }
+
+    def new_faults(self) -> list[str]:
+        """Return the faults that occurred since the last call, one sentence each."""
+        return self.written.unreported(self.faults)
+
+    def leave(self) -> None:
+        """Stop following the store; the recording ends with what was read."""
+        self._intake.stop()
+
+    def stop(self) -> None:
+        """Do nothing, because agentwatch did not start the program that writes the store."""
+
+    def finish(self) -> None:
+        """Wait until the action log is written."""
+        self.written.finish()
+
+    def close(self) -> None:
+        """Stop reading the store, and remove the recording. Nothing may read the session any more."""
+        self._intake.close()
+        os.close(self.reader.fd)
