@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -68,10 +69,31 @@ WRONG: list[tuple[Check, str, str]] = [
 
 @pytest.mark.slow
 def test_a_wrong_name_is_found() -> None:
-    """Of a page with one wrong name each check finds that name, and nothing else."""
+    """Each check finds the one wrong name of a page, and nothing else."""
     for check, text, found in WRONG:
         with case(text):
             assert [*check(page(text))] == [found]
+
+
+COMMANDS = Path("docs/reference/commands.md")
+"""The page that is generated from the help of the commands."""
+DIALECT = re.compile(
+    r"\b(?:goes on|go on|heard|gone|stands|looks? at|looked at|as far as|gives? way|by itself)\b"
+    r"|(?:^|[.:;|] )Of \w+|\bis no (?:error|failure|orphan|session|part|longer an?)\b",
+    re.MULTILINE,
+)
+"""Words of a dialect that the documents had, for which the field has terms."""
+
+
+def test_the_documents_use_the_terms_of_the_field() -> None:
+    """No page has a phrase that a reader of the field stumbles over."""
+    assert COMMANDS in PAGES
+    for path in set(PAGES) - {COMMANDS}:
+        with case(path):
+            assert DIALECT.findall((ROOT / path).read_text()) == []
+    for text in ("A file that is gone", "Of older ones", "It is no error.", "The list goes on."):
+        with case(text):
+            assert DIALECT.search(text)
 
 
 def test_every_binding_is_documented() -> None:
