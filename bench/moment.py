@@ -41,9 +41,9 @@ _LINES_A_SECOND = 350
 _READ = """
 import sys, time
 from pathlib import Path
-from agentwatch.feed import Feed
+from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
-from agentwatch.recording import open_saved
+from agentwatch.recording.saved import open_saved
 reader = open_saved(Path(sys.argv[1]))
 feed = Feed(reader)
 history = History(feed, reader) if sys.argv[2] == "history" else None

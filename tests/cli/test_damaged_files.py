@@ -156,9 +156,9 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     sound = asked(machine, ("show", STORED))
     assert sound.returncode == 0
     for place in (
-        "session_index.rows.Feed",
+        "catalog.index.rows.Feed",
         "cli.check.Feed",
-        "machine.places.session_ids.Decoder",
+        "catalog.session_ids.Decoder",
     ):
         monkeypatch.setattr(f"agentwatch.{place}", fail)
     assert b" cannot be read\n" in asked(machine, ("check", "--since", "300d", "--require", "result")).stderr

@@ -13,7 +13,7 @@ from tests.harness.program import watch
 
 PLAIN = RECORDINGS / "plain.ndjson"
 EXPORTER = """
-from agentwatch.exports.exporter import Exporter
+from agentwatch.output.export.exporters import Exporter
 
 def write(exported, choices):
     yield b"number,tool\\n"

@@ -27,7 +27,7 @@ HURRIED = """
 import sys
 from agentwatch.cli import app
 from agentwatch.sources import agent
-from agentwatch.sources.started import process
+from agentwatch.sources import process
 agent.LATE_EXIT_MS, process._STOP_SECONDS = 300, 0.5
 sys.argv[0] = "agentwatch"
 sys.exit(app.main())

@@ -17,7 +17,7 @@ from tests.conftest import ROOT, case
 
 FIND_SHEETS = """
 import os
-from agentwatch.resources import stylesheets
+from agentwatch.base.resources import stylesheets
 sheets = stylesheets()
 print(all(map(os.path.isfile, sheets)), *{sheet.parent.parent.name for sheet in sheets})
 """

@@ -220,7 +220,12 @@ def test_every_pattern_is_a_constant_of_its_module() -> None:
     }
     found = {name: calls for name, calls in found.items() if calls}
     assert found.keys() == MADE_ON_DEMAND
-    assert {name for calls in found.values() for _, name in calls} == {"compile", "finditer", "fullmatch", "sub"}
+    assert {name for calls in found.values() for _, name in calls} == {
+        "compile",
+        "finditer",
+        "fullmatch",
+        "sub",
+    }
     assert not [name for name, source in sources() if "from re import" in source or "import re as" in source]
 
 

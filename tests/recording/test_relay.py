@@ -36,7 +36,7 @@ def test_a_relay_loads_nothing_expensive() -> None:
     loaded = set(subprocess.run(argv, capture_output=True, check=True, text=True).stdout.split())
     assert loaded.isdisjoint(EXPENSIVE)
     ours = {name for name in loaded if name.startswith("agentwatch.")}
-    assert ours == {name for name in ours if name.startswith("agentwatch.recording.appender")}
+    assert ours == {f"agentwatch.recording{name}" for name in ("", ".appender", ".relay")}
 
 
 def test_a_relay_without_requests_copies_to_the_end(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ from agentwatch.recording.write_lock import SavedProcess, hold, is_being_written
 HOLDER = """
 import os, subprocess, sys
 from pathlib import Path
-from agentwatch.recording import create_file, hold
+from agentwatch.recording.store import create_file
+from agentwatch.recording.write_lock import hold
 fd = create_file(Path(sys.argv[1]))
 hold(fd)
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], stdout=fd)

@@ -89,7 +89,7 @@ def filled(copy: LocalCopy) -> Path:
 
 OPENING = """
 import sys
-from agentwatch.remote.copies.folder import Copies
+from agentwatch.remote.copies import Copies
 copies = Copies({"AGENTWATCH_HOME": sys.argv[1]})
 print("ready", flush=True)
 for line in sys.stdin:

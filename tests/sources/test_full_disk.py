@@ -306,7 +306,9 @@ import os, sys
 from pathlib import Path
 from agentwatch.cli.front import watch
 from agentwatch.cli.options import Options
-from agentwatch.recording import ArrivalTimes, LineReader, create_file
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.store import create_file
+from agentwatch.recording.times import ArrivalTimes
 from agentwatch.sources.pipe import PipeIntake, PipeSource
 
 fd, times, full = create_file(Path(sys.argv[1])), ArrivalTimes(), os.open("/dev/full", os.O_WRONLY)

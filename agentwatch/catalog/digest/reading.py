@@ -245,7 +245,8 @@ class StoredLines:
         began = time.monotonic()
         read = self.problem = None
         try:
-            read = _read(found)
+            with reading(found.path):
+                read = _read(found)
         except OSError as error:
             self.problem = error
         self._read = present

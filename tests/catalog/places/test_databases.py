@@ -94,13 +94,13 @@ def test_a_database_is_read_once_a_second_at_most(
     machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However often its sessions are checked."""
-    places = places_of(machine)
-    all_found(places)
+    found = places_of(machine)
+    all_found(found)
     monkeypatch.setattr(places, "_POLL_S", 1000.0)
     change(database(machine), "UPDATE session SET title = 'New'")
-    assert places.check([NEWEST]) == ([], [])
+    assert found.check([NEWEST]) == ([], [])
     monkeypatch.setattr(places, "_POLL_S", 0.0)
-    assert len(places.check([NEWEST]).found) == 5
+    assert len(found.check([NEWEST]).found) == 5
 
 
 def test_what_is_only_in_the_log_is_read(machine: FakeMachine) -> None:

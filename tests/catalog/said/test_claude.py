@@ -131,7 +131,7 @@ def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.Mo
     (registry.folder / "77.json").symlink_to(secret)
     os.mkfifo(registry.folder / "78.json")
     opened: list[Path] = []
-    monkeypatch.setattr("agentwatch.agents.described.open_own", opened.append)
+    monkeypatch.setattr("agentwatch.agents.small_files.open_own", opened.append)
     assert registry.said() == {}
     assert opened == []
 
@@ -190,7 +190,7 @@ def test_a_record_that_vanishes_while_it_is_read(registry: Registry, monkeypatch
     def gone(path: Path) -> int:
         raise FileNotFoundError(path)
 
-    monkeypatch.setattr("agentwatch.agents.described.open_own", gone)
+    monkeypatch.setattr("agentwatch.agents.small_files.open_own", gone)
     registry.write(status="waiting")
     assert registry.said() == before
 
@@ -224,7 +224,7 @@ def test_a_record_that_has_not_changed_is_not_opened(
     path = registry.folder / f"{os.getpid()}.json"
     os.utime(path, (1, 1))
     before = registry.said()
-    monkeypatch.setattr("agentwatch.agents.described.open_own", None)
+    monkeypatch.setattr("agentwatch.agents.small_files.open_own", None)
     assert registry.said(NOW + 2) == before
     path.unlink()
     assert registry.said() == {}

@@ -26,7 +26,9 @@ import os, sys
 from textual.widgets import Static
 from agentwatch.screen.terminal.editor import open_in_editor
 from agentwatch.screen.terminal.base_app import TerminalApp
-from agentwatch.session import Call, Run, Session
+from agentwatch.session.call import Call
+from agentwatch.session.runs import Run
+from agentwatch.session.session import Session
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.screen.terminal.signals import HeldSignals
 

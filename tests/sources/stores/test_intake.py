@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from agentwatch.recording.store import nameless_file
-from agentwatch.sources.stores import store as intake_module
+from agentwatch.sources.stores import intake as intake_module
 from agentwatch.sources.stores.intake import StoreIntake, StoreSource
 from tests.harness.processes import until
 

@@ -29,7 +29,7 @@ cat {RECORDINGS / "plain.ndjson"}
 FAULTY = """
 import sys
 from agentwatch.cli import app
-from agentwatch.engine.nats import connection
+from agentwatch.remote.nats import connection
 
 def fail(self, login, inbox):
     password = login.credentials.password

@@ -158,6 +158,9 @@ async def test_only_blocks_in_view_are_rendered(recording: Saver, monkeypatch: p
         return render(renderer, index)
 
     monkeypatch.setattr(BlockRenderer, "render", noted)
+    for name in ("_APPLY_SECONDS", "_CATCH_UP_SECONDS"):  # a loaded machine would draw the end more than once
+        monkeypatch.setattr(f"agentwatch.screen.screens.session.screen.{name}", 60.0)
+    monkeypatch.setattr("agentwatch.screen.panes.transcript.viewport._SLICE_SECONDS", 60.0)
     async with opened(recording(history(300)), (100, 24)) as stage:
         transcript = stage.pane("transcript")
         assert isinstance(transcript, Transcript)
