@@ -33,6 +33,7 @@ PAGES = sorted(
 CONFIG = ROOT / "docs" / "config.md"
 KEYS = ROOT / "docs" / "reference" / "keys.md"
 PYTHON = ROOT / "docs" / "reference" / "python.md"
+SOURCE = ROOT / "docs" / "source.md"
 CHECKS: list[Check] = [missing_paths, wrong_commands, wrong_options, wrong_variables, unbound_keys, wrong_ids]
 
 
@@ -94,6 +95,14 @@ def test_the_documents_use_the_terms_of_the_field() -> None:
     for text in ("A file that is gone", "Of older ones", "It is no error.", "The list goes on."):
         with case(text):
             assert DIALECT.search(text)
+
+
+def test_the_map_has_every_room() -> None:
+    """The page about the source has each room of the package once."""
+    [rooms] = [rows for header, _, *rows in page(SOURCE.read_text()).tables if header[0].startswith("room")]
+    package = ROOT / "agentwatch"
+    found = sorted(f"`{path.parent.name}/`" for path in package.glob("*/__init__.py"))
+    assert sorted(row[0] for row in rooms) == found
 
 
 def test_every_binding_is_documented() -> None:
