@@ -13,7 +13,7 @@ _HEAD = """\
 This page is generated from the program: `python docs/reference.py`.
 `?` shows the same on the screen, with your own keys.
 
-The ids are those of `[keys]` in `config.toml`, which changes the keys: [settings](../CONFIG.md#keys).
+The ids are those of `[keys]` in `config.toml`, which changes the keys: [settings](../config.md#keys).
 A key without an id cannot be changed.
 """
 

@@ -1,4 +1,4 @@
-"""docs/SESSIONS.md names all keys, states and folders of the list, and how often what is read."""
+"""The two pages about the list name all its keys, states and folders, and how often each thing is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentwatch.screen.screens.sessions import words
 from tests.conftest import ROOT, case
 from tests.project.documents.doc_claims import _TICKED, NAMED_KEYS, page
 
-PAGE = page((ROOT / "docs" / "SESSIONS.md").read_text())
+PAGE = page("".join((ROOT / "docs" / name).read_text() for name in ("sessions.md", "reference/sessions.md")))
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -57,7 +57,7 @@ def test_the_times_are_those_of_the_program() -> None:
     """Each part of the machine is read as often as the table says."""
     for part, beginning in (
         ("registries", "records of Claude Code"),
-        ("registries", "other things that agents say"),
+        ("registries", "other reported states"),
         ("live", "the files of sessions that run"),
         ("processes", "processes"),
         ("recent", "the files of sessions that have changed within the hour"),
