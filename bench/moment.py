@@ -31,7 +31,6 @@ sys.path.insert(0, str(HERE.parent))
 from agentwatch.agents.opening import saved_source
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.app import AgentwatchApp
-from agentwatch.screen.screens.session.moment_keys import MomentKeys
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 
@@ -81,11 +80,6 @@ class Screen:
         screen = self.app.screen_stack[0]
         assert isinstance(screen, WatchScreen)
         return screen
-
-    @property
-    def keys(self) -> MomentKeys:
-        """The keys that move the moment."""
-        return self.watch.query_one(MomentKeys)
 
     async def loaded(self) -> None:
         """Wait until everything is read, cut into blocks and shown in place of the preview."""
@@ -164,7 +158,7 @@ async def _seek(path: Path, facts: dict[str, int], seeks: int) -> None:
     chance, name = Random(14), megabytes(facts["bytes"])
     async with shown(path) as screen:
         await screen.loaded()
-        keys, size = screen.keys, screen.feed.offset
+        keys, size = screen.watch, screen.feed.offset
         jumps = [chance.randrange(size) for _ in range(seeks)]
         _row(f"{name}: any moment", [await screen.moved(partial(keys.go_to, to)) for to in jumps])
         await screen.moved(partial(keys.go_to, size // 2))
@@ -176,8 +170,8 @@ async def _seek(path: Path, facts: dict[str, int], seeks: int) -> None:
 
 
 async def _returned(screen: Screen, start: int) -> Took:
-    await screen.moved(partial(screen.keys.go_to, start))
-    return await screen.moved(screen.keys.action_live)
+    await screen.moved(partial(screen.watch.go_to, start))
+    return await screen.moved(screen.watch.action_live)
 
 
 async def _play_back(path: Path, facts: dict[str, int], seconds: float) -> None:
@@ -186,10 +180,10 @@ async def _play_back(path: Path, facts: dict[str, int], seconds: float) -> None:
         await screen.loaded()
         frames: list[Took] = []
         for start in (screen.feed.offset - 1, screen.feed.offset // 2):
-            await screen.moved(partial(screen.keys.go_to, start))
+            await screen.moved(partial(screen.watch.go_to, start))
             moment = screen.watch._moment
             moment.playhead.speed, moment.playhead.is_reversed = _SPEED, False
-            screen.keys.action_pace("reverse")
+            screen.watch.action_pace("reverse")
             frames += await _frames(screen, seconds / 2)
         _row(f"{facts['calls']:,} calls: a frame of playing backwards", frames)
 
@@ -218,7 +212,7 @@ async def _ingest(folder: Path, seconds: float) -> None:
             while screen.feed.backlog():
                 await asyncio.sleep(0.01)
             if is_earlier:
-                await screen.moved(partial(screen.keys.go_to, screen.feed.offset // 2))
+                await screen.moved(partial(screen.watch.go_to, screen.feed.offset // 2))
             waits = await _waits(screen.feed, path, lines[2000:], seconds)
         where = "at an earlier moment" if is_earlier else "at the live moment"
         _row(f"{_LINES_A_SECOND} lines/s, {where}: written → applied", waits)

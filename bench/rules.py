@@ -39,7 +39,7 @@ _RULES = (
     "path:src/**/module_1*.py",
     "program:p*",
 )
-"""The rules of one term to six terms of `docs/RULES.md`, and two that must read every path or command."""
+"""The rules of one term to six terms of `docs/rules.md`, and two that must read every path or command."""
 _COMMANDS = (
     "cd web{n} && npm run build -- --out dist{n} | tee build{n}.log",
     "python -m pytest -q tests/unit/test_{n}.py -k 'not slow' > out{n}.txt 2>&1",

@@ -22,7 +22,7 @@ def generated() -> dict[str, str]:
     return {
         "reference/commands.md": commands.page(),
         "reference/keys.md": keys.page(),
-        "RULES.md": rules.page(FOLDER),
+        "rules.md": rules.page(FOLDER),
         "man/agentwatch.1": man_page(FOLDER),
         "completions/agentwatch.bash": script(agentwatch, "bash"),
         "completions/_agentwatch": script(agentwatch, "zsh"),

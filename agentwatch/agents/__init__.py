@@ -1,4 +1,4 @@
-"""All that is known about agents: their formats, whose lines become events, their files and their processes.
+"""Agents: their formats, whose lines become events, and their files, processes, hooks and reported states.
 
 An agent is one folder and one line in `agentwatch.agents.registry`. No other folder depends on an agent.
 """
@@ -13,7 +13,7 @@ __all__ = ["Agent", "Decoder", "LineRole"]
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for: a prompt that waits for `status` needs no decoder, which takes 12 ms."""
+    """Import a name when it is used: `status` in a prompt does not need the decoder, which takes 12 ms."""
     if name == "Decoder":
         from agentwatch.agents.decoder import Decoder
 

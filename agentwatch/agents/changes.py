@@ -1,8 +1,4 @@
-"""Reads the patches of the tool `apply_patch`, which Codex and other agents use.
-
-The grammar is that of `codex-rs/apply-patch/src/parser.rs`: `*** Begin Patch`, then for each file
-`*** Add File:`, `*** Delete File:` or `*** Update File:` with its lines, then `*** End Patch`.
-"""
+"""The changes of files that agents report, in each form: `apply_patch`, two texts, hunks, unified diffs."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from agentwatch.agents.tool import NO_FACTS, Facts, Phrase
 from agentwatch.session.blocks import Block, ChangeBlock, PlanBlock, TextBlock
 from agentwatch.session.events import PlanEntry, ToolKind
 
-# What an agent did to a file, in the terms that all formats of changes share.
+# Changes of files, in the terms that all forms share.
 
 
 class ChangeKind(StrEnum):
@@ -85,6 +81,8 @@ def line_count(content: str) -> int:
     return content.count("\n") + (not content.endswith("\n") and content != "")
 
 
+# The patches of the tool `apply_patch`, which Codex and other agents use.
+
 _BEGIN = "*** Begin Patch"
 _END = "*** End Patch"
 _FILES = {
@@ -99,6 +97,9 @@ _COMMANDS = ("apply_patch", "applypatch")
 
 def patched_files(patch: str) -> list[FileChange]:
     """Return the changes of a patch, one for each file, with their unified diffs.
+
+    The grammar is that of `codex-rs/apply-patch/src/parser.rs`: `*** Begin Patch`, then for each file
+    `*** Add File:`, `*** Delete File:` or `*** Update File:` with its lines, then `*** End Patch`.
 
     A patch without its end, of a line that was only partly read, has the files up to there. The tool
     tolerates spaces around its marks, and a here-document around the patch.
@@ -150,7 +151,7 @@ def patch_in_command(command: str) -> str | None:
 def _change(path: str, kind: ChangeKind, moved_to: str | None, lines: list[str]) -> FileChange:
     if kind is ChangeKind.DELETE:
         return FileChange(path, kind)
-    body = [line or " " for line in lines]  # an empty line stands for an empty line of context
+    body = [line or " " for line in lines]  # some agents write an empty line of context without its space
     added = sum(line.startswith("+") for line in body)
     if kind is ChangeKind.ADD:
         head = f"@@ -0,0 +1{'' if added == 1 else f',{added}'} @@"
@@ -163,7 +164,7 @@ def _change(path: str, kind: ChangeKind, moved_to: str | None, lines: list[str])
     return FileChange(path, kind, diff, added, sum(line.startswith("-") for line in body), moved_to or None)
 
 
-# Compares two texts that a tool's arguments give: the text to be replaced, and the one that replaces it.
+# Two texts: the one to be replaced, and the one that replaces it.
 
 _CONTEXT = 3
 """The number of equal lines that are shown before and after the changed ones."""
@@ -216,7 +217,7 @@ def _lines(text: str) -> list[str]:
     return lines[:-1] if not lines[-1] else lines
 
 
-# Reads the changes that the arguments of an editing tool describe, for results that do not describe them.
+# The arguments of an editing tool, for results that do not describe the change.
 
 _PAIRS = (("old_string", "new_string"), ("old_str", "new_str"))
 _MOST_CHARACTERS = 1 << 20
@@ -249,7 +250,7 @@ def replaced_lines(arguments: Fields) -> Facts:
     )
 
 
-# Divides the arguments of a call into blocks, for agents that name a tool's arguments in the common way.
+# The blocks of a call, for agents that name a tool's arguments in the common way.
 
 _CONTENTS = ("content", "file_text")
 """The arguments that are the whole content of a file."""
@@ -299,7 +300,7 @@ def _changes(arguments: Fields) -> Iterator[ChangeBlock]:
         yield ChangeBlock(None, after=content)
 
 
-# Reads the changes that Claude's tools report as `structuredPatch`, a list of hunks.
+# The `structuredPatch` of Claude's tools, a list of hunks.
 # A hunk is `{"oldStart": 3, "oldLines": 1, "newStart": 3, "newLines": 2, "lines": [" a", "-b", "+c"]}`. The
 # form is that of the npm package `diff`, in captures of Claude Code 1.0 to 2.1.
 
@@ -351,7 +352,7 @@ def _valid(lines: list[object]) -> Iterator[str]:
             yield line
 
 
-# Reads unified diffs: counts the changed lines, and splits a diff of several files.
+# Unified diffs.
 
 _HUNK = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@")
 """The head of a hunk, with the number of its old and of its new lines; a number left out is 1."""

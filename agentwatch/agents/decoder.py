@@ -1,4 +1,7 @@
-"""Decodes the lines of a recording of any agent. No input makes it raise."""
+"""Decodes the lines of a recording of any agent: many at once, one by one, or only the ends of a large one.
+
+No input makes it raise.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from agentwatch.session.blocks import Block
 
 
-# Parses many short lines at once, for agents whose deltas are mostly ids.
+# Many short lines at once, for agents whose deltas are mostly ids.
 # A delta of Claude Code is 270 bytes around one word, with an id of its own. Decoding such lines one by one
 # costs twice as much as parsing them as one JSON array.
 
@@ -50,7 +53,7 @@ class LineBatches:
         self._decoder = decoder
         mark = int.from_bytes(os.urandom(8)) >> 2  # the module secrets takes 4 ms to import
         self._mark = mark
-        """A number between two lines. No line can contain it, so each line is valid JSON by itself."""
+        """A number between two lines. No line can contain it, so each line alone is valid JSON."""
         self._between = b",%d," % mark
         self._most_lines = _MOST_LINES
         """The number of lines that are parsed at once: fewer if one of them is invalid or of another type,
@@ -61,7 +64,7 @@ class LineBatches:
         """Return the events of the batch that starts at `lines[start]`, and the number of its lines.
 
         Returns:
-            None if the line must be decoded by itself.
+            None if the line must be decoded alone.
         """
         may_batch, count = self._decoder.may_batch, 0
         for line in lines[start : start + self._most_lines]:
@@ -94,7 +97,7 @@ class LineBatches:
         return found if is_valid else None
 
 
-# Reads the fields of a line that is too large to be parsed from the head and the tail of the line.
+# A line that is too large to be parsed: its fields are read from its head and its tail.
 # Even a result line of a gigabyte ends its run this way: `type`, `subtype` and `is_error` are in its head,
 # and the fields after the large text are in its tail.
 
@@ -228,7 +231,7 @@ class Decoder:
 
         Returns:
             The events and the number of lines that were decoded, or None if the line at `start` must be
-            decoded by itself.
+            decoded alone.
         """
         if self._batches is not None:
             return self._batches.events_at(lines, start)
@@ -409,7 +412,7 @@ def _beginning(data: bytes) -> str:
     return data[:_SHOWN_BYTES].decode("utf-8", "replace").strip()
 
 
-# Compares a text with the pieces that it may repeat, without keeping all of them.
+# A text that may repeat the pieces before it, which are not kept.
 
 _BLOCK = 1 << 16
 """The number of characters that are kept as a digest. Segments of real sessions have a few thousand."""

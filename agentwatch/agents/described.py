@@ -1,4 +1,7 @@
-"""Reads the small files that describe sessions. Their contents are foreign: any field may be of any type."""
+"""The small files that describe sessions, and the folders with one such file for each session.
+
+Their contents are foreign: any field may be of any type.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ _MOST_PATH = 4096
 _MOST_LINES = 1000
 _LATEST_MS = 1 << 53
 _BLOCKS = frozenset({"|", "|-", "|+", ">", ">-", ">+"})
-"""What stands for a text in YAML whose lines follow."""
+"""The indicators of a text in YAML whose lines follow."""
 _NOTHING = frozenset({"", "~", "null"})
 
 
 def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
-    """Return the JSON object in a file; {} if the file is gone or larger than `most`, or holds none."""
+    """Return the JSON object in a file; {} if the file does not exist, is too large, or has none."""
     try:
         return own_object(Path(path), most)
     except (OSError, ValueError):
@@ -50,8 +53,8 @@ def first_text(path: str, key: str) -> str:
 def yaml_texts(data: bytes) -> dict[str, str]:
     """Return the texts at the top level of a YAML document, by their keys.
 
-    This is no parser of YAML: it reads `key: text`, also with quotes, and a text on the indented lines that
-    follow. That is all that Copilot writes in `workspace.yaml`.
+    This is not a parser of YAML: it reads `key: text`, also with quotes, and a text on the indented lines
+    that follow. That is all that Copilot writes in `workspace.yaml`.
     """
     texts: dict[str, str] = {}
     for key, lines in _entries(data.decode("utf-8", "replace").split("\n", _MOST_LINES)):
@@ -108,7 +111,7 @@ def name_in(value: object) -> str | None:
 
 
 def folder_in(value: object) -> str | None:
-    """Return the path of a folder; None for what is no absolute path.
+    """Return the path of a folder; None for anything but an absolute path.
 
     A path of Windows counts too: the files may have been copied from there.
     """
@@ -118,7 +121,7 @@ def folder_in(value: object) -> str | None:
 
 
 def time_in(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None for a value that is no such time."""
+    """Return a time in milliseconds since the epoch; None for any other value."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < _LATEST_MS:
         return int(value)
     return None

@@ -7,11 +7,13 @@ from typing import Any
 
 Fields = Mapping[str, Any]
 NO_FIELDS: Fields = {}
+MOST_ID = 1000
+"""The length of an id or a name that is kept in memory, in characters. Ids in captures have at most 90."""
 _MOST_DIGITS = 20
 _MOST_CHARACTERS = 200
 """The length to which `in_words` cuts a value: the longest known name has 30 characters."""
 _MOST_COST = 1e9
-"""In US dollars. A larger number is no cost."""
+"""In US dollars. A larger number is not a cost."""
 _TOO_LARGE = 1 << 63
 """Larger numbers do not occur in the format. One that does has lost precision as a float, so it is treated as
 unknown.
@@ -65,7 +67,7 @@ def items(value: object) -> list[Any]:
 
 
 def cost(value: object) -> float | None:
-    """Return a cost in US dollars; None for a value that is no number, or no possible cost."""
+    """Return a cost in US dollars; None for a value that is not a number, or not a possible cost."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_COST:
         return None
     return float(value)

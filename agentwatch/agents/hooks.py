@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 TIMEOUT_S = 5
-"""The hook takes 5 ms. An agent that would wait longer for it should go on."""
+"""The hook takes 5 ms. An agent that would have to wait longer should continue."""
 
 
 class HookedAgent(NamedTuple):
@@ -29,7 +29,7 @@ class HookedAgent(NamedTuple):
     is_nested: bool = False
     """Whether an entry of an event is a group of hooks; if not, it is a hook."""
     timeout: int | None = None
-    """The time after which the agent goes on, in the agent's own unit; None if the unit is not certain."""
+    """The time after which the agent continues, in the agent's own unit; None if the unit is not certain."""
     note: str = ""
     """What the user has to do after the hooks were installed."""
     manifest: tuple[str, Mapping[str, str]] | None = None

@@ -1,4 +1,4 @@
-"""The facts about the run that most lines of an agent's own file repeat."""
+"""What the decoders of agents' own files share: the facts of the run, times, the tree of lines, and turns."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SessionFacts:
         return found
 
 
-# Reads the ISO 8601 times of an agent's own files.
+# ISO 8601 times.
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -72,7 +72,7 @@ _MOST_CHARACTERS = 40
 
 
 def iso_ms(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None for a value that is no time.
+    """Return a time in milliseconds since the epoch; None for any other value.
 
     A time without a zone is in UTC.
 
@@ -100,10 +100,10 @@ def _ms(value: str) -> int | None:
     return (moment - _EPOCH) // _MILLISECOND
 
 
-# The tree of a transcript's lines, as far as it is needed to find out that the user went back.
+# The tree of a transcript's lines, which shows that the user went back.
 # Each line names the line before it, its parent. A prompt whose parent is not in the last turn begins
-# another branch there: the turns after the parent are no part of the conversation any more. Other lines
-# with two children are no such branches: the results of parallel calls, progress lines, attachments.
+# another branch there: the turns after the parent are no longer part of the conversation. Other lines
+# with two children are not such branches: the results of parallel calls, progress lines, attachments.
 
 _MOST_LINES = 1 << 14
 """Each of the two generations of remembered lines has at most this number: 3 MB in all. A rewind over more
@@ -152,7 +152,7 @@ class Tree:
         return isinstance(line, str) and len(line) == _LINE_ID_LENGTH and line in self._lines
 
     def add(self, line: object, parent: object, *, is_of_last_turn: bool = False) -> None:
-        """Add a line that is no prompt. It belongs to the turn of its parent.
+        """Add a line that is not a prompt. It belongs to the turn of its parent.
 
         Args:
             line: The line's id.
@@ -169,7 +169,7 @@ class Tree:
         self.add(line, parent, is_of_last_turn=begins_turn)
 
     def add_prompt(self, line: object, parent: object, *, begins_turn: bool) -> int:
-        """Add a prompt, and return the number of turns that are no part of the present branch any more.
+        """Add a prompt, and return the number of turns that are not part of the present branch any more.
 
         Args:
             line: The line's id.
@@ -192,7 +192,7 @@ class Tree:
         return rewound
 
 
-# The turns of a session: when they begin and end, as far as the lines of an agent's own file say it.
+# The turns of a session, if no line ends them.
 
 
 class Turns:

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from agentwatch.sources.stores.intake import StoreSource
 
 
-# Sessions that are not plain files of lines, and the choice of the store that a path belongs to.
+# Stores: sessions that are not plain files of lines.
 
 _HEAD_BYTES = 1 << 12
 MOST_FILE_BYTES = 16 << 20
 """A larger file is not opened for a list or a preview: a document would be parsed whole."""
 MOST_STORE_BYTES = 4 << 20
-"""What a list or a preview reads of a store, which has no tail that could be read alone."""
+"""The bytes that a list or a preview reads from a store, whose tail cannot be read alone."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 """The first bytes of a Zstandard frame."""
 

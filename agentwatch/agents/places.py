@@ -32,7 +32,7 @@ class Spot(NamedTuple):
     previous: Sequence[Found]
     """The sessions that were found in it so far."""
     changed: Collection[str]
-    """The names of those files that belong to it, itself included, that are new, changed or gone."""
+    """The names of those files that belong to it, itself included, that are new, changed or deleted."""
 
     @property
     def path(self) -> str:
@@ -41,7 +41,7 @@ class Spot(NamedTuple):
 
     @property
     def stamp(self) -> Stamp | None:
-        """The stamp of the file; None if it is gone."""
+        """The stamp of the file; None if it does not exist."""
         return self.folder.files.get(self.name)
 
 
@@ -61,26 +61,26 @@ _as_before: Callable[[Spot], Sequence[Found]] = attrgetter("previous")
 
 
 class Kind(NamedTuple):
-    """What an agent keeps in a folder."""
+    """The kind of a folder: which of its files are sessions, and how they are read."""
 
     agent: str
     owner: Callable[[str], str | None] = _nothing
     """Returns the name of the file with the session that a file belongs to; None for a file that does not
     matter. A file that describes a session beside it belongs to the file with the session."""
     read: Callable[[Spot], Sequence[Found]] = _as_before
-    """Returns the sessions of an owner; none if it is no session."""
+    """Returns the sessions of an owner; none if it is not a session."""
     beside: Callable[[str], tuple[str, ...]] = _no_names
     """Returns the names that files have which describe the session in a file."""
     below: Callable[[str], Kind | None] = _nothing
-    """Returns what a folder in this one holds; None for a folder that does not matter."""
+    """Returns the kind of a folder in this one; None for a folder that does not matter."""
     cools_after_s: float = math.inf
-    """A folder that has not changed for this time, in seconds, is looked at once a minute only: agents do not
-    put a new session there."""
+    """A folder that has not changed for this time, in seconds, is scanned only once a minute: agents do not
+    put new sessions there."""
     urgent: Callable[[str], set[str]] = _no_folders
     """Takes the path of the folder, and returns the folders below it in which a session is open now. They are
     read before all others."""
     is_polled: bool = False
-    """Whether its files are compared at each look, because they change without the folder: databases."""
+    """Whether its files are compared at each poll, because they change without the folder: databases."""
 
     @property
     def holds_sessions(self) -> bool:
@@ -89,7 +89,7 @@ class Kind(NamedTuple):
 
 
 class Folder:
-    """A folder, and what was in it when it was scanned last."""
+    """A folder, and its contents at the last scan."""
 
     __slots__ = ("changed_ns", "files", "folders", "founds", "kind", "passed_at", "path")
 
@@ -128,7 +128,7 @@ def one_file(
     metadata: Metadata = NO_METADATA,
     reach: Reach = Reach.LINES,
 ) -> list[Found]:
-    """Return the session in a file; none if the file is gone, or its name has no id."""
+    """Return the session in a file; none if the file does not exist, or its name has no id."""
     stamp = spot.stamp
     if stamp is None or not session_id:
         return []

@@ -1,7 +1,7 @@
-"""What is known about the program of an agent, beside the formats that it writes.
+"""The program of an agent: its sessions, processes, hooks and reports, but not the formats that it writes.
 
-A program is declared without importing what reads its files: `module:name` names that, and it is imported
-when it is needed. `status` in a prompt and the list of sessions need the programs, but no decoder.
+A program is declared without importing its readers: each is named as `module:name`, and imported when it is
+needed. `status` in a prompt and the list of sessions need the programs, but no decoder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_CALLS = frozenset[ToolKind]()
 
 
 def imported(place: str) -> Any:
-    """Return what a `module:name` names: `agentwatch.agents.pi.places:sessions`."""
+    """Import the object that a `module:name` names: `agentwatch.agents.pi.places:sessions`."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 
@@ -104,7 +104,7 @@ class Command(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """What can be known about the sessions of an agent without hooks."""
+    """The facts about the sessions of an agent that are known without hooks."""
 
     asking: frozenset[ToolKind] = COMMANDS
     """The kinds of calls that may wait for permission without a line that says so."""
@@ -115,7 +115,7 @@ class Knowledge(NamedTuple):
     has_ends: bool = True
     """Whether the lines always show that a turn has ended. If not, the state is unknown until one does."""
     has_results: bool = True
-    """Whether the lines have the results of calls. If not, nobody knows which have failed."""
+    """Whether the lines have the results of calls. If not, failures are unknown."""
     ends_in_silence: bool = False
     """Whether a turn is taken to have ended when nothing follows its answer."""
 

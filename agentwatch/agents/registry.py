@@ -48,7 +48,7 @@ def known_agents() -> tuple[Agent, ...]:
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """Return what is known about each agent beside its formats: the built-in ones, then those of plugins."""
+    """Return the programs of all agents: the built-in ones, then those of plugins."""
     from agentwatch.agents.plugins import plugin_programs
 
     built_in = [import_module(f"agentwatch.agents.{folder}.program").PROGRAM for folder in AGENTS]
@@ -57,16 +57,29 @@ def programs() -> tuple[Program, ...]:
 
 @cache
 def program_named(name: str) -> Program | None:
-    """Return what is known about an agent, by its short name; None if the agent is unknown."""
+    """Return the program of an agent, by its short name; None if the agent is unknown."""
     return next((program for program in programs() if program.name == name), None)
 
 
 def hooked_agents() -> dict[str, HookedAgent]:
     """Return the agents whose hooks can be used, by their short names in alphabetical order."""
+    found = {
+        program.name: hooked
+        for program in programs()
+        if program.hooks and (hooked := _hooked_agent(program)) is not None
+    }
+    return dict(sorted(found.items()))
+
+
+def _hooked_agent(program: Program) -> HookedAgent | None:
+    if program.name not in AGENTS:
+        from agentwatch.agents.plugins.programs import hooked_agent_of
+
+        return hooked_agent_of(program.name, program.hooks)
     from agentwatch.agents.program import imported
 
-    found = {program.name: imported(program.hooks) for program in programs() if program.hooks}
-    return dict(sorted(found.items()))
+    found: HookedAgent = imported(program.hooks)
+    return found
 
 
 def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) -> Agent | None:

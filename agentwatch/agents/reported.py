@@ -1,4 +1,4 @@
-"""What an agent, or a hook in it, reports about one of its sessions."""
+"""The reported state of a session: by its agent, or by a hook in the agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class State(StrEnum):
 
     WORKING = "working"
     ASKS = "asks"
-    """The agent cannot go on without the user."""
+    """The agent cannot continue without the user."""
     QUIET = "quiet"
     """A turn is open, and nothing has happened for longer than is usual in this session."""
     YOUR_TURN = "your turn"
@@ -42,7 +42,7 @@ class Life(Enum):
 
 
 class Said(NamedTuple):
-    """What an agent, or a hook in it, says about one of its sessions."""
+    """The report of an agent, or of a hook in it, about one of its sessions."""
 
     agent: str
     session_id: str
@@ -85,10 +85,10 @@ class Reporter(Protocol):
 
     said: dict[Key, Said]
     is_exact: bool
-    """Whether a session of which nothing is said is not open."""
+    """Whether every open session is reported, so that the others are not open."""
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
-        """Read what may have changed, and return whether something new is said.
+        """Read what may have changed, and return whether there is a new report.
 
         Args:
             now: The time, in seconds since the epoch.

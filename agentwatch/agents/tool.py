@@ -1,4 +1,4 @@
-"""A tool of an agent: how its calls are read and described. All agents use it."""
+"""A tool of an agent: how its calls are described, the events of a call, and to-do lists."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.fields import Fields, items, mapping, number, text
-from agentwatch.session.events import PlanEntry, PlanStatus, ToolKind
+from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, ToolStarted
 from agentwatch.text.amounts import plural
+from agentwatch.text.paths import relative_to
 
 
 class Phrase:
@@ -44,6 +45,17 @@ class Facts(NamedTuple):
 NO_FACTS = Facts()
 
 
+class Result(NamedTuple):
+    """How a call ended."""
+
+    outcome: Outcome
+    error: str | None = None
+    exit_code: int | None = None
+    facts: Facts = NO_FACTS
+    unknown_status: str | None = None
+    """The agent's own word for the outcome, if its meaning is unknown."""
+
+
 class Tool(NamedTuple):
     """A tool: how its calls are read and described."""
 
@@ -56,6 +68,100 @@ class Tool(NamedTuple):
     """Returns the files that a call acts on, from its arguments."""
     facts: Callable[[Fields], Facts] = lambda _success: NO_FACTS
     """Returns the facts in a successful result."""
+
+    def described(self, arguments: Fields, cwd: str = "") -> tuple[str | None, list[str]]:
+        """Return the target of a call as it is shown, and the files that the call acts on.
+
+        Args:
+            arguments: The arguments of the call.
+            cwd: The folder to which paths are shown relative, without a trailing separator; empty if unknown.
+        """
+        paths = self.paths(arguments)
+        if not paths:
+            return self.target(arguments), paths
+        return ", ".join([relative_to(path, cwd) or path for path in paths]), paths
+
+    def started(
+        self,
+        call_id: str,
+        name: str,
+        arguments: Fields,
+        *,
+        cwd: str = "",
+        group: str | None = None,
+        limit_ms: int | None = None,
+        at_ms: int | None = None,
+        agent: str | None = None,
+    ) -> ToolStarted:
+        """Return the start of a call.
+
+        Args:
+            call_id: The id of the call.
+            name: The agent's own name of the tool.
+            arguments: The arguments of the call.
+            cwd: The folder to which paths are shown relative, without a trailing separator; empty if unknown.
+            group: The model step that requested the call.
+            limit_ms: The time limit of the call, in milliseconds.
+            at_ms: The time of the line, in milliseconds since the epoch.
+            agent: The call_id of the call whose subagent makes the call; None for the main agent.
+        """
+        target, paths = self.described(arguments, cwd)
+        return ToolStarted(
+            call_id=call_id,
+            session_id=None,
+            tool=name,
+            kind=self.kind,
+            phrase=self.phrase,
+            target=target,
+            path=paths[0] if paths else None,
+            group=group,
+            limit_ms=limit_ms,
+            at_ms=at_ms,
+            agent=agent,
+            more_paths=tuple(paths[1:]),
+        )
+
+    def ended(
+        self,
+        call_id: str,
+        name: str,
+        result: Result,
+        *,
+        has_arguments: bool = False,
+        at_ms: int | None = None,
+        agent: str | None = None,
+        duration_ms: int | None = None,
+    ) -> ToolEnded:
+        """Return the end of a call, whose target is that of its start.
+
+        Args:
+            call_id: The id of the call.
+            name: The agent's own name of the tool.
+            result: How the call ended.
+            has_arguments: Whether the target and the path of the start come from the arguments.
+            at_ms: The time of the line, in milliseconds since the epoch.
+            agent: The call_id of the call whose subagent made the call; None for the main agent.
+            duration_ms: How long the call ran, if the agent has measured it.
+        """
+        facts = result.facts
+        return ToolEnded(
+            call_id=call_id,
+            session_id=None,
+            tool=name,
+            kind=self.kind,
+            outcome=result.outcome,
+            phrase=facts.phrase or self.phrase,
+            has_arguments=has_arguments,
+            error=result.error,
+            note=facts.note,
+            exit_code=result.exit_code,
+            is_new_file=facts.is_new_file,
+            lines_added=facts.lines_added,
+            lines_removed=facts.lines_removed,
+            at_ms=at_ms,
+            agent=agent,
+            duration_ms=duration_ms,
+        )
 
 
 def named(*keys: str) -> Callable[[Fields], str | None]:
@@ -134,7 +240,7 @@ def other_tool(name: str) -> Tool:
     return Tool(ToolKind.OTHER, Phrase.USED, target)
 
 
-# Reads to-do lists. All agents write a list of objects, with other names for the text of an entry.
+# To-do lists. All agents write a list of objects, with other names for the text of an entry.
 
 MOST_ENTRIES = 10_000
 """The length of the longest list. The plan of a session is kept in memory."""

@@ -56,8 +56,10 @@ class Group:
         return found
 
     def report(self, name: str, reason: BaseException | str) -> None:
-        """Add a line for a plugin that failed."""
-        self.problems.append(self.words_of(name, reason if isinstance(reason, str) else reason_of(reason)))
+        """Add a line for a plugin that failed, unless it has one."""
+        if not any(problem.startswith(self.words_of(name, "")) for problem in self.problems):
+            words = reason if isinstance(reason, str) else reason_of(reason)
+            self.problems.append(self.words_of(name, words))
 
     def words_of(self, name: str, reason: str) -> str:
         """Return the line about a plugin."""

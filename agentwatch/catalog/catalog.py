@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from agentwatch.agents.found import OWN, Found, Key
+from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.joining import Joined, joined
 from agentwatch.catalog.places import Changes, Places, notes_of
@@ -26,7 +27,7 @@ from agentwatch.catalog.standing import Process
 from agentwatch.catalog.states import Steady
 from agentwatch.catalog.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.sources.proc import Proc
-from agentwatch.text.safe import SafeText
+from agentwatch.text.safe import SafeText, safe_line
 
 _LATER_MS = 60_000
 """The agent may write its own file for this time after the last line of its stream."""
@@ -373,8 +374,9 @@ class Machine:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """Notes besides the rows: a line for each file that cannot be read."""
-        return notes_of(problems) if (problems := self.problems) else ()
+        """Notes besides the rows: a line for each plugin that failed and each file that cannot be read."""
+        files = notes_of(problems) if (problems := self.problems) else ()
+        return (*map(safe_line, PROGRAMS.problems), *files)
 
     def step(self, now_ms: int) -> bool:
         """Do the work that is due, for about 20 ms.

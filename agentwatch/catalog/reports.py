@@ -16,8 +16,8 @@ import orjson
 
 from agentwatch.agents.fields import Fields, number, text
 from agentwatch.agents.found import Key
-from agentwatch.agents.program import imported
-from agentwatch.agents.registry import programs
+from agentwatch.agents.program import Program, imported
+from agentwatch.agents.registry import AGENTS, programs
 from agentwatch.agents.reported import Life, Reporter, Said, State
 from agentwatch.agents.session_folders import SessionFolder, session_folders
 from agentwatch.agents.small_files import FileState, file_state, own_files
@@ -289,9 +289,9 @@ class Registries:
         self._folders: list[Path] = []
         """The folder that is named if the files of an agent, of our recordings or of hooks cannot be read."""
         for program, each in reports:
-            beside = _beside(folders, program.name, each.part, each.name)
-            self._agents[program.name] = imported(each.reader)(beside, uid, proc)
-            self._folders.append(beside[0])
+            if beside := _beside(folders, program.name, each.part, each.name):
+                self._agents[program.name] = _reporter(program, each.reader, beside, uid, proc)
+                self._folders.append(beside[0])
         self._own = OwnRecordings(own / "sessions", uid)
         self._hooks = HookLogs(own / "hooks", uid)
         self._folders += [own / "sessions", own / "hooks"]
@@ -338,6 +338,15 @@ class Registries:
                 said[key] = known._replace(state=hook.state, since_ms=hook.since_ms, about=hook.about)
         self.said = said
         return True
+
+
+def _reporter(program: Program, reader: str, *arguments: object) -> Reporter:
+    if program.name not in AGENTS:
+        from agentwatch.agents.plugins.programs import reporter_of
+
+        return reporter_of(program.name, reader, *arguments)
+    found: Reporter = imported(reader)(*arguments)
+    return found
 
 
 def _beside(folders: Iterable[SessionFolder], agent: str, part: str, name: str) -> list[Path]:

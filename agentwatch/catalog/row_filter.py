@@ -82,7 +82,7 @@ def row_filter(text: str) -> Matches | None:
     A word must occur in the session's title, in what it does now, or in the name of its agent, machine,
     repository, branch or worktree; or be the beginning of its state (at least three letters, so that it
     matches while it is being typed). Several names of states select the sessions in any of these states;
-    `failed` also selects those whose last turn failed. `docs/RULES.md` has the fields.
+    `failed` also selects those whose last turn failed. `docs/rules.md` has the fields.
 
     Args:
         text: The words.

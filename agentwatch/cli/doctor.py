@@ -239,11 +239,20 @@ def _hooks(agent: HookedAgent, environ: Mapping[str, str]) -> str:
 
 
 def _plugins() -> dict[str, object]:
-    """Return the names of the plugins; their packages are not imported."""
+    """Return the names of the plugins, and why programs of agents failed.
+
+    The packages of formats and exporters are not imported. Of an exception only the class is shown: its words
+    may contain names and paths.
+    """
     from agentwatch.agents.plugins import GROUP as AGENTS
+    from agentwatch.agents.plugins import PROGRAMS
     from agentwatch.output.export.plugins import GROUP as EXPORTERS
 
-    return {group.name: ", ".join(group.names()) or "none" for group in (AGENTS, EXPORTERS)}
+    groups = (AGENTS, PROGRAMS, EXPORTERS)
+    found: dict[str, object] = {group.name: ", ".join(group.names()) or "none" for group in groups}
+    for number, problem in enumerate(PROGRAMS.problems, 1):
+        found[f"problem {number}"] = safe_line(": ".join(problem.split(": ", 2)[:2]))
+    return found
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, object]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from agentwatch.agents.hooks import HookedAgent
+from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.registry import hooked_agents
 from agentwatch.base.faults import CANNOT_CREATE, USAGE, Fault
 from agentwatch.catalog.hooks.plan import Change, Hooks, Status
@@ -28,6 +29,8 @@ def run_hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     if os.name != "posix":
         raise Fault("hooks need a system with /bin/sh", USAGE)
     agents = hooked_agents()
+    for problem in PROGRAMS.problems:
+        say(problem)
     if action == "status":
         found = (hooked for name, hooked in agents.items() if agent in (None, name))
         return print_lines([line for hooked in found for line in _report(hooked)])

@@ -1,4 +1,4 @@
-"""Draws the animated pictures of the README and of docs/REPLAY.md.
+"""Draws the animated pictures of the README and of docs/replay.md.
 
 Each is a film of the program itself, as one SVG without scripts: what several frames share is drawn once, and
 CSS keyframes show each element in its frames. A reader who prefers no motion sees one of the frames.

@@ -61,7 +61,7 @@ def man_page(pages: Path) -> str:
     lines += _section("COMMANDS", *(line for command in others for line in _command(command)))
     lines += _section("ADDRESSES", *_tagged(_rows(reference / "addresses.md", "address")))
     lines += _section("EXIT STATUS", *_tagged(_rows(reference / "exit-codes.md", "code")))
-    lines += _section("ENVIRONMENT", *_tagged(_rows(pages / "CONFIG.md", "variable")))
+    lines += _section("ENVIRONMENT", *_tagged(_rows(pages / "config.md", "variable")))
     lines += _section("FILES", *_lines(_FILES), *_tagged(_rows(reference / "files.md", "file")))
     lines += _section("EXAMPLES", *_examples())
     lines += _section("SEE ALSO", _SEE_ALSO)

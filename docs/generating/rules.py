@@ -32,7 +32,7 @@ def page(folder: Path) -> str:
     Args:
         folder: The folder of the documentation.
     """
-    text = (folder / "RULES.md").read_text()
+    text = (folder / "rules.md").read_text()
     return _TABLE.sub(lambda found: found[1] + _table(_TABLES[found[2]]), text)
 
 

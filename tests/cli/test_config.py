@@ -196,7 +196,7 @@ def test_every_binding_and_theme_is_documented() -> None:
     """The pages of settings and keys name every binding that can be rebound, and every theme."""
     from textual.theme import BUILTIN_THEMES
 
-    pages = (ROOT / "docs" / "CONFIG.md", ROOT / "docs" / "reference" / "keys.md")
+    pages = (ROOT / "docs" / "config.md", ROOT / "docs" / "reference" / "keys.md")
     documentation = "".join(page.read_text(encoding="utf-8") for page in pages)
     assert [name for name in (*bound_keys({}), *BUILTIN_THEMES) if f"`{name}`" not in documentation] == []
 

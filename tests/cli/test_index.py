@@ -18,7 +18,7 @@ from tests.conftest import ROOT, case
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, ran
 
-PAGE = (ROOT / "docs" / "howto" / "session-index.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "howto" / "statistics.md").read_text("utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
 MADE = 1_500
 

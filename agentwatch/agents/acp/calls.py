@@ -1,4 +1,7 @@
-"""Keeps the tool calls of a log: an update of a call contains only the fields that have changed."""
+"""The tool calls of a log: their descriptions, terminals, results and changes of files.
+
+An update of a call contains only the fields that have changed, so the calls are kept.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from typing import NamedTuple
 from agentwatch.agents.acp.messages import count_of, short, texts_in
 from agentwatch.agents.changes import line_count
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
+from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.tool import Phrase, first_line, listed_entries, other_tool
 from agentwatch.session.events import Event, Outcome, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to
 
-# Counts the lines that differ between two texts.
+# The number of lines that differ between two texts.
 
 _MOST_DIFFERENCES = 200
 """More differing lines are not counted: the comparison takes time proportional to their square."""
@@ -71,9 +75,10 @@ def _lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-# Reads the result of a tool call: exit code, error, and what changed in a file.
+# The result of a call: exit code, error, and what changed in a file.
 
-_MOST_CHARACTERS = 10_000
+_MOST_ERROR = 10_000
+"""In characters."""
 _EXIT_CODES = ("exitCode", "exit_code", "exit")
 _NO_COMMANDS = (ToolKind.MCP, ToolKind.FETCH, ToolKind.PLAN, ToolKind.DELEGATE, ToolKind.THINK)
 _SAID = "Exit code "
@@ -81,7 +86,7 @@ _SAID = "Exit code "
 
 
 class Change(NamedTuple):
-    """What a call did to files; None means unknown."""
+    """The change of files by a call; None means unknown."""
 
     added: int | None = None
     removed: int | None = None
@@ -89,7 +94,7 @@ class Change(NamedTuple):
 
 
 def object_in(value: object) -> Fields:
-    """Return a JSON object. A text is no object, even if it contains one: a program may have printed it."""
+    """Return a JSON object; {} for a text that contains one, because a program may have printed it."""
     return value if isinstance(value, dict) else NO_FIELDS
 
 
@@ -135,7 +140,7 @@ def error_in(fields: Fields) -> str | None:
     found = error if isinstance(error, str) else text(object_in(error), "message")
     found = found or text(body, "message") or next(texts_in(fields.get("content")), None)
     found = found or (output if isinstance(output, str) else None)
-    return _unfenced(found)[:_MOST_CHARACTERS] if found else None
+    return _unfenced(found)[:_MOST_ERROR] if found else None
 
 
 def is_refused_by_rule(fields: Fields) -> bool:
@@ -182,11 +187,12 @@ def _unfenced(words: str) -> str:
     return inner[3:-3].partition("\n")[2].strip() or words
 
 
-# Keeps the terminals that an agent asks its client for: their commands and exit codes.
+# The terminals that an agent asks its client for: their commands and exit codes.
 
 _MOST_TERMINALS = 256
 _MOST_WORDS = 100
-_TERMINALS_MOST_CHARACTERS = 4096
+_MOST_SHOWN = 4096
+"""The length of a command, a name, a path or a title, in characters."""
 
 
 class Terminals:
@@ -199,15 +205,13 @@ class Terminals:
     def created(self, terminal: str | None, command: str | None) -> None:
         """Keep the command of a new terminal."""
         if short(terminal) and terminal is not None and command is not None:
-            self._commands[terminal] = command
-            _bound(self._commands)
+            remember(self._commands, terminal, command, _MOST_TERMINALS)
 
     def exited(self, terminal: str | None, status: Fields) -> None:
         """Keep the exit code of a terminal, if the status contains one."""
         code = number(status, "exitCode")
         if short(terminal) and terminal is not None and code is not None:
-            self._exit_codes[terminal] = code
-            _bound(self._exit_codes)
+            remember(self._exit_codes, terminal, code, _MOST_TERMINALS)
 
     def command(self, terminals: tuple[str, ...]) -> str | None:
         """Return the command of the first of these terminals that is known."""
@@ -231,19 +235,13 @@ def command_line(params: Fields) -> str | None:
     if command is None:
         return None
     words = (word for word in islice(items(params.get("args")), _MOST_WORDS) if isinstance(word, str))
-    return " ".join((command, *words))[:_TERMINALS_MOST_CHARACTERS]
+    return " ".join((command, *words))[:_MOST_SHOWN]
 
 
-def _bound(found: dict[str, str] | dict[str, int]) -> None:
-    if len(found) > _MOST_TERMINALS:
-        del found[next(iter(found))]
-
-
-# Describes tool calls: the name of the tool, what it does, and what it acts on.
+# The description of a call: the name of the tool, what it does, and what it acts on.
 # The protocol has kinds of tools, and a title for people. The name of a tool is an unstable field. It is
 # also taken from where captures of agents have it.
 
-_TOOLS_MOST_CHARACTERS = 4096
 _MOST_PATHS = 100
 _KINDS = {
     kind: ToolKind(kind) for kind in ("read", "edit", "delete", "move", "search", "execute", "fetch", "think")
@@ -310,13 +308,13 @@ class Described:
         raw = mapping(fields.get("rawInput"))
         has_input = not {*raw} <= {"cwd"}
         title, self.kind = text(fields, "title"), text(fields, "kind") or self.kind
-        title = title and title[:_TOOLS_MOST_CHARACTERS]
+        title = title and title[:_MOST_SHOWN]
         given = (
             text(fields, "name")
             or text(mapping(meta.get("claudeCode")), "toolName")
             or text(meta, "toolName")
         )
-        self.name = given[:_TOOLS_MOST_CHARACTERS] if given else self.name
+        self.name = given[:_MOST_SHOWN] if given else self.name
         self.is_mcp = self.is_mcp or meta.get("is_mcp_tool_call") is True
         if is_first and self.name is None and _is_word(title):
             # opencode announces a call with the tool's name as its title; kimi gives no kind
@@ -412,9 +410,9 @@ def _arguments(raw: Fields) -> Arguments:
         url=_cut(raw.get("url")),
         query=_cut(raw.get("query")),
         pattern=_cut(raw.get("pattern")),
-        paths=tuple(path[:_TOOLS_MOST_CHARACTERS] for key in _PATHS if (path := text(raw, key)))[:1],
+        paths=tuple(path[:_MOST_SHOWN] for key in _PATHS if (path := text(raw, key)))[:1],
         description=_cut(raw.get("description")),
-        main=(_NAMELESS.target(raw) or "").strip()[:_TOOLS_MOST_CHARACTERS],
+        main=(_NAMELESS.target(raw) or "").strip()[:_MOST_SHOWN],
         has_todos=isinstance(raw.get("todos"), list),
         is_task=isinstance(raw.get("prompt"), str) and isinstance(raw.get("subagent_type"), str),
         content_lines=line_count(content) if isinstance(content, str) else None,
@@ -422,7 +420,7 @@ def _arguments(raw: Fields) -> Arguments:
 
 
 def _cut(value: object) -> str | None:
-    return value[:_TOOLS_MOST_CHARACTERS] if isinstance(value, str) and value else None
+    return value[:_MOST_SHOWN] if isinstance(value, str) and value else None
 
 
 def _paths(blocks: Iterable[Fields]) -> tuple[str, ...]:
@@ -430,7 +428,7 @@ def _paths(blocks: Iterable[Fields]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for block in islice(blocks, _MOST_PATHS):
         if path := text(block, "path"):
-            found[path[:_TOOLS_MOST_CHARACTERS]] = None
+            found[path[:_MOST_SHOWN]] = None
     return tuple(found)
 
 
@@ -447,7 +445,6 @@ def _command_in(title: str | None) -> str | None:
     return command[1:-1] if is_quoted else command
 
 
-_MOST_OPEN = 1024
 _MOST_ENDED = 4096
 _MOST_OUTPUT = 1 << 16
 _ENDS = {
@@ -492,12 +489,12 @@ class _Call:
 
 
 class Calls:
-    """The open calls of a log, at most 1,024, and the ids of the last 4,096 that have ended."""
+    """The open calls of a log, and the ids of the last 4,096 that have ended."""
 
     def __init__(self, terminals: Terminals) -> None:
         self._terminals = terminals
-        self._open: dict[int, _Call] = {}
-        self._ended: dict[int, None] = {}
+        self._open = OpenCalls[_Call]()
+        self._ended: dict[str, None] = {}
 
     def clear(self) -> None:
         """Forget all calls: another run may use their ids again."""
@@ -521,9 +518,8 @@ class Calls:
         call = self._open.get(key)
         is_first = call is None
         if call is None:
-            call = self._open[key] = _Call(call_id, owner)
-            if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
+            call = _Call(call_id, owner)
+            self._open.keep(key, call)
         explains = call.described.update(fields, is_first=is_first)
         self._read(call, fields)
         if outcome is None:
@@ -596,12 +592,10 @@ class Calls:
         return [started]
 
     def _end(
-        self, key: int, call: _Call, fields: Fields, outcome: Outcome, *, has_arguments: bool
+        self, key: str, call: _Call, fields: Fields, outcome: Outcome, *, has_arguments: bool
     ) -> ToolEnded:
         self._open.pop(key, None)
-        self._ended[key] = None
-        if len(self._ended) > _MOST_ENDED:
-            del self._ended[next(iter(self._ended))]
+        remember(self._ended, key, None, _MOST_ENDED)
         described = call.described
         shown = described.described(call.owner.cwd, self._terminals.command(described.terminals))
         if call.shown is not None and call.is_explained and not has_arguments:
@@ -672,6 +666,6 @@ def plan_in(entries: object) -> Plan:
     return Plan(listed_entries(entries, "content"))
 
 
-def _key(session: str | None, call_id: str) -> int:
-    """Return a number for a call: ids may be long, and 4,096 of them are kept."""
-    return hash((session, call_id))
+def _key(session: str | None, call_id: str) -> str:
+    """Return a short key for a call: ids may be long, and 4,096 of them are kept."""
+    return f"{hash((session, call_id))}"

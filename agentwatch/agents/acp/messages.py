@@ -1,4 +1,4 @@
-"""Reads the content blocks of messages, and joins emoji that two lines split."""
+"""The messages of a log: their content blocks, emoji that two lines split, and requests with responses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.fields import NO_FIELDS, Fields, decoded_size, items, mapping, number, text
 from agentwatch.agents.json_line import Repaired, whole_text
+from agentwatch.agents.open_calls import remember
 from agentwatch.session.events import Channel, Event, Notice, Text, TextEnded
 from agentwatch.text.amounts import byte_size
 
@@ -30,7 +31,7 @@ def chunk_text(update: Fields) -> str | None:
 
 
 def attachment(update: Fields) -> Notice:
-    """Return a notice of a chunk that is no text: an image, a sound or a file."""
+    """Return a notice of a chunk that is not a text: an image, a sound or a file."""
     return Notice(f"the agent attached {_words(mapping(update.get('content')))}")
 
 
@@ -167,7 +168,7 @@ def with_halves(fields: Fields, update: Fields) -> Fields:
     return mapping(mapping(fields.halves.get("params")).get("update"))
 
 
-# Finds the request that a response answers. Client and agent number their requests independently.
+# The request that a response answers. Client and agent number their requests independently.
 
 _MOST_OPEN = 256
 """Requests that may be open at the same time, per direction. Captures have at most two."""
@@ -179,7 +180,7 @@ PERMISSION = "session/request_permission"
 INITIALIZE = "initialize"
 NEW_SESSION = "session/new"
 _BY_AGENT = (PERMISSION, "fs/", "terminal/", "elicitation/", "mcp/")
-"""What an agent requests of its client. All other requests are the client's."""
+"""The requests of an agent to its client. All others are the client's."""
 _RESULTS = {
     PROMPT: ("stopReason", "messageId"),
     PERMISSION: ("outcome",),
@@ -228,9 +229,7 @@ class Requests:
             return
         self._count += 1
         asked = self._agent if request.method.startswith(_BY_AGENT) else self._client
-        asked[key] = request._replace(order=self._count)
-        if len(asked) > _MOST_OPEN:
-            del asked[next(iter(asked))]
+        remember(asked, key, request._replace(order=self._count), _MOST_OPEN)
 
     def answered(self, fields: Fields) -> Request | None:
         """Return the request that a response answers, and forget it; None if the log does not contain it.
@@ -258,7 +257,7 @@ class Requests:
         )
 
     def clear(self) -> None:
-        """Forget all requests: the process that would have answered them is gone."""
+        """Forget all requests: the process that would have answered them has ended."""
         self._client.clear()
         self._agent.clear()
 

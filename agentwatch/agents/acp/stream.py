@@ -25,6 +25,7 @@ from agentwatch.agents.acp.messages import (
 from agentwatch.agents.delta_frames import Burst
 from agentwatch.agents.fields import Fields, in_words, items, mapping, text
 from agentwatch.agents.json_line import whole_text
+from agentwatch.agents.open_calls import remember
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -45,7 +46,7 @@ from agentwatch.session.events import (
     UsageScope,
 )
 
-# Reads the facts about an agent and a session: names, versions, modes and models.
+# The facts about an agent and a session: names, versions, modes and models.
 
 _CHOSEN = {"session/set_mode": "modeId", "session/set_model": "modelId"}
 
@@ -95,7 +96,7 @@ def chosen_facts(method: str, value: str | None) -> RunInfo:
     return RunInfo()
 
 
-# Reads the agent's requests for permission, and the answers to them.
+# Requests for permission, and their answers.
 
 _MOST_OPTIONS = 64
 _ANSWERS = {
@@ -112,7 +113,7 @@ def asked_call(params: Fields) -> Fields:
 
 
 def request_of(params: Fields, call: Fields, session: str | None, tool: str) -> Request:
-    """Return what is kept of a request until it is answered.
+    """Return the part of a request that is kept until it is answered.
 
     Args:
         params: The parameters of the request.
@@ -140,7 +141,7 @@ def answer_of(request: Request, result: Fields) -> tuple[str, Outcome | None]:
     return _ANSWERS.get(kind) or short(chosen) or "answered", refusal
 
 
-# Keeps the sessions of a log apart: the main one, the subagents' sessions, and others at the same time.
+# The sessions of a log: the main one, those of subagents, and others at the same time.
 
 _MOST_SESSIONS = 256
 FORMAT = "acp"
@@ -170,8 +171,8 @@ class Sessions:
         """Keep facts about a session. Return them if it is the main one."""
         if (session := short(session)) is None:
             return []
-        self._facts[session] = _merged(self._facts.get(session, RunInfo()), facts)
-        _bound(self._facts)
+        known = self._facts.get(session, RunInfo())
+        remember(self._facts, session, _merged(known, facts), _MOST_SESSIONS)
         return [facts] if session == self.main and self.has_run and any(facts) else []
 
     def begin(self, session: str | None, *, is_turn_open: bool) -> list[Event]:
@@ -215,16 +216,14 @@ class Sessions:
     def see(self, session: str | None) -> None:
         """Note that content of a session is in the log."""
         if (session := short(session)) is not None and session not in self._seen:
-            self._seen[session] = None
-            _bound(self._seen)
+            remember(self._seen, session, None, _MOST_SESSIONS)
 
     def add_child(self, update: Fields) -> str | None:
         """Keep the session of a subagent. Return its title if the session is new."""
         child = short(text(update, "subagentSessionId") or text(update, "sessionId"))
         if child is None or child in self._children or child == self.main:
             return None
-        self._children[child] = text(update, "toolCallId") or child
-        _bound(self._children)
+        remember(self._children, child, text(update, "toolCallId") or child, _MOST_SESSIONS)
         return text(update, "title") or text(update, "name") or text(update, "task") or "a subagent"
 
     def agent_of(self, session: str | None, update: Fields) -> str | None:
@@ -247,8 +246,7 @@ class Sessions:
     def add_side(self, session: str) -> None:
         """Note that another session runs at the same time as the main one."""
         if short(session) is not None:
-            self._sides[session] = None
-            _bound(self._sides)
+            remember(self._sides, session, None, _MOST_SESSIONS)
 
     def end_side(self, session: str | None) -> None:
         """Note that the turn of another session has ended."""
@@ -259,12 +257,7 @@ def _merged(first: RunInfo, second: RunInfo) -> RunInfo:
     return first._replace(**{name: value for name, value in second._asdict().items() if value is not None})
 
 
-def _bound(found: dict[str, RunInfo] | dict[str, str] | dict[str, None]) -> None:
-    if len(found) > _MOST_SESSIONS:
-        del found[next(iter(found))]
-
-
-# Reads token counts, costs and the size of the context.
+# Token counts, costs and the size of the context.
 
 _MOST_DOLLARS = 1e12
 
@@ -316,7 +309,7 @@ def _dollars(cost: Fields) -> float | None:
     return float(amount) if text(cost, "currency") == "USD" else None
 
 
-# Decodes the updates of sessions: texts, calls, plans, modes and notices.
+# The updates of sessions: texts, calls, plans, modes and notices.
 
 _CHUNKS = {"agent_message_chunk": Channel.ANSWER, "agent_thought_chunk": Channel.REASONING}
 _MESSAGES = {"agent_message": Channel.ANSWER, "agent_thought": Channel.REASONING}
@@ -687,7 +680,7 @@ class Decoder:
         return self._confirmed(request, result)
 
     def _confirmed(self, request: Request, result: Fields) -> list[Event]:
-        """Return the events of a result that is no turn's and no permission's."""
+        """Return the events of a result that belongs neither to a turn nor to a permission."""
         session = request.session
         match request.method:
             case "initialize":

@@ -1,1 +1,1 @@
-"""The decoder of Amp's `--stream-json` format, whose grammar is Claude Code's."""
+"""Amp: its stream, whose grammar is Claude Code's, and its tools."""

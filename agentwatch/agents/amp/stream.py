@@ -13,7 +13,7 @@ from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, 
 from agentwatch.agents.tool import Facts, Phrase, Tool, command_in, named, other_tool, path_in
 from agentwatch.session.events import ToolKind
 
-# Reads the results of Amp's tools. Each is an object as text: `{"output": "…", "exitCode": 0}`.
+# The results of the tools. Each is an object as text: `{"output": "…", "exitCode": 0}`.
 # The flag `is_error` of a command that failed is false, so that only its exit code shows the failure.
 
 

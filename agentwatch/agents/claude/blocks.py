@@ -156,7 +156,7 @@ def _change_block(rest: dict[str, object]) -> Iterator[Block]:
 
 
 def _file_block(rest: dict[str, object]) -> Iterator[Block]:
-    """Yield the content of the file that was read, or name it if it is no text."""
+    """Yield the content of the file that was read, or name it if it is not a text."""
     file = mapping(rest.get("file"))
     data, content = text(file, "base64"), text(file, "content")
     if data is not None:

@@ -1,4 +1,4 @@
-"""The tool calls of a stream: the blocks that start them, and the results that end them."""
+"""The tools and calls of Claude Code, for its stream, its transcripts, and the agents of its family."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from agentwatch.agents.changes import line_count, patch_lines, replaced_lines
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
+from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
     Phrase,
+    Result,
     Tool,
     command_in,
     counted,
@@ -24,9 +26,8 @@ from agentwatch.agents.tool import (
 )
 from agentwatch.session.events import Event, Outcome, Plan, PlanEntry, ToolEnded, ToolKind, ToolStarted
 from agentwatch.text.amounts import plural
-from agentwatch.text.paths import relative_to
 
-# The to-do list that Claude's tools report: `TodoWrite` writes all of it, `TaskUpdate` changes one entry.
+# The to-do list: `TodoWrite` writes all of it, `TaskUpdate` changes one entry.
 
 _MAX_ENTRIES = 1_000
 _TEXTS = ("content", "subject")
@@ -88,7 +89,7 @@ def plan_entries(value: object) -> tuple[PlanEntry, ...]:
     return listed_entries(items(value)[:_MAX_ENTRIES], *_TEXTS)
 
 
-# Reads the outcome of a call from its `tool_result` block and the structured result beside it.
+# The outcome of a call, from its `tool_result` block and the structured result beside it.
 # A result says that it failed with `is_error`, and why in its text. Whether a person or a rule refused the
 # call is only in that text, and in lines of their own (`permission_denied`, and `permission_denials` of a
 # result). The texts are those of captures of Claude Code 1.0 to 2.1, Qwen Code 0.15 and Amp.
@@ -126,7 +127,7 @@ what it would have to ask for, and the text is its question."""
 _UNSAFE_COMMANDS = ("Command contains ", "Contains ", "Unhandled node type")
 """Beginnings of the text of a command that Claude Code would not run without asking."""
 _DECLINED = "User did not allow tool call"
-"""What Qwen Code says of a call that the user refused. It calls the call cancelled."""
+"""The words of Qwen Code for a call that the user refused, which it calls cancelled."""
 _REFUSING_WORDS = (
     "requires permission",
     "that permission was declined",
@@ -153,15 +154,6 @@ _BACKGROUND_STATES = (
     *("async_launched", "remote_launched", "queued_to_running"),
     *("backgrounded", "teammate_spawned"),
 )
-
-
-class Result(NamedTuple):
-    """The outcome of a call, and the facts in its result."""
-
-    outcome: Outcome
-    error: str | None = None
-    exit_code: int | None = None
-    facts: Facts = NO_FACTS
 
 
 def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: bool = False) -> Result:
@@ -221,7 +213,7 @@ def reason_of(block: Fields) -> str:
 
 
 def _is_stopped(block: Fields) -> bool:
-    """Return whether a subagent was stopped alone: the turn continues, and the result is no error."""
+    """Return whether a subagent was stopped alone: the turn continues, and the result is not an error."""
     return next(result_texts(block), "").startswith("[Request interrupted by user")
 
 
@@ -270,7 +262,7 @@ def _is_in_background(tool: Tool, block: Fields, details: Fields) -> bool:
     return words.startswith(_BACKGROUND_TEXTS) or _MOVED in words[:_READ_CHARACTERS].partition("\n")[0]
 
 
-# Claude Code's tools: the kind, phrase and target of each, and the facts in its results.
+# The tools: the kind, phrase and target of each, and the facts in its results.
 # Adding a tool is one entry in `TOOLS`. The names and fields come from captures of Claude Code 1.0 to 2.1,
 # and from the vendor's published types of the tools' arguments and results. The arguments are the `input`
 # of a `tool_use` block; the result is the object under `tool_use_result` (`toolUseResult` on disk).
@@ -453,10 +445,6 @@ class Dialect(NamedTuple):
 CLAUDE_CODE = Dialect("claude-code")
 
 
-_MOST_OPEN = 1024
-_MOST_DENIED = 1024
-_MOST_ID = 1000
-"""In characters. The ids in captures have at most 40."""
 _NO_NAME = "unknown"
 _NO_TOOL = other_tool(_NO_NAME)._replace(target=lambda _arguments: None)
 ASKING = ("AskUserQuestion", "ExitPlanMode")
@@ -483,7 +471,7 @@ class _Open(NamedTuple):
 
 
 class Calls:
-    """The open calls of a stream; at most 1,024."""
+    """The open calls of a stream."""
 
     def __init__(
         self,
@@ -500,8 +488,8 @@ class Calls:
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
         self.tool_named = tool_named
-        self._open: dict[str, _Open] = {}
-        self._denied: dict[str, None] = {}
+        self._open = OpenCalls[_Open]()
+        self._denied = OpenCalls[None]()
         self._unclear: list[ToolEnded] = []
         """The ends of calls that were either refused or interrupted: a later line says which; at most 64."""
         self._plans = Plans()
@@ -518,14 +506,12 @@ class Calls:
 
     def deny(self, call_id: str | None) -> None:
         """Note that a call was refused: its result reports an error."""
-        if call_id is not None and len(call_id) <= _MOST_ID:
-            self._denied[call_id] = None
-            if len(self._denied) > _MOST_DENIED:
-                del self._denied[next(iter(self._denied))]
+        if call_id is not None:
+            self._denied.keep(call_id, None)
 
     def described(self, name: str, arguments: Fields) -> tuple[str | None, list[str]]:
         """Return the target of a call as it is shown, and the files that it acts on."""
-        return self._described(self.tool_named(name), arguments)
+        return self.tool_named(name).described(arguments, self.cwd)
 
     def start(
         self, block: Fields, *, agent: str | None = None, group: str | None = None, at_ms: int | None = None
@@ -540,23 +526,18 @@ class Calls:
         """
         call_id, name = text(block, "id") or "", text(block, "name") or _NO_NAME
         arguments, tool = mapping(block.get("input")), self.tool_named(name)
-        self._keep(
-            call_id, _Open(name, tool, agent, argument_facts(tool, arguments), _plan_in(tool, arguments))
-        )
-        target, paths = self._described(tool, arguments)
-        return ToolStarted(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=tool.kind,
-            phrase=tool.phrase,
-            target=target,
-            path=paths[0] if paths else None,
+        plan = _plan_in(arguments) if tool.kind is ToolKind.PLAN else NO_FIELDS
+        opened = _Open(name, tool, agent, argument_facts(tool, arguments), plan)
+        self._open.keep(call_id, opened, name)
+        return tool.started(
+            call_id,
+            name,
+            arguments,
+            cwd=self.cwd,
             group=group,
             limit_ms=number(arguments, "timeout"),
             at_ms=at_ms,
             agent=agent,
-            more_paths=tuple(paths[1:]),
         )
 
     def end(
@@ -598,23 +579,15 @@ class Calls:
             result = result._replace(facts=_facts_without_details(argued, words))
         if result.outcome is Outcome.SUCCEEDED and not is_whole:
             result = Result(Outcome.RETURNED, "its line is too large to be read")
-        ended = ToolEnded(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=tool.kind,
-            outcome=result.outcome,
-            phrase=result.facts.phrase or tool.phrase,
+        ended = tool.ended(
+            call_id,
+            name,
+            result,
             has_arguments=True,
-            error=result.error,
-            note=result.facts.note,
-            exit_code=result.exit_code,
-            is_new_file=result.facts.is_new_file,
-            lines_added=result.facts.lines_added,
-            lines_removed=result.facts.lines_removed,
             at_ms=at_ms,
             agent=agent,
-            duration_ms=_measured_ms(tool, details),
+            # Only the result of a subagent reports a duration.
+            duration_ms=number(details, "totalDurationMs") if tool.kind is ToolKind.DELEGATE else None,
         )
         is_clear = is_denied or denial not in (None, _BY_USER) or name in ASKING
         if result.outcome is Outcome.REJECTED and not is_clear and is_bare_refusal(result.error):
@@ -656,18 +629,6 @@ class Calls:
         self.deny(call_id)
         return self.end(block, None) if call_id in self._open else []
 
-    def _keep(self, call_id: str, opened: _Open) -> None:
-        if len(call_id) <= _MOST_ID and len(opened.name) <= _MOST_ID:
-            self._open[call_id] = opened
-            if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
-
-    def _described(self, tool: Tool, arguments: Fields) -> tuple[str | None, list[str]]:
-        paths = tool.paths(arguments)
-        if paths:
-            return ", ".join(relative_to(path, self.cwd) or path for path in paths), paths
-        return tool.target(arguments), []
-
 
 def _facts_without_details(argued: Facts, words: str) -> Facts:
     """Return the facts of a call whose result is only a text."""
@@ -676,12 +637,5 @@ def _facts_without_details(argued: Facts, words: str) -> Facts:
     return argued
 
 
-def _plan_in(tool: Tool, arguments: Fields) -> Fields:
-    if tool.kind is not ToolKind.PLAN:
-        return NO_FIELDS
+def _plan_in(arguments: Fields) -> Fields:
     return {key: arguments[key] for key in _PLAN_ARGUMENTS if key in arguments}
-
-
-def _measured_ms(tool: Tool, details: Fields) -> int | None:
-    """Return the duration that a subagent's result reports, in milliseconds."""
-    return number(details, "totalDurationMs") if tool.kind is ToolKind.DELEGATE else None

@@ -17,7 +17,7 @@ def recognises(fields: Fields) -> bool:
 
 
 def may_write(fields: Fields) -> bool:
-    """Return whether Claude Code, Qwen Code or Amp can have written a line, and nobody else."""
+    """Return whether only Claude Code, Qwen Code or Amp can have written a line."""
     kind = fields.get("type")
     if not isinstance(kind, str) or "sessionId" in fields:
         return False

@@ -1,4 +1,4 @@
-"""The records of Claude Code about its sessions; the format is described in `record`."""
+"""The state that Claude Code reports about each of its sessions, in `sessions/PID.json` of its folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentwatch.agents.reported import Life, Said, State
 from agentwatch.agents.small_files import FileState, file_state, own_files, own_object
 from agentwatch.sources.proc import Proc
 
-# One record of Claude Code about a session of its own: `sessions/PID.json` in its folder.
+# One record.
 # The format was observed in Claude Code 2.1.330. The program writes a record in place whenever its state
 # changes, and removes it when it exits.
 
@@ -162,7 +162,7 @@ class ClaudeRecords:
         return said
 
     def _read_all(self) -> None:
-        """Read the records that are new or have changed, and forget those that are gone."""
+        """Read the records that are new or have changed, and forget those without a file."""
         states = {
             f"{folder}/{name}": state
             for folder in self._folders

@@ -15,7 +15,19 @@ from typing import NamedTuple
 from agentwatch.agents.agent import Agent
 from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect
 from agentwatch.agents.decoder import Salvaged, SegmentText
-from agentwatch.agents.fields import NO_FIELDS, Fields, cost, in_words, items, mapping, number, scalars, text
+from agentwatch.agents.fields import (
+    MOST_ID,
+    NO_FIELDS,
+    Fields,
+    cost,
+    in_words,
+    items,
+    mapping,
+    number,
+    scalars,
+    text,
+)
+from agentwatch.agents.open_calls import remember
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -39,9 +51,9 @@ from agentwatch.session.events import (
     UsageScope,
 )
 
-# Reads the lines about incidents: hooks, background tasks, rate limits, retries and compactions.
+# Incidents: hooks, background tasks, rate limits, retries and compactions.
 
-_INCIDENTS_QUIET = frozenset(
+_SILENT_SUBTYPES = frozenset(
     (
         *("thinking_tokens", "hook_started", "hook_progress", "task_progress", "session_state_changed"),
         *("background_tasks_changed", "commands_changed", "files_persisted", "elicitation_complete"),
@@ -73,7 +85,7 @@ class Incidents:
     def system(self, fields: Fields) -> list[Event]:
         """Return the events of a `system` line."""
         subtype = text(fields, "subtype")
-        if subtype in _INCIDENTS_QUIET:
+        if subtype in _SILENT_SUBTYPES:
             return []
         match subtype:
             case "hook_response":
@@ -95,10 +107,8 @@ class Incidents:
         return [Unknown(f"type system/{in_words(subtype)}")]
 
     def _task_started(self, fields: Fields) -> list[Event]:
-        key = _key(fields)
-        self._tasks[key] = _Task(_words(fields, "description"), text(fields, "tool_use_id"))
-        if len(self._tasks) > _MOST_TASKS:
-            del self._tasks[next(iter(self._tasks))]
+        task = _Task(_words(fields, "description"), text(fields, "tool_use_id"))
+        remember(self._tasks, _key(fields), task, _MOST_TASKS)
         return []
 
     def _task_ended(self, fields: Fields, state: Fields) -> list[Event]:
@@ -186,10 +196,9 @@ def authentication(fields: Fields) -> list[Event]:
     return [Notice(f"authentication failed: {error}", is_error=True)] if error else []
 
 
-# Reads the questions for permission that a stream with the control protocol contains, and their answers.
+# Questions for permission in a stream with the control protocol, and their answers.
 
 _MAX_OPEN = 64
-_MOST_ID = 1000
 _MOST_TARGET = 10_000
 """In characters. A target is shown in at most 200 columns."""
 _ANSWERS = {"allow": "allowed", "deny": "denied"}
@@ -209,14 +218,12 @@ class Permissions:
     def ask(self, fields: Fields, calls: Calls) -> list[Permission]:
         """Read a `control_request`. Other requests than `can_use_tool` are the program's own."""
         request, key = mapping(fields.get("request")), text(fields, "request_id")
-        if request.get("subtype") != "can_use_tool" or key is None or len(key) > _MOST_ID:
+        if request.get("subtype") != "can_use_tool" or key is None or len(key) > MOST_ID:
             return []
-        subject = (text(request, "tool_name") or "tool")[:_MOST_ID]
+        subject = (text(request, "tool_name") or "tool")[:MOST_ID]
         target, _ = calls.described(subject, mapping(request.get("input")))
         call_id = text(request, "tool_use_id")
-        self._asked[key] = _Asked(subject, call_id and call_id[:_MOST_ID])
-        if len(self._asked) > _MAX_OPEN:
-            del self._asked[next(iter(self._asked))]
+        remember(self._asked, key, _Asked(subject, call_id and call_id[:MOST_ID]), _MAX_OPEN)
         reason = text(request, "decision_reason")
         shown = target and target[:_MOST_TARGET]
         return [Permission(subject, None, reason, key=key, call_id=call_id, target=shown)]
@@ -349,7 +356,8 @@ def texts_of(lines: list[Fields]) -> tuple[list[tuple[Channel, str]], int]:
     """Return the texts of the main agent in consecutive deltas, those of a channel joined.
 
     Returns:
-        The texts, and the number of lines before the first that is no delta and no count of thinking tokens.
+        The texts, and the number of lines up to the first that is neither a delta nor a count of thinking
+        tokens.
     """
     pieces: list[tuple[Channel, list[str]]] = []
     for count, fields in enumerate(lines):
@@ -415,7 +423,7 @@ def line_ms(fields: Fields) -> int | None:
     return round(moment.timestamp() * 1000)
 
 
-# Reads the lines that start and end a turn, and the token counts in them.
+# The lines that start and end a turn, and the token counts in them.
 
 _CACHED, _CACHE_WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 _ABORTED = "aborted"
@@ -566,7 +574,7 @@ def _context_size(fields: Fields, model: str | None) -> int | None:
     return number(mapping(by_model[names[0]]), "contextWindow") if names else None
 
 
-_QUIET = frozenset(
+_SILENT_TYPES = frozenset(
     ("tool_progress", "tool_use_summary", "prompt_suggestion", "keep_alive", "conversation_reset")
 )
 _MOST_MODEL = 200
@@ -637,7 +645,7 @@ class Decoder:
                 return [*self._permissions.answer(fields, self._calls)]
             case "auth_status":
                 return authentication(fields)
-            case str(kind) if kind in _QUIET:
+            case str(kind) if kind in _SILENT_TYPES:
                 return []
         return [Unknown(f"type {in_words(fields.get('type'))}")]
 

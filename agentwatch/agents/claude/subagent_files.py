@@ -196,7 +196,7 @@ def _subagents_in(folder: Path) -> list[str]:
 
 
 def _open_own(folder: Path, name: str) -> int | None:
-    """Open a regular file of this user for reading, never through a link; None if it is no such file."""
+    """Open a regular file of this user for reading, never through a link; None for any other file."""
     try:
         folder_fd = os.open(folder, _READ | _NO_LINK | getattr(os, "O_DIRECTORY", 0))
     except OSError:

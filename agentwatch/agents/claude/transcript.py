@@ -10,8 +10,9 @@ from typing import NamedTuple
 from agentwatch.agents.claude.calls import ASKING, questions_in, tool_named
 from agentwatch.agents.claude.calls import Calls as ClaudeCalls
 from agentwatch.agents.claude.transcript_recognition import BESIDE, FORMAT, SILENT
-from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
+from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -41,8 +42,8 @@ from agentwatch.session.events import (
 # An answer that was broken off is written again: the new line names the lines that it supersedes. If the
 # model refuses and another one continues, a system line names the lines of the first.
 
-_MOST_LINES = 256
-_MOST_ID = 100
+_MOST_TEXT_LINES = 256
+_MOST_LINE_ID = 100
 """In characters."""
 _NAMES = ("supersedesUuids", "retractedMessageUuids")
 
@@ -51,11 +52,11 @@ class Answers:
     """The lengths of the last texts of the main agent's answer, by the ids of their lines."""
 
     def __init__(self) -> None:
-        self._written: deque[tuple[str, int]] = deque(maxlen=_MOST_LINES)
+        self._written: deque[tuple[str, int]] = deque(maxlen=_MOST_TEXT_LINES)
 
     def wrote(self, line: object, characters: int) -> None:
         """Note the text of a line."""
-        if characters and isinstance(line, str) and len(line) <= _MOST_ID:
+        if characters and isinstance(line, str) and len(line) <= _MOST_LINE_ID:
             self._written.append((line, characters))
 
     def begin_turn(self) -> None:
@@ -73,7 +74,7 @@ class Answers:
         return TextRetracted(characters) if characters else None
 
 
-# Reads the texts of user lines: most of them are not written by the user.
+# The texts of user lines, most of which the user did not write.
 
 _MOST_READ = 10_000
 """In characters. Commands and notifications are short; the result in a notification may be long."""
@@ -173,7 +174,7 @@ def tagged(said: str, tag: str) -> str | None:
     return said[start : end if end >= 0 else len(said)].strip() or None
 
 
-# Reads the lines of a transcript that are no messages: system lines, attachments, progress.
+# The lines that are not messages: system lines, attachments, progress.
 
 _QUIET = frozenset(
     ("session_start", "turn_duration", "scheduled_task_fire", "bridge_status", "memory_saved", "away_summary")
@@ -305,11 +306,8 @@ def _error(error: object) -> str:
     )
 
 
-# The tool calls of a transcript, and the questions to the user that some of them are.
+# Tool calls, some of which are questions to the user.
 
-_MOST_OPEN = 1024
-_CALLS_MOST_ID = 1000
-"""In characters."""
 _ANSWERS = {Outcome.SUCCEEDED: "answered", Outcome.REJECTED: "rejected", Outcome.CANCELLED: "cancelled"}
 
 
@@ -318,7 +316,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._calls = ClaudeCalls(tool_named)
-        self._open: dict[str, str | None] = {}
+        self._open = OpenCalls[str | None]()
         """The subagents of the open calls, by the calls' ids; None for the main agent."""
 
     def is_open(self, call_id: str) -> bool:
@@ -342,10 +340,7 @@ class Calls:
             agent: The id of the call whose subagent makes the call; None for the main agent.
         """
         self._calls.cwd = folder
-        if len(call_id) <= _CALLS_MOST_ID:
-            self._open[call_id] = agent
-            if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
+        self._open.keep(call_id, agent)
         at_ms, group = iso_ms(fields.get("timestamp")), text(mapping(fields.get("message")), "id")
         yield self._calls.start({**block, "id": call_id}, agent=agent, group=group, at_ms=at_ms)
         name = text(block, "name")
@@ -390,10 +385,8 @@ def _answers(structured: object) -> str:
     return ", ".join(each for each in answers if isinstance(each, str))
 
 
-# The token counts of the requests to the model, and the cost that Claude Code writes now and then.
+# The token counts of requests to the model, and the cost that some lines contain.
 
-_REQUESTS_MOST_ID = 1000
-"""In characters."""
 _MOST_MESSAGES = 64
 """The messages of several requests are rarely mixed."""
 
@@ -419,13 +412,11 @@ class Requests:
             return None
         given = [part for part in parts if part is not None]
         tokens = Tokens(sum(given) if given else None, cached, output)
-        if message_id is None or len(message_id) > _REQUESTS_MOST_ID or not any(tokens):
+        if message_id is None or len(message_id) > MOST_ID or not any(tokens):
             return None
         self._last = last
         before = self._counted.get(message_id, Tokens())
-        self._counted[message_id] = tokens
-        if len(self._counted) > _MOST_MESSAGES:
-            self._counted.popitem(last=False)
+        remember(self._counted, message_id, tokens, _MOST_MESSAGES)
         if tokens == before:
             return None
         added = Tokens(
@@ -449,16 +440,14 @@ def _added(now: int | None, before: int | None) -> int | None:
     return now if now is None or before is None else now - before
 
 
-# Finds the call whose subagent wrote a line.
+# The call whose subagent wrote a line.
 # Versions from 2.1 name the agent in each line (`agentId`). Which call started it is in the result of that
 # call, or in the file `agent-*.meta.json` beside the subagent's own file. Earlier versions write the
 # subagent's lines into the same file (`isSidechain`), or wrap them in progress lines with the id of the
 # call.
 
 _MOST_CALLS = 256
-_SUBAGENTS_MOST_LINES = 4096
-_SUBAGENTS_MOST_ID = 1000
-"""In characters. Longer ids are not remembered."""
+_MOST_SUBAGENT_LINES = 4096
 _MOST_PROMPT = 200
 """In characters: the beginning of a prompt, by which the call of a subagent is found."""
 
@@ -504,12 +493,12 @@ class Subagents:
         if found is None:
             found = self._call_of(prompt) or line
             self._waiting.pop(found, None)
-        _keep(self._lines, line, found, _SUBAGENTS_MOST_LINES)
+        _keep(self._lines, line, found, _MOST_SUBAGENT_LINES)
         return found
 
     def _call_of(self, prompt: str | None) -> str | None:
-        """Return the call with this prompt; without one, the only call whose agent is not known, or the only
-        call at all."""
+        """Return the call with this prompt; without one, the only call whose agent is not known, or else
+        the only call."""
         beginning = _beginning(prompt)
         if beginning:
             for call_id, expected in self._waiting.items():
@@ -526,10 +515,8 @@ def _beginning(prompt: str | None) -> str:
 
 
 def _keep(kept: OrderedDict[str, str], key: str, value: str, most: int) -> None:
-    if len(key) <= _SUBAGENTS_MOST_ID and len(value) <= _SUBAGENTS_MOST_ID:
-        kept[key] = value
-    if len(kept) > most:
-        kept.popitem(last=False)
+    if len(key) <= MOST_ID and len(value) <= MOST_ID:
+        remember(kept, key, value, most)
 
 
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")

@@ -16,7 +16,7 @@ BESIDE = frozenset(
         *("attachment", "tag", "content-replacement", "started", "result", "subagent-meta"),
     )
 )
-"""The types of lines that are no messages. Most of them say nothing about the course of the session."""
+"""The types of lines that are not messages. Most of them say nothing about the course of the session."""
 NAMES = frozenset(("custom-title", "ai-title", "summary", "last-prompt"))
 """Those of them by which Claude Code lists its sessions."""
 SILENT = BESIDE - NAMES - {"attachment", "cost-state", "subagent-meta", "permission-mode", "queue-operation"}

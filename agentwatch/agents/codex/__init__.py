@@ -1,4 +1,4 @@
-"""The decoder of `codex exec --json`.
+"""Codex: the stream of `codex exec --json`, and its rollouts on disk.
 
-Its parts that read commands, changes and results also serve `agentwatch.agents.codex.rollout`.
+Both have the same commands, changes and results.
 """

@@ -12,7 +12,7 @@ _OWN_TYPES = frozenset(
     }
 )
 _TEXTS = frozenset({"agent_message", "reasoning", "plan", "error", "todo_list"})
-"""The types of items that are no tool calls."""
+"""The types of items that are not tool calls."""
 
 
 def recognises(fields: Fields) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from agentwatch.agents.changes import patch_in_command, patched_files, summed
 from agentwatch.agents.codex.rollout_recognition import time_of
@@ -40,6 +40,7 @@ from agentwatch.agents.codex.stream import (
 )
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.agents.json_line import whole_text
+from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.tool import Phrase, first_line, other_tool
 from agentwatch.session.events import (
     Channel,
@@ -66,7 +67,7 @@ from agentwatch.session.events import (
     UsageScope,
 )
 
-# Reads the events of Codex that belong to no turn.
+# Events that belong to no turn.
 
 _QUIET = frozenset(
     {
@@ -119,7 +120,7 @@ def _assessment(event: Fields, at_ms: int | None) -> list[Event]:
     ]
 
 
-# Codex's tools: what the arguments of each say.
+# The tools, and the arguments of each.
 
 _MCP = "mcp__"
 _PATCH_TOOL = "apply_patch"
@@ -302,11 +303,11 @@ _TOOLS: dict[str, Callable[[str, Fields, str], Use]] = {
 """The tools by their names, apart from those that run commands. Other tools show one of their arguments."""
 
 
-# Reads the output of a tool call, as the model gets it.
+# The output of a call, as the model gets it.
 # The text begins with a head in some versions (`Exit code: 0`, `Process exited with code 0`), is a JSON
 # object in older ones (`{"output": …, "metadata": {"exit_code": 0}}`), and is only the output in others. A
-# script that calls tools has a head of its own (`Script completed`, from `codex-
-# rs/core/src/tools/code_mode`).
+# script that calls tools has a head of its own (`Script completed`, from
+# `codex-rs/core/src/tools/code_mode`).
 
 _MOST_HEAD_LINES = 12
 _MOST_HEAD = 2000
@@ -479,7 +480,7 @@ def _of_script(whole: str) -> Output | None:
 
 
 def _milliseconds(seconds: object) -> int | None:
-    """Return a duration in milliseconds; None if it is no number, or less than one millisecond.
+    """Return a duration in milliseconds; None if it is not a number, or less than one millisecond.
 
     Codex gives 0 for a process that ended before it began to measure.
     """
@@ -490,12 +491,8 @@ def _milliseconds(seconds: object) -> int | None:
     return round(found * 1000) or None if 0 < found < 1e12 else None
 
 
-# The calls of a rollout: their starts, their outputs, and the processes that outlive an output.
+# Calls: their starts, their outputs, and the processes that outlive an output.
 
-_Value = TypeVar("_Value")
-
-_MOST_OPEN = 4096
-_MOST_PROCESSES = 256
 _MOST_PROGRESS = 4096
 _UNKNOWN = Use("unknown", ToolKind.OTHER, Phrase.USED)
 """The use of a tool whose call is not in the recording."""
@@ -513,22 +510,22 @@ class Calls:
     def __init__(self) -> None:
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
-        self._open: dict[str, Use] = {}
-        self._ended: dict[str, None] = {}
+        self._open = OpenCalls[Use]()
+        self._ended = OpenCalls[None]()
         """The calls that an item has ended, before their output came."""
         self._cut: dict[str, int | None] = {}
         """The open calls of a turn that the user interrupted, and the time of that."""
-        self._processes: dict[str, tuple[str, Use]] = {}
+        self._processes = OpenCalls[tuple[str, Use]]()
         """By the id of a running process: the call that started it."""
-        self._inputs: dict[str, str] = {}
+        self._inputs = OpenCalls[str]()
         """The open calls of `write_stdin` and `wait`, and the process of each."""
 
     def start(self, call_id: str, use: Use, arguments: Fields, at_ms: int | None) -> list[Event]:
         """Return the events of a call that starts."""
-        _keep(self._open, call_id, use, _MOST_OPEN)
+        self._open.keep(call_id, use, use.tool)
         process = asked_process(use.tool, arguments)
         if process is not None:
-            _keep(self._inputs, call_id, process, _MOST_PROCESSES)
+            self._inputs.keep(call_id, process)
         return [started(call_id, use, self.cwd, at_ms)]
 
     def output(self, call_id: str, value: object, at_ms: int | None) -> list[Event]:
@@ -540,7 +537,7 @@ class Calls:
         output = read_output(value)
         asked = self._inputs.pop(call_id, None)
         if output.process is not None and asked is None:
-            _keep(self._processes, output.process, (call_id, use), _MOST_PROCESSES)
+            self._processes.keep(output.process, (call_id, use))
             return [ToolProgress(call_id, None, output.text[-_MOST_PROGRESS:])]
         end = end_of(use, output)._replace(at_ms=at_ms)
         events: list[Event] = [ended(call_id, use, end, self.cwd)]
@@ -563,7 +560,7 @@ class Calls:
         if end is None:
             return [] if known else [started(call_id, use, self.cwd)]
         if known is not None:
-            _keep(self._ended, call_id, None, _MOST_OPEN)
+            self._ended.keep(call_id, None)
             del self._open[call_id]
             # An item gives a process that ended at once the same start and end; the call began before it.
             return [ended(call_id, known, end._replace(started_ms=None), self.cwd)]
@@ -589,22 +586,16 @@ class Calls:
     def end(self) -> list[Event]:
         """Return the ends of the calls that were interrupted, or whose processes were still running."""
         end = End(Outcome.RETURNED, note=_IN_BACKGROUND)
-        running, self._processes = list(self._processes.values()), {}
+        running = list(self._processes.values())
+        self._processes.clear()
         return [*self.begin_turn(), *(ended(call_id, use, end, self.cwd) for call_id, use in running)]
 
     def _forget_process_of(self, call_id: str) -> None:
-        if self._processes:
-            self._processes = {key: each for key, each in self._processes.items() if each[0] != call_id}
+        for process in [key for key, each in self._processes.items() if each[0] == call_id]:
+            del self._processes[process]
 
 
-def _keep(kept: dict[str, _Value], key: str, value: _Value, most: int) -> None:
-    """Keep a value, and drop the oldest if there are too many."""
-    kept[key] = value
-    if len(kept) > most:
-        del kept[next(iter(kept))]
-
-
-# Finds the copies of a text: a rollout has each message as a model's item and as an event.
+# The copies of a text: a rollout has each message as an item of the model and as an event.
 # Which of the two comes first depends on the version. Paginated histories give both the same id. Older ones
 # have no ids, and the event may lack parts of the item's text that Codex does not show, such as citations.
 
@@ -755,7 +746,7 @@ def _taken(waiting: deque[_Waiting], found: _Waiting) -> bool:
     return False
 
 
-# The prompts, answers and thoughts of a rollout, and the turns that they begin.
+# Prompts, answers and thoughts, and the turns that they begin.
 
 _NO_TEXT = "[image]"
 """The prompt of a message without a text."""
@@ -801,7 +792,7 @@ class Conversation:
         return [self._prompt(each) for each in self._prompts.take()]
 
     def turn_ended(self, ended: TurnEnded) -> list[Event]:
-        """End the turn. One without a prompt and an answer is a compaction: it is no turn of the user's."""
+        """End the turn. One without a prompt and an answer is a compaction, not a turn of the user."""
         is_empty = self._is_announced and ended.outcome is Outcome.SUCCEEDED
         prompts = [] if is_empty else self.late_prompts()
         self._prompts.drop_items()
@@ -889,7 +880,7 @@ def _is_users(item: Fields) -> bool:
     return not kinds or any(kind.startswith("user.") for kind in kinds)
 
 
-# Reads what a rollout reports about a call beside its output.
+# What a rollout reports about a call beside its output.
 # Paginated histories (0.150 and later) have an `item_completed` for each call. Older ones have an event for
 # some kinds of calls. Both say more than the output: the exit code, the status, the changes of each file.
 
@@ -1051,7 +1042,7 @@ _EVENTS: dict[str, _Reader] = {
 }
 
 
-# Decodes what happens in the turns of a rollout: messages, calls and ends.
+# The turns: messages, calls and ends.
 
 _MOST_PLANS = 64
 _MOST_ERROR = 4096
@@ -1080,7 +1071,7 @@ class Turns:
             case "reasoning":
                 return self.texts.reasoning_item(item, at_ms)
             case "agent_message":
-                return _agents_message(item, at_ms)
+                return _message_between_agents(item, at_ms)
             case "function_call" | "custom_tool_call" | "tool_search_call":
                 name = text(item, "name") or ("tool_search" if kind == "tool_search_call" else kind)
                 given = item.get("input") if kind == "custom_tool_call" else item.get("arguments")
@@ -1105,9 +1096,9 @@ class Turns:
         key = text(item, "id")
         match item.get("type"):
             case "UserMessage":
-                return self.texts.prompt(_turns_joined(item), is_item=True)
+                return self.texts.prompt(_content_text(item), is_item=True)
             case "AgentMessage":
-                return self.texts.answer(_turns_joined(item), key, at_ms, is_item=True)
+                return self.texts.answer(_content_text(item), key, at_ms, is_item=True)
             case "Plan":
                 return self.texts.answer(text(item, "text"), None, at_ms)
             case "Reasoning":
@@ -1119,7 +1110,7 @@ class Turns:
         return None if found is None else self._finished(key or "", found, event, at_ms)
 
     def event(self, kind: str, event: Fields, at_ms: int | None) -> list[Event] | None:
-        """Return the events of an event of Codex; None if it is no part of a turn."""
+        """Return the events of an event of Codex; None if it does not belong to a turn."""
         match kind:
             case "user_message":
                 return self.texts.prompt(text(event, "message") or "")
@@ -1157,9 +1148,7 @@ class Turns:
         call_id = _call_id(item)
         events = self.calls.start(call_id, use, arguments, at_ms)
         if use.tool == PLAN_TOOL:
-            self._plans[call_id] = plan_of(arguments.get("plan"))
-            if len(self._plans) > _MOST_PLANS:
-                del self._plans[next(iter(self._plans))]
+            remember(self._plans, call_id, plan_of(arguments.get("plan")), _MOST_PLANS)
         if use.tool == QUESTION_TOOL:
             question = first_question(arguments)
             events.append(Permission(QUESTION_TOOL, None, None, at_ms, call_id, call_id, question))
@@ -1214,14 +1203,14 @@ def _turn_complete(event: Fields, before: str | None) -> TurnEnded:
     return TurnEnded(Outcome.FAILED, message, duration_ms=duration_ms)
 
 
-def _agents_message(item: Fields, at_ms: int | None) -> list[Event]:
+def _message_between_agents(item: Fields, at_ms: int | None) -> list[Event]:
     """Return the message of one agent to another as a notice."""
     names = " → ".join(name for key in ("author", "recipient") if (name := text(item, key)))
-    words = _turns_joined(item)
+    words = _content_text(item)
     return [Notice(f"{names}: {words}", at_ms)] if words else []
 
 
-def _turns_joined(item: Fields) -> str:
+def _content_text(item: Fields) -> str:
     return "".join(text(mapping(piece), "text") or "" for piece in items(item.get("content")))
 
 

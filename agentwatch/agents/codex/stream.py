@@ -43,7 +43,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.text.paths import relative_to
 
-# Reads the error messages of Codex.
+# Error messages.
 
 _RETRY = "Reconnecting..."
 _MOST_DIGITS = 9
@@ -70,7 +70,7 @@ def plain(message: str) -> str:
 
 
 def error_event(message: str, at_ms: int | None = None) -> Event:
-    """Return the event of an error that does not end the turn by itself: a retry, or a notice.
+    """Return the event of an error that does not end the turn: a retry, or a notice.
 
     Example:
         >>> error_event("Reconnecting... 1/5 (stream disconnected)")[:3]
@@ -88,7 +88,7 @@ def _count(digits: str) -> int | None:
     return int(digits) if digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
 
 
-# A tool call of Codex, as its events describe it; for both of its formats.
+# A tool call as the events describe it, for the stream and the rollouts.
 
 MCP_REFUSALS = ("user rejected MCP tool call", "user cancelled MCP tool call")
 """Beginnings of the error of an MCP call that was refused. `codex exec` refuses what it would have to ask
@@ -107,7 +107,7 @@ class Use(NamedTuple):
     paths: tuple[str, ...] = ()
     limit_ms: int | None = None
     changes: Changes | None = None
-    """What a tool that changes files is to do."""
+    """The changes that a tool is to make."""
 
 
 class End(NamedTuple):
@@ -179,7 +179,7 @@ def change_end(changes: Changes | None, outcome: Outcome, error: str | None = No
 def command_end(status: str | None, exit_code: int | None) -> End | None:
     """Return the end of a command by its status and exit code; None if it is still running.
 
-    A command that was declined did not run: the exit code that Codex gives it, -1, is no program's.
+    A command that was declined did not run: its exit code, -1, is Codex's own.
     """
     match status:
         case "in_progress" | "inProgress":
@@ -268,7 +268,7 @@ def _target(use: Use, cwd: str) -> str | None:
     return ", ".join(relative_to(path, cwd) or path for path in use.paths)
 
 
-# Reads the changes of files that Codex reports, in each form that its versions have used.
+# Changes of files, in each form that versions have used.
 
 _MOST_FILES = 10_000
 _KINDS = {kind.value: kind for kind in ChangeKind}
@@ -331,7 +331,7 @@ def results_of_mcp(result: Fields) -> str:
     return "\n".join(each for each in found if each is not None)
 
 
-# Finds the script in a command that Codex passes to a shell.
+# The script in a command that is passed to a shell.
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
 _FLAGS = frozenset({"-c", "-lc", "-ic", "-lic"})
@@ -362,7 +362,7 @@ def script_of(command: str) -> str:
 
 
 def script_in(arguments: Sequence[object]) -> str:
-    """Return the script in the arguments of a program, or all arguments as one line if it is no shell.
+    """Return the script in the arguments of a program, or all arguments as one line if it is not a shell.
 
     Example:
         >>> script_in(["bash", "-lc", "ls -la"]), script_in(["git", "status"])
@@ -395,7 +395,7 @@ def _unquoted(word: str) -> str | None:
     return "".join(pieces)
 
 
-# Reads the items of `codex exec --json` that are tool calls.
+# The items that are tool calls.
 
 ENDS_ALONE = frozenset({"file_change", "web_search"})
 """The types of items that may be completed without having been started: older versions start none of them."""
@@ -465,7 +465,7 @@ def _agent_error(item: Fields) -> str | None:
     return next((message for state in states if (message := message_in(state))), None)
 
 
-# Reads the to-do lists of Codex.
+# To-do lists.
 
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
@@ -483,7 +483,7 @@ def _entry(fields: Fields) -> PlanEntry:
     return entry._replace(status=PlanStatus.COMPLETED) if fields.get("completed") is True else entry
 
 
-# Finds texts that Codex repeats after a lost connection.
+# Texts that are repeated after a lost connection.
 
 _MOST_TEXTS = 64
 
@@ -520,7 +520,7 @@ class Repeats:
         self._expected.clear()
 
 
-# Reads the token counts of Codex, in which `input_tokens` contains the cached ones.
+# Token counts, whose `input_tokens` contains the cached ones.
 
 
 def tokens_of(usage: Fields) -> Tokens:
@@ -642,7 +642,7 @@ def _call(line: str, kind: str, item: Fields, is_partial: bool) -> list[Event]:
 
 
 def _question(fields: Fields) -> Permission:
-    """Return what the model asks the user. `codex exec` has nobody who could answer."""
+    """Return what the model asks the user. `codex exec` cannot get an answer."""
     asked = [text(mapping(each), "question") for each in items(fields.get("questions"))]
     call_id = text(fields, "call_id")
     first = next((each for each in asked if each), None)

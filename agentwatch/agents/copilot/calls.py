@@ -1,15 +1,17 @@
-"""Makes the events of Copilot's tool calls, and keeps what the lines of open calls depend on."""
+"""The tools of Copilot, the calls of them, and their results."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from agentwatch.agents.changes import changed_lines, line_count, patched_files, summed
 from agentwatch.agents.fields import Fields, items, mapping, number, text
+from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
     Phrase,
+    Result,
     Tool,
     command_in,
     first_line,
@@ -30,9 +32,8 @@ from agentwatch.session.events import (
     ToolStarted,
 )
 from agentwatch.text.amounts import plural
-from agentwatch.text.paths import relative_to
 
-# Reads the outcome of a Copilot tool call from the line that ends it.
+# The outcome of a call, from the line that ends it.
 
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _INTERRUPTED_CODES = frozenset({"cancelled", "canceled", "aborted", "interrupted"})
@@ -46,15 +47,6 @@ _EXIT = " with exit code "
 `<exited with exit code 3>`."""
 _MOST_DIGITS = 11
 _EXIT_BLOCKS = ("shell_exit", "terminal")
-
-
-class Result(NamedTuple):
-    """The outcome of a call."""
-
-    outcome: Outcome
-    error: str | None = None
-    exit_code: int | None = None
-    facts: Facts = NO_FACTS
 
 
 def read_result(tool: Tool, data: Fields, answer: str | None, *, is_whole: bool = True) -> Result:
@@ -138,7 +130,7 @@ def _facts(tool: Tool, data: Fields, result: Fields, content: str) -> Facts:
     )
 
 
-# Copilot's tools: the kind, phrase and target of each, and the arguments of a call.
+# The tools: the kind, phrase and target of each, and the arguments of a call.
 # The arguments come from the captures, and from lines of other versions that others have published.
 
 SHELLS = frozenset({"bash", "shell", "powershell", "local_shell"})
@@ -227,10 +219,6 @@ def plan_entries(arguments: Fields) -> tuple[PlanEntry, ...]:
     return tuple(entries)
 
 
-_Value = TypeVar("_Value")
-_MOST_OPEN = 256
-_MOST_NAME = 1000
-"""In characters. The ids in captures have at most 64."""
 _COMPARED = 256
 """In characters. Two outputs that begin alike are one output that grows."""
 _MOST_KEPT = 10_000
@@ -240,10 +228,8 @@ _MOST_KEPT = 10_000
 class _Known(NamedTuple):
     """What is known of a call before its end."""
 
-    name: str
     tool: Tool
-    target: str | None
-    paths: tuple[str, ...]
+    started: ToolStarted
 
 
 class Calls:
@@ -252,46 +238,37 @@ class Calls:
     def __init__(self) -> None:
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
-        self._known: dict[str, _Known] = {}
-        """The calls that have not ended, by their id; at most 256, as the next two."""
-        self._answers: dict[str, str] = {}
+        self._known = OpenCalls[_Known]()
+        self._answers = OpenCalls[str]()
         """The answers to the questions whether a call may run."""
-        self._outputs: dict[str, tuple[int, str]] = {}
+        self._outputs = OpenCalls[tuple[int, str]]()
         """The length and the beginning of the last output of a call."""
 
     def name_of(self, call_id: str | None) -> str | None:
         """Return the name of the tool of a call that has not ended; None if unknown."""
         known = self._known.get(call_id or "")
-        return None if known is None else known.name
+        return None if known is None else known.started.tool
 
     def requested(self, request: Fields) -> None:
         """Keep a call that a message announces. Older versions write no line when it starts."""
         call_id, arguments = text(request, "toolCallId"), read_arguments(request.get("arguments"))
         size = sum(len(value) for value in arguments.values() if isinstance(value, str))
         if call_id is not None and call_id not in self._known and size <= _MOST_KEPT:
-            self._keep(call_id, self._read(text(request, "name") or "tool", arguments, request))
+            name = text(request, "name") or "tool"
+            tool = _tool_in(request, name, arguments)
+            started = tool.started(call_id, name, arguments, cwd=self.cwd)
+            self._known.keep(call_id, _Known(tool, started), name)
 
     def started(
         self, data: Fields, *, agent: str | None, group: str | None, at_ms: int | None
     ) -> list[Event]:
         """Return the events of a call's start. One that asks the user something is a question."""
         call_id, arguments = text(data, "toolCallId") or "", read_arguments(data.get("arguments"))
-        known = self._read(text(data, "toolName") or "tool", arguments, data)
-        self._keep(call_id, known)
-        started = ToolStarted(
-            call_id=call_id,
-            session_id=None,
-            tool=known.name,
-            kind=known.tool.kind,
-            phrase=known.tool.phrase,
-            target=known.target,
-            path=known.paths[0] if known.paths else None,
-            group=group,
-            at_ms=at_ms,
-            agent=agent,
-            more_paths=known.paths[1:],
-        )
-        if known.name != ASK_USER:
+        name = text(data, "toolName") or "tool"
+        tool = _tool_in(data, name, arguments)
+        started = tool.started(call_id, name, arguments, cwd=self.cwd, group=group, at_ms=at_ms, agent=agent)
+        self._known.keep(call_id, _Known(tool, started), name)
+        if name != ASK_USER:
             return [started]
         question = first_line(text(arguments, "question") or text(arguments, "message"))
         return [
@@ -307,43 +284,26 @@ class Calls:
         call_id, output = text(data, "toolCallId") or "", text(data, "partialOutput") or ""
         length, start = self._outputs.get(call_id, (0, ""))
         is_whole = length > 0 and len(output) >= length and output.startswith(start)
-        if len(call_id) <= _MOST_NAME:
-            self._outputs[call_id] = len(output), output[:_COMPARED]
-            _bound(self._outputs)
+        self._outputs.keep(call_id, (len(output), output[:_COMPARED]))
         return ToolProgress(call_id, None, output or None, is_whole=is_whole)
 
     def answered(self, call_id: str | None, kind: str | None) -> None:
         """Keep the answer to the question whether a call may run."""
-        if call_id is not None and kind is not None and max(len(call_id), len(kind)) <= _MOST_NAME:
-            self._answers[call_id] = kind
-            _bound(self._answers)
+        if call_id is not None and kind is not None:
+            self._answers.keep(call_id, kind, kind)
 
     def ended(self, data: Fields, *, agent: str | None, at_ms: int | None, is_whole: bool) -> ToolEnded:
-        """Return a call's end. Of a line that is too large, not all was read."""
+        """Return a call's end. `is_whole` is False if the line is too large to be read completely."""
         call_id = text(data, "toolCallId") or ""
         known = self._known.pop(call_id, None)
         self._outputs.pop(call_id, None)
-        name = known.name if known is not None else text(data, "toolName") or "tool"
-        tool = known.tool if known is not None else self._read(name, {}, data).tool
+        name = known.started.tool if known is not None else text(data, "toolName") or "tool"
+        tool = known.tool if known is not None else _tool_in(data, name, {})
         result = read_result(tool, data, self._answers.pop(call_id, None), is_whole=is_whole)
-        return ToolEnded(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=tool.kind,
-            outcome=result.outcome,
-            phrase=result.facts.phrase or tool.phrase,
-            target=known.target if known is not None else None,
-            path=known.paths[0] if known is not None and known.paths else None,
-            error=result.error,
-            note=result.facts.note,
-            exit_code=result.exit_code,
-            is_new_file=result.facts.is_new_file,
-            lines_added=result.facts.lines_added,
-            lines_removed=result.facts.lines_removed,
-            at_ms=at_ms,
-            agent=agent,
-        )
+        ended = tool.ended(call_id, name, result, at_ms=at_ms, agent=agent)
+        if known is None:
+            return ended
+        return ended._replace(target=known.started.target, path=known.started.path)
 
     def plan(self, data: Fields) -> list[Event]:
         """Return the to-do list of a call that has started."""
@@ -351,19 +311,6 @@ class Calls:
         entries = plan_entries(arguments) if text(data, "toolName") == "update_todo" else ()
         return [Plan(entries)] if entries else []
 
-    def _read(self, name: str, arguments: Fields, data: Fields) -> _Known:
-        server = text(data, "mcpServerName")
-        tool = tool_of(name, arguments, server, text(data, "mcpToolName"))
-        paths = tuple(tool.paths(arguments))
-        shown = ", ".join(relative_to(path, self.cwd) or path for path in paths)
-        return _Known(name, tool, shown or tool.target(arguments), paths)
 
-    def _keep(self, call_id: str, known: _Known) -> None:
-        if max(len(call_id), len(known.name)) <= _MOST_NAME:
-            self._known[call_id] = known
-            _bound(self._known)
-
-
-def _bound(calls: dict[str, _Value]) -> None:
-    if len(calls) > _MOST_OPEN:
-        del calls[next(iter(calls))]
+def _tool_in(data: Fields, name: str, arguments: Fields) -> Tool:
+    return tool_of(name, arguments, text(data, "mcpServerName"), text(data, "mcpToolName"))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agentwatch.agents.copilot.calls import ASK_USER, Calls
 from agentwatch.agents.decoder import Salvaged, SegmentText
-from agentwatch.agents.fields import Fields, in_words, items, known_sum, mapping, number, text
+from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, known_sum, mapping, number, text
 from agentwatch.agents.on_disk import time_of
+from agentwatch.agents.open_calls import remember
 from agentwatch.agents.tool import first_line
 from agentwatch.session.events import (
     Channel,
@@ -30,7 +31,7 @@ from agentwatch.session.events import (
     UsageScope,
 )
 
-# Reads Copilot's lines about incidents, and knows the lines that report nothing.
+# Incidents, and the lines that report nothing.
 
 _SESSION = (
     *("remote_steerable_changed", "schedule_created", "schedule_cancelled"),
@@ -118,7 +119,7 @@ def _status(data: Fields) -> str:
     return "the model's request failed" + ("" if status is None else f" with status {status}")
 
 
-# Reads the questions that Copilot asks the user, and their answers.
+# Questions to the user, and their answers.
 
 _MOST_OPEN = 64
 
@@ -130,7 +131,7 @@ _BY_ITSELF = (
     *("denied-by-rules", "denied-no-approval-rule", "denied-by-content-exclusion-policy"),
     "denied-by-permission-request-hook",
 )
-"""Answers that nobody was asked for."""
+"""Answers that were given without a question."""
 ASKING = frozenset(
     {
         *("user_input.requested", "elicitation.requested", "exit_plan_mode.requested"),
@@ -203,10 +204,8 @@ class Questions:
         return self._answered(data, answer or "answered", None, at_ms)
 
     def _keep(self, question: Permission) -> Permission:
-        if question.key is not None and len(question.key) <= _MOST_ID:
-            self._asked[question.key] = question._replace(target=None)
-            if len(self._asked) > _MOST_OPEN:
-                del self._asked[next(iter(self._asked))]
+        if question.key is not None and len(question.key) <= MOST_ID:
+            remember(self._asked, question.key, question._replace(target=None), _MOST_OPEN)
         return question
 
     def _answered(
@@ -236,9 +235,9 @@ def _is_person(source: str) -> bool:
     return any(person in words for person in _PEOPLE)
 
 
-# Copilot's texts and thoughts: their deltas, and the whole message that repeats them.
+# Texts and thoughts: their deltas, and the whole message that repeats them.
 
-_TEXT_MOST_AGENTS = 64
+_MOST_THINKING = 64
 _MOST_IDS = 16
 
 
@@ -351,21 +350,19 @@ class Thoughts:
         return _said(words, agent, at_ms)
 
     def _of(self, agent: str | None) -> _Thoughts:
-        key = (agent or "")[:_MOST_ID]
+        key = (agent or "")[:MOST_ID]
         thoughts = self._agents.get(key)
         if thoughts is None:
             thoughts = self._agents[key] = _Thoughts()
-            if len(self._agents) > _TEXT_MOST_AGENTS:
+            if len(self._agents) > _MOST_THINKING:
                 del self._agents[next(iter(self._agents))]
         return thoughts
 
 
 def _remember(thoughts: _Thoughts, data: Fields) -> None:
     thought = text(data, "reasoningId")
-    if thought is not None and len(thought) <= _MOST_ID:
-        thoughts.ids[thought] = None
-        if len(thoughts.ids) > _MOST_IDS:
-            del thoughts.ids[next(iter(thoughts.ids))]
+    if thought is not None and len(thought) <= MOST_ID:
+        remember(thoughts.ids, thought, None, _MOST_IDS)
 
 
 def _said(words: str, agent: str | None, at_ms: int | None) -> list[Event]:
@@ -381,7 +378,7 @@ def _ended(thoughts: _Thoughts) -> list[Event]:
     return events
 
 
-# Finds where a turn of Copilot's main agent ends.
+# The end of a turn of the main agent.
 # `assistant.turn_start` and `assistant.turn_end` are one step of the model. On disk, a turn has ended well
 # when such a step ends whose message requested no call. The stream has passing events, which are not on
 # disk, and a result line, which ends its turn.
@@ -467,7 +464,7 @@ class Turns:
         return [ended]
 
 
-# Reads Copilot's token counts. Its `cost` counts premium requests, not dollars.
+# Token counts. `cost` counts premium requests, not dollars.
 
 _MOST_REQUESTS = 64
 
@@ -481,7 +478,7 @@ class Counts:
         self._requests: dict[str, None] = {}
         """The ids of the last requests. One may be reported by two lines, of which one is not on disk."""
         self._are_known = False
-        """Whether a request was counted by itself."""
+        """Whether a request was counted alone."""
         self._said = 0
         """The tokens of the messages, which are all that the stream of most versions has."""
 
@@ -491,12 +488,10 @@ class Counts:
         `inputTokens` includes what the cache was read. The context is that of the main agent.
         """
         request = text(usage, "apiCallId") or text(usage, "providerCallId")
-        if request is not None and len(request) <= _MOST_ID:
+        if request is not None and len(request) <= MOST_ID:
             if request in self._requests:
                 return []
-            self._requests[request] = None
-            if len(self._requests) > _MOST_REQUESTS:
-                del self._requests[next(iter(self._requests))]
+            remember(self._requests, request, None, _MOST_REQUESTS)
         tokens = _tokens(usage)
         if not (tokens.input or tokens.output):
             return []
@@ -548,10 +543,9 @@ def _tokens(usage: Fields) -> Tokens:
 
 
 FORMAT = "copilot"
-_MOST_AGENTS = 1000
+_MOST_SUBAGENTS = 1000
 _MOST_PROMPTS = 10_000
-_MOST_ID = 1000
-"""In characters. The ids in captures have 36."""
+_MOST_ERROR = 1000
 
 
 class Decoder:
@@ -654,7 +648,7 @@ class Decoder:
         return silent_or_unknown(kind)
 
     def _prompt(self, fields: Fields, data: Fields, agent: str | None) -> list[Event]:
-        """Read a message to an agent. One that the program sends to the main agent is no prompt."""
+        """Read a message to an agent. One that the program sends to the main agent is not a prompt."""
         words = text(data, "content") or ""
         if agent is not None:
             return [Prompt(words, agent)]
@@ -667,10 +661,8 @@ class Decoder:
             return [notice] if was_open else [TurnStarted(), notice]
         line = text(fields, "id")
         self._error = ""
-        if line is not None and len(line) <= _MOST_ID:
-            self._prompts[line] = None
-            if len(self._prompts) > _MOST_PROMPTS:
-                del self._prompts[next(iter(self._prompts))]
+        if line is not None and len(line) <= MOST_ID:
+            remember(self._prompts, line, None, _MOST_PROMPTS)
         return [*self._answers.end(), Prompt(words)]
 
     def _permission(self, kind: str, data: Fields, at_ms: int | None) -> list[Event]:
@@ -686,10 +678,8 @@ class Decoder:
     def _subagent(self, kind: str, fields: Fields, data: Fields, at_ms: int | None) -> list[Event]:
         agent, call_id = text(fields, "agentId"), text(data, "toolCallId")
         if kind == "subagent.started":
-            if agent is not None and call_id is not None and max(len(agent), len(call_id)) <= _MOST_ID:
-                self._agents[agent] = call_id
-                if len(self._agents) > _MOST_AGENTS:
-                    del self._agents[next(iter(self._agents))]
+            if agent is not None and call_id is not None and max(len(agent), len(call_id)) <= MOST_ID:
+                remember(self._agents, agent, call_id, _MOST_SUBAGENTS)
             return []
         name = in_words(text(data, "agentDisplayName") or text(data, "agentName") or "subagent")
         if kind == "subagent.failed":
@@ -763,7 +753,7 @@ class Decoder:
         words = text(data, "message") or text(data, "errorType") or "an error without a message"
         if not is_main:
             return [Notice(words, at_ms)]
-        self._error = words[:_MOST_ID]
+        self._error = words[:_MOST_ERROR]
         return [*self._answers.end(), Notice(words, at_ms, is_error=True), *self._turns.failed(words)]
 
     def _rewound(self, data: Fields) -> list[Event]:

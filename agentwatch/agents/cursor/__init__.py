@@ -1,5 +1,1 @@
-"""The decoder of Cursor's `stream-json` format.
-
-This folder may import what `wire` may, and the modules of `wire` that all agents share. Only
-`agentwatch.agents.registry` imports from here.
-"""
+"""Cursor's agent: its stream, its transcripts, and its hooks."""

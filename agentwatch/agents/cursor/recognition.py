@@ -21,7 +21,7 @@ _OTHER_AGENTS_MARKS = frozenset(
 def recognises(fields: Fields) -> bool:
     """Return whether only Cursor can have written a line, judged by its type and its top-level keys.
 
-    Of the agents that write an init line, only Cursor lists no tools in it. `apiKeySource` also distinguishes
+    Only Cursor writes an init line without a list of tools. `apiKeySource` also distinguishes
     it from Claude's: the two agents use different values. Other agents have calls and thoughts of the same
     type, but Cursor's always have a subtype.
     """

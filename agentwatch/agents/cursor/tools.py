@@ -136,7 +136,7 @@ NAMED_IN_THE_WILD = frozenset(
 show the tool's name and one argument."""
 
 
-# Reads the outcome of a Cursor tool call from its result.
+# The outcome of a call, from its result.
 
 _FAILURES = (
     *("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound", "invalidFile"),
@@ -258,7 +258,7 @@ def mcp_texts(body: Fields) -> Iterator[str]:
             yield found
 
 
-# Finds the tool of a call among the fields of its line, and the arguments of the call.
+# The tool of a call among the fields of its line, and the arguments of the call.
 
 FUNCTION = "function"
 """The documented key of a tool without a key of its own. The object under it has the tool's name."""

@@ -10,9 +10,10 @@ from agentwatch.agents.claude.calls import mcp_tool, reason_of
 from agentwatch.agents.cursor.stream import plan_entries
 from agentwatch.agents.cursor.tools import TOOLS as CURSOR_TOOLS
 from agentwatch.agents.cursor.transcript_recognition import FORMAT, parts_of, parts_of_type
-from agentwatch.agents.fields import Fields, in_words, items, mapping, text
+from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, text
 from agentwatch.agents.on_disk import Turns
-from agentwatch.agents.tool import Phrase, Tool, named, other_tool, path_in
+from agentwatch.agents.open_calls import MOST_OPEN
+from agentwatch.agents.tool import Phrase, Result, Tool, named, other_tool, path_in
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -24,12 +25,11 @@ from agentwatch.session.events import (
     TextEnded,
     ToolEnded,
     ToolKind,
-    ToolStarted,
     TurnStarted,
     Unknown,
 )
 
-# The tools in Cursor's transcripts: the names that the model uses, which differ from those in the stream.
+# The tools, by the names that the model uses. The stream has other names.
 
 
 def _mcp_target(arguments: Fields) -> str | None:
@@ -84,11 +84,8 @@ def tool_named(name: str) -> Tool:
     return TOOLS.get(name) or CURSOR_TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
-# The tool calls of a transcript: parts of an answer, without a line that ends them.
+# Tool calls: parts of an answer, without a line that ends them.
 
-_MOST_OPEN = 1024
-_MOST_NAME = 1000
-"""In characters. Longer names and ids are cut."""
 _NO_NAME = "unknown"
 _NO_RESULT = "the file has no result"
 
@@ -126,25 +123,14 @@ class Calls:
         parts = parts_of_type(fields, "tool_use")
         self._steps += bool(parts)
         for position, part in enumerate(parts):
-            name = (text(part, "name") or _NO_NAME)[:_MOST_NAME]
+            name = (text(part, "name") or _NO_NAME)[:MOST_ID]
             tool, arguments = tool_named(name), mapping(part.get("input"))
-            call_id = (text(part, "id") or f"#{self._steps}.{place_id(part, position)}")[:_MOST_NAME]
-            paths = tool.paths(arguments)
+            call_id = (text(part, "id") or f"#{self._steps}.{place_id(part, position)}")[:MOST_ID]
             self._open.append(_Open(call_id, name, tool))
-            yield ToolStarted(
-                call_id=call_id,
-                session_id=None,
-                tool=name,
-                kind=tool.kind,
-                phrase=tool.phrase,
-                target=", ".join(paths) if paths else tool.target(arguments),
-                path=paths[0] if paths else None,
-                group=str(self._steps),
-                more_paths=tuple(paths[1:]),
-            )
+            yield tool.started(call_id, name, arguments, group=str(self._steps))
             if tool.kind is ToolKind.PLAN and "todos" in arguments:
                 yield Plan(plan_entries(arguments["todos"]), is_update=arguments.get("merge") is True)
-        del self._open[:-_MOST_OPEN]
+        del self._open[:-MOST_OPEN]
 
     def results(self, fields: Fields) -> Iterator[ToolEnded]:
         """Yield the ends of the calls whose results are in a message, which most transcripts do not have.
@@ -161,8 +147,8 @@ class Calls:
             reason = reason_of(part) or None if has_failed else None
             yield _ended(call, Outcome.FAILED if has_failed else Outcome.RETURNED, reason)
 
-    def went_on(self) -> list[ToolEnded]:
-        """Return the ends of all open calls: the agent went on, so they have ended in some way."""
+    def end_all(self) -> list[ToolEnded]:
+        """Return the ends of all open calls: the agent continued, so they have ended in some way."""
         ended = [_ended(call, Outcome.RETURNED, _NO_RESULT)._replace(has_result=False) for call in self._open]
         self.clear()
         return ended
@@ -173,23 +159,15 @@ class Calls:
 
 
 def _ended(call: _Open, outcome: Outcome, error: str | None) -> ToolEnded:
-    return ToolEnded(
-        call_id=call.call_id,
-        session_id=None,
-        tool=call.name,
-        kind=call.tool.kind,
-        outcome=outcome,
-        phrase=call.tool.phrase,
-        error=error,
-    )
+    return call.tool.ended(call.call_id, call.name, Result(outcome, error))
 
 
-# Reads the user's words in a message, and the texts of the agent, without what Cursor adds to them.
+# The user's words, and the texts of the agent, without what Cursor adds to them.
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 _TIME, _TIME_END = "<timestamp>", "</timestamp>"
 _REDACTED = "[REDACTED]"
-"""Stands below a text where the model's reasoning was left out."""
+"""The mark below a text where the model's reasoning was left out."""
 
 
 def user_words(text: str) -> str:
@@ -239,7 +217,7 @@ _OUTCOMES = {
 class Decoder:
     """Decodes the lines of one transcript into events, and keeps the state that later lines depend on.
 
-    No line ends a call. A message after it shows that the agent went on, so that the call has ended in some
+    No line ends a call. A message after it shows that the agent continued, so that the call has ended in some
     way; the calls of the last message may still run.
     """
 
@@ -277,12 +255,12 @@ class Decoder:
         said = [words for part in parts_of(fields) if (words := _text_in(part))]
         prompt = user_words("\n".join(said))
         if prompt:
-            yield from self._calls.went_on()
+            yield from self._calls.end_all()
             self._turns.prompted(None)
             yield Prompt(prompt)
 
     def _assistant(self, fields: Fields) -> Iterator[Event]:
-        yield from self._calls.went_on()
+        yield from self._calls.end_all()
         if self._turns.resumes(None):
             yield TurnStarted()
         for part in parts_of(fields):
@@ -302,7 +280,7 @@ class Decoder:
             yield Unknown(f"status {in_words(status)}")
             return
         if outcome is Outcome.SUCCEEDED:
-            yield from self._calls.went_on()
+            yield from self._calls.end_all()
         self._calls.clear()
         yield from self._turns.end(outcome, text(fields, "error"))
 

@@ -6,9 +6,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.agents.tool import (
     MOST_ENTRIES,
     Phrase,
+    Result,
     Tool,
     command_in,
     listed_entries,
@@ -29,31 +31,20 @@ from agentwatch.session.events import (
     Text,
     TextEnded,
     Tokens,
-    ToolEnded,
     ToolKind,
-    ToolStarted,
     TurnEnded,
     TurnStarted,
     Unknown,
     Usage,
     UsageScope,
 )
-from agentwatch.text.paths import relative_to
 
-# Reads the outcome of a Droid tool call from the line that ends it.
+# The outcome of a call, from the line that ends it.
 
 _EXITED = "[Process exited with code "
 """How Droid begins the last line of a command's output: `[Process exited with code 0]`."""
 _CANCELLED = "tool execution cancelled"
 _MOST_DIGITS = 11
-
-
-class Result(NamedTuple):
-    """The outcome of a call."""
-
-    outcome: Outcome
-    error: str | None = None
-    exit_code: int | None = None
 
 
 def read_result(kind: ToolKind, fields: Fields) -> Result:
@@ -92,7 +83,7 @@ def _exit_code(output: str) -> int | None:
     return int(digits) if is_code else None
 
 
-# Droid's tools: the kind, phrase and target of each, and its to-do list.
+# The tools: the kind, phrase and target of each, and the to-do list.
 
 _MCP_SEPARATOR = "___"
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
@@ -167,7 +158,6 @@ def _entry_in(line: str) -> PlanEntry | None:
 
 
 FORMAT = "droid"
-_MOST_OPEN = 1000
 _MOST_REASON = 4096
 
 
@@ -183,7 +173,7 @@ class Decoder:
     """Decodes Droid's lines into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:
-        self._open: dict[str, _Open] = {}
+        self._open = OpenCalls[_Open]()
         self._last: dict[str, tuple[str, int]] = {}
         """By type, the id and a digest of the last text: a thought is written twice."""
         self._last_error: str | None = None
@@ -254,42 +244,16 @@ class Decoder:
         call_id, name = text(fields, "id") or "", _name(fields)
         tool, arguments = tool_named(name), mapping(fields.get("parameters"))
         entries = plan_entries(tool, arguments)
-        self._open[call_id] = _Open(name, tool, Plan(entries) if entries else None)
-        if len(self._open) > _MOST_OPEN:
-            del self._open[next(iter(self._open))]
-        paths = tool.paths(arguments)
-        shown = ", ".join(relative_to(path, self._cwd) or path for path in paths)
-        return [
-            ToolStarted(
-                call_id=call_id,
-                session_id=None,
-                tool=name,
-                kind=tool.kind,
-                phrase=tool.phrase,
-                target=shown or tool.target(arguments),
-                path=paths[0] if paths else None,
-                group=text(fields, "messageId"),
-                more_paths=tuple(paths[1:]),
-                at_ms=number(fields, "timestamp"),
-            )
-        ]
+        self._open.keep(call_id, _Open(name, tool, Plan(entries) if entries else None), name)
+        group, at_ms = text(fields, "messageId"), number(fields, "timestamp")
+        return [tool.started(call_id, name, arguments, cwd=self._cwd, group=group, at_ms=at_ms)]
 
     def _tool_ended(self, fields: Fields) -> list[Event]:
         call_id, name = text(fields, "id") or "", _name(fields)
         use = self._open.pop(call_id, None) or _Open(name, tool_named(name))
-        outcome, error, exit_code = read_result(use.tool.kind, fields)
-        ended = ToolEnded(
-            call_id=call_id,
-            session_id=None,
-            tool=use.name,
-            kind=use.tool.kind,
-            outcome=outcome,
-            phrase=use.tool.phrase,
-            error=error,
-            exit_code=exit_code,
-            at_ms=number(fields, "timestamp"),
-        )
-        return [ended, use.plan] if use.plan is not None and outcome is Outcome.SUCCEEDED else [ended]
+        result = read_result(use.tool.kind, fields)
+        ended = use.tool.ended(call_id, use.name, result, at_ms=number(fields, "timestamp"))
+        return [ended, use.plan] if use.plan is not None and result.outcome is Outcome.SUCCEEDED else [ended]
 
     def _error(self, fields: Fields) -> Notice:
         message = _reason(fields) or "error without a message"

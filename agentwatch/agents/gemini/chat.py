@@ -19,11 +19,11 @@ from agentwatch.agents.gemini.stream import (
     ending,
     plan_in,
     shown_facts,
-    target_of,
     tool_named,
 )
 from agentwatch.agents.on_disk import iso_ms, time_of
-from agentwatch.agents.tool import NO_FACTS, Tool
+from agentwatch.agents.open_calls import remember
+from agentwatch.agents.tool import Tool
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -46,11 +46,10 @@ from agentwatch.session.events import (
     Usage,
     UsageScope,
 )
-from agentwatch.text.paths import relative_to
 
-# The conversation so far: the prompts and answers that a later line may replace or remove.
+# The conversation so far: prompts and answers that a later line may replace or remove.
 
-_MOST_ENTRIES = 50_000
+_MOST_MESSAGES = 50_000
 _DROPPED_AT_ONCE = 1000
 _MOST_CHARACTERS = 1 << 20
 """The text of the newest answers that is kept, because a line may replace an answer before them."""
@@ -125,7 +124,7 @@ class History:
             self._forget_text(self._entries[self._kept_from])
             self._kept_from += 1
         events = [] if entry.is_prompt else _texts(entry)
-        if len(self._entries) > _MOST_ENTRIES:
+        if len(self._entries) > _MOST_MESSAGES:
             self._drop_oldest()
         return events
 
@@ -200,7 +199,7 @@ def _texts(entry: Entry) -> list[Event]:
     return [Text(Channel.ANSWER, entry.text, entry.at_ms), TextEnded(Channel.ANSWER, entry.at_ms)]
 
 
-# Reads the texts of a message: what the user asked, what the model answered, and what neither wrote.
+# The texts of a message: of the user, of the model, and of the agent.
 
 _CONTEXT = "<session_context>"
 _CONTEXT_END = "</session_context>"
@@ -241,7 +240,7 @@ class Author(Enum):
 
 
 def content_text(content: object) -> str:
-    """Return the text of a content: a string, a part, or a list of both. Thoughts are no part of it."""
+    """Return the text of a content: a string, a part, or a list of both. Thoughts are not part of it."""
     parts = content if isinstance(content, list) else [content]
     return "".join(_part_text(part) for part in parts)
 
@@ -319,7 +318,7 @@ def _part_text(part: object) -> str:
     return "" if fields.get("thought") is True else text(fields, "text") or ""
 
 
-# Reads the calls of a message, which are written when all calls of their batch have ended.
+# The calls of a message, which are written when all calls of their batch have ended.
 
 _OPEN = frozenset(("validating", "scheduled", "executing", "awaiting_approval"))
 """The states of a call that has not ended (`CoreToolCallStatus`)."""
@@ -361,51 +360,24 @@ def call_events(call: CallLine, cwd: str) -> list[Event]:
         call: The call.
         cwd: The working directory without a trailing separator; empty if unknown.
     """
-    target, paths = target_of(call.tool, call.arguments)
-    path = paths[0] if paths else None
-    target = ", ".join(relative_to(each, cwd) or each for each in paths) or target
+    started = call.tool.started(call.call_id, call.name, call.arguments, cwd=cwd)
     if call.is_open:
-        return [
-            ToolStarted(
-                call.call_id,
-                None,
-                call.name,
-                call.tool.kind,
-                call.tool.phrase,
-                target,
-                path,
-                more_paths=tuple(paths[1:]),
-            )
-        ]
-    end = ending(call.fields.get("status"), reason_of(call.fields))
-    is_success = end.outcome is Outcome.SUCCEEDED
-    facts = NO_FACTS
+        return [started]
+    result = ending(call.fields.get("status"), reason_of(call.fields))
+    is_success = result.outcome is Outcome.SUCCEEDED
     if is_success:
         facts = shown_facts(call.tool, call.shown, argument_facts(call.name, call.arguments))
+        result = result._replace(facts=facts)
+    ended = call.tool.ended(
+        call.call_id, call.name, result, has_arguments=True, at_ms=iso_ms(call.fields.get("timestamp"))
+    )
     events: list[Event] = [
-        ToolEnded(
-            call_id=call.call_id,
-            session_id=None,
-            tool=call.name,
-            kind=call.tool.kind,
-            outcome=end.outcome,
-            phrase=facts.phrase or call.tool.phrase,
-            has_arguments=True,
-            target=target,
-            path=path,
-            more_paths=tuple(paths[1:]),
-            error=end.error,
-            note=facts.note,
-            is_new_file=facts.is_new_file,
-            lines_added=facts.lines_added,
-            lines_removed=facts.lines_removed,
-            at_ms=iso_ms(call.fields.get("timestamp")),
-        )
+        ended._replace(target=started.target, path=started.path, more_paths=started.more_paths)
     ]
     plan = plan_in(call.arguments) if call.tool.kind is ToolKind.PLAN and is_success else None
     events += [] if plan is None else [plan]
-    if end.unknown_status is not None:
-        events.append(Unknown(f"status {end.unknown_status} of a call"))
+    if result.unknown_status is not None:
+        events.append(Unknown(f"status {result.unknown_status} of a call"))
     return events
 
 
@@ -430,7 +402,7 @@ def displayed(value: object) -> object:
     return "\n".join(lines).rstrip()
 
 
-# What is known of a message that may be written again, and what is new when it is.
+# A message that may be written again, and what is new when it is.
 
 _Value = TypeVar("_Value")
 
@@ -448,7 +420,7 @@ class Known:
 def new_usage(known: Known, counts: Fields, at_ms: int | None) -> list[Event]:
     """Return the tokens of a request that were not counted when its message was written before.
 
-    The input includes what was cached. The output includes the thoughts, which are counted apart.
+    The input includes cached tokens. The output includes the thoughts, which are counted apart.
     """
     found = [number(counts, key) or 0 for key in ("input", "tool", "cached", "output", "thoughts")]
     tokens = (found[0] + found[1], found[2], found[3] + found[4])
@@ -460,17 +432,14 @@ def new_usage(known: Known, counts: Fields, at_ms: int | None) -> list[Event]:
     return [Usage(usage, UsageScope.REQUEST, at_ms)]
 
 
-def remember(found: dict[str, _Value], key: str, value: _Value, most: int) -> None:
-    """Keep a value by the id of its message or call. The oldest is dropped at the limit."""
+def _keep(found: dict[str, _Value], key: str, value: _Value, most: int) -> None:
+    """Keep a value by the id of its message or call, if it has one."""
     if key:
-        found[key] = value
-        if len(found) > most:
-            del found[next(iter(found))]
+        remember(found, key, value, most)
 
 
-# The state of one chat: reads its messages, which later lines may write again, replace or remove.
+# The state of one chat, whose messages later lines may write again, replace or remove.
 
-_MOST_MESSAGES = 50_000
 _MOST_CALLS = 10_000
 _MOST_ID = 128
 """The length of an id that is kept. The ids of messages have 36 characters."""
@@ -567,7 +536,7 @@ class Chat:
             if call.call_id not in self._ended:
                 events += call_events(call, self._cwd)
                 if not call.is_open:
-                    remember(self._ended, call.call_id, None, _MOST_CALLS)
+                    _keep(self._ended, call.call_id, None, _MOST_CALLS)
         return events
 
     def _facts(self, fields: Fields) -> list[Event]:
@@ -580,7 +549,7 @@ class Chat:
         known = self._known.get(_key(fields))
         if known is None:
             known = Known()
-            remember(self._known, _key(fields), known, _MOST_MESSAGES)
+            _keep(self._known, _key(fields), known, _MOST_MESSAGES)
         thoughts = thoughts_in(fields)
         at_ms = time_of(fields)
         for thought in filter(None, thoughts[known.thoughts :]):
@@ -617,7 +586,7 @@ class Chat:
         key = _key(fields)
         if key and key in self._known:
             return True
-        remember(self._known, key, Known(), _MOST_MESSAGES)
+        _keep(self._known, key, Known(), _MOST_MESSAGES)
         return False
 
     def replaced(self, messages: list[Fields]) -> list[Event]:
@@ -631,7 +600,7 @@ class Chat:
         summaries = [_key(message) for message in messages if _is_summary(message)]
         is_shortened = any(key not in self._known for key in summaries)
         for key in summaries:
-            remember(self._known, key, Known(), _MOST_MESSAGES)
+            _keep(self._known, key, Known(), _MOST_MESSAGES)
         if len(self._history) and (is_shortened or not self._history.is_complete):
             self._history.replace_all(present)
             return [Compaction(is_over=True)] if is_shortened else []
@@ -759,7 +728,7 @@ def _folder(fields: Fields) -> str | None:
     return next((each for each in items(fields.get("directories")) if isinstance(each, str)), None)
 
 
-# The time at which a line of a chat was written.
+# The time of a line.
 
 
 def line_time(fields: Fields) -> int | None:

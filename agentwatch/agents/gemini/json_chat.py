@@ -77,7 +77,7 @@ class GeminiJson:
     def _parsed(self, data: bytes) -> dict[str, Any]:
         document = parsed(data)
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-            raise OSError(errno.EINVAL, "is no complete chat", str(self._path))
+            raise OSError(errno.EINVAL, "is not a complete chat", str(self._path))
         return document
 
     def _changed_facts(self, document: dict[str, Any]) -> list[bytes]:

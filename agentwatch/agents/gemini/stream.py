@@ -13,10 +13,12 @@ from agentwatch.agents.changes import changed_lines, line_count, replacement
 from agentwatch.agents.decoder import SegmentText
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, scalars, text
 from agentwatch.agents.on_disk import iso_ms
+from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
     Phrase,
+    Result,
     Tool,
     command_in,
     listed_entries,
@@ -37,9 +39,7 @@ from agentwatch.session.events import (
     Text,
     TextEnded,
     Tokens,
-    ToolEnded,
     ToolKind,
-    ToolStarted,
     TurnEnded,
     Unknown,
     Usage,
@@ -47,7 +47,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.text.amounts import plural
 
-# Gemini's to-do list, as the tool `write_todos` reports it.
+# The to-do list of the tool `write_todos`.
 
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
@@ -60,7 +60,7 @@ def plan_in(arguments: Fields) -> Plan | None:
     return Plan(plan_entries(arguments["todos"])) if isinstance(arguments.get("todos"), list) else None
 
 
-# Reads how a Gemini call ended: the agent's own word, the reason of a failure, and the facts.
+# The end of a call: the agent's own word, the reason of a failure, and the facts.
 
 _REFUSED = "policy_violation"
 """The type of the error of a call that a rule refused (`ToolErrorType`). `permission_denied` is a limit of
@@ -79,16 +79,8 @@ _NOTE_KINDS = (ToolKind.READ, ToolKind.SEARCH, ToolKind.FETCH)
 _MOST_NOTE = 60
 
 
-class Ending(NamedTuple):
-    """How a call ended."""
-
-    outcome: Outcome
-    error: str | None = None
-    unknown_status: str | None = None
-
-
-def ending(status: object, reason: str | None, error_type: str | None = None) -> Ending:
-    """Return the outcome of a call.
+def ending(status: object, reason: str | None, error_type: str | None = None) -> Result:
+    """Return the outcome of a call, without its facts.
 
     The agent's own status counts: a command with an exit code other than 0 is a success, and the stream
     contains no exit code.
@@ -99,19 +91,20 @@ def ending(status: object, reason: str | None, error_type: str | None = None) ->
         error_type: The type of the error.
     """
     if status == "success":
-        return Ending(Outcome.SUCCEEDED)
+        return Result(Outcome.SUCCEEDED)
     words = reason or error_type
     if any(each in (words or "")[:_READ_CHARACTERS] for each in _DECLINED_WORDS):
-        return Ending(Outcome.REJECTED, words)
+        return Result(Outcome.REJECTED, words)
     if status in _CANCELLED or (words or "").startswith(_CANCELLED_WORDS):
-        return Ending(Outcome.CANCELLED, words)
+        return Result(Outcome.CANCELLED, words)
     if error_type == _REFUSED or (words or "").startswith(_REFUSED_WORDS):
-        return Ending(Outcome.REJECTED, words)
+        return Result(Outcome.REJECTED, words)
     if status in _FAILED or (status is None and words is not None):
-        return Ending(Outcome.FAILED, words)
+        return Result(Outcome.FAILED, words)
     if status is None:
-        return Ending(Outcome.RETURNED, "came back without a status")
-    return Ending(Outcome.RETURNED, f"unknown status {in_words(status)}", in_words(status))
+        return Result(Outcome.RETURNED, "came back without a status")
+    words = in_words(status)
+    return Result(Outcome.RETURNED, f"unknown status {words}", unknown_status=words)
 
 
 def argument_facts(name: str, arguments: Fields) -> Facts:
@@ -162,7 +155,7 @@ def shown_facts(tool: Tool, shown: object, facts: Facts) -> Facts:
     return Facts(phrase=Phrase.EDITED, lines_added=added, lines_removed=removed)
 
 
-# Gemini's tools: the kind, phrase and target of each.
+# The tools: the kind, phrase and target of each.
 # Adding a tool is one entry in `TOOLS`. The names and arguments are those of gemini-cli 0.61
 # (`packages/core/src/tools/definitions`), and those of older versions.
 
@@ -269,15 +262,7 @@ def name_in_id(call_id: str) -> str:
     return _UNKNOWN
 
 
-def target_of(tool: Tool, arguments: Fields) -> tuple[str | None, list[str]]:
-    """Return the target of a call, and the paths it acts on."""
-    paths = tool.paths(arguments)
-    return (None if paths else tool.target(arguments)), paths
-
-
 FORMAT = "gemini"
-_MOST_OPEN = 1000
-"""The number of open calls whose arguments are kept. A batch of real sessions has a few."""
 _MOST_REASON = 4096
 """In characters. The message of an API error can have 50,000."""
 _CANCELLATION = "FatalCancellationError"
@@ -296,7 +281,7 @@ class Decoder:
     """Decodes Gemini's lines into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:
-        self._open: dict[str, _Open] = {}
+        self._open = OpenCalls[_Open]()
         self._segment = SegmentText()
         self._has_deltas = False
         self._model: str | None = None
@@ -365,23 +350,8 @@ class Decoder:
         tool, arguments = tool_named(name), mapping(fields.get("parameters"))
         call_id = text(fields, "tool_id") or ""
         plan = plan_in(arguments) if tool.kind is ToolKind.PLAN else None
-        self._open[call_id] = _Open(name, tool, plan, argument_facts(name, arguments))
-        if len(self._open) > _MOST_OPEN:
-            del self._open[next(iter(self._open))]
-        target, paths = target_of(tool, arguments)
-        return [
-            ToolStarted(
-                call_id=call_id,
-                session_id=None,
-                tool=name,
-                kind=tool.kind,
-                phrase=tool.phrase,
-                target=", ".join(paths) or target,
-                path=paths[0] if paths else None,
-                more_paths=tuple(paths[1:]),
-                at_ms=iso_ms(fields.get("timestamp")),
-            )
-        ]
+        self._open.keep(call_id, _Open(name, tool, plan, argument_facts(name, arguments)), name)
+        return [tool.started(call_id, name, arguments, at_ms=iso_ms(fields.get("timestamp")))]
 
     def _tool_ended(self, fields: Fields) -> list[Event]:
         call_id = text(fields, "tool_id") or ""
@@ -393,28 +363,16 @@ class Decoder:
         error_type = text(details, "type")
         if reason is None and error_type is None and "status" in fields:
             reason = output
-        end = ending(fields.get("status"), reason, error_type)
-        is_success = end.outcome is Outcome.SUCCEEDED
-        facts = shown_facts(use.tool, fields.get("output"), use.facts) if is_success else NO_FACTS
-        ended = ToolEnded(
-            call_id=call_id,
-            session_id=None,
-            tool=use.name,
-            kind=use.tool.kind,
-            outcome=end.outcome,
-            phrase=facts.phrase or use.tool.phrase,
-            error=end.error,
-            note=facts.note,
-            is_new_file=facts.is_new_file,
-            lines_added=facts.lines_added,
-            lines_removed=facts.lines_removed,
-            at_ms=iso_ms(fields.get("timestamp")),
-        )
-        events: list[Event] = [ended]
+        result = ending(fields.get("status"), reason, error_type)
+        is_success = result.outcome is Outcome.SUCCEEDED
+        if is_success:
+            result = result._replace(facts=shown_facts(use.tool, fields.get("output"), use.facts))
+        at_ms = iso_ms(fields.get("timestamp"))
+        events: list[Event] = [use.tool.ended(call_id, use.name, result, at_ms=at_ms)]
         if use.plan is not None and is_success:
             events.append(use.plan)
-        if end.unknown_status is not None:
-            events.append(Unknown(f"status {end.unknown_status} of a call"))
+        if result.unknown_status is not None:
+            events.append(Unknown(f"status {result.unknown_status} of a call"))
         return events
 
     def _notice(self, fields: Fields) -> Notice:
@@ -485,7 +443,7 @@ def _reason(fields: Fields) -> str | None:
 
 
 def _tokens(stats: Fields) -> Tokens:
-    """Return the tokens of a run. The input includes what was cached; the output includes no thoughts."""
+    """Return the tokens of a run. The input includes cached tokens; the output includes no thoughts."""
     return Tokens(
         input=number(stats, "input_tokens"),
         cached=number(stats, "cached"),

@@ -46,7 +46,7 @@ _SHOWN_ELSEWHERE = frozenset(
 def blocks(line: Fields, _call_id: str = "") -> Iterator[Block]:
     """Yield the blocks of a call's line.
 
-    In a stream, the only line of a call has its arguments and its result. Of a stored call, one line has the
+    In a stream, the only line of a call has its arguments and its result. For a stored call, one line has the
     arguments, another the result.
     """
     part = mapping(line.get("part"))

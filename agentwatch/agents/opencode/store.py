@@ -1,4 +1,4 @@
-"""The store of one opencode session, and the choice of the session that a path names."""
+"""Stored sessions of opencode, in its database or its older folder of files, as lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-# The rows of a stored session, independent of where they are stored.
+# The rows of a session, independent of where they are stored.
 
 Object = dict[str, Any]
 
@@ -34,7 +34,7 @@ class SessionRow(NamedTuple):
     info: Object
     """Its folder, title, model, and the version of opencode."""
     reverted_to: str | None = None
-    """The message to which the user went back: this one and all later ones are no part of it any more."""
+    """The message to which the user went back: this one and all later ones are no longer part of it."""
 
 
 class MessageRow(NamedTuple):
@@ -86,7 +86,7 @@ def as_object(value: object) -> Object:
 
 
 def as_time(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None for a value that is no such time."""
+    """Return a time in milliseconds since the epoch; None for any other value."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1 << 53:
         return int(value)
     return None
@@ -97,7 +97,7 @@ def as_text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-# Reads the rows of a session from `opencode.db`, an SQLite database in which opencode keeps all sessions.
+# `opencode.db`, an SQLite database with all sessions.
 # The database is opened for each reading, and closed again: an open connection would keep opencode from
 # removing its write-ahead log. The size and the modification time of the files show whether anything
 # changed.
@@ -251,12 +251,12 @@ def _session(row: dict[str, Any]) -> SessionRow:
     )
 
 
-# Reads the rows of a session from the folder `storage`, in which older versions of opencode keep them.
+# The folder `storage` of older versions.
 # A session is `session/PROJECT/SESSION.json`, a message `message/SESSION/MESSAGE.json`, and a part
 # `part/MESSAGE/PART.json`, or `part/PART.json` in the oldest form. A file is written again when it changes.
 
 _MOST_BYTES = 64 << 20
-"""A larger file is not read: it is no part of a session."""
+"""A larger file is not read: it does not belong to a session."""
 _INFO = ("id", "parentID", "directory", "title", "version", "agent", "model")
 
 
@@ -323,7 +323,7 @@ class Storage:
         known = [
             data for data in self._session_files.values() if is_foreign_id(as_text(data.get("id")) or "")
         ]
-        rows = {row.id: row for row in map(_files_session, known)}
+        rows = {row.id: row for row in map(_session_in, known)}
         if self._session_id is None:
             mains = [data for data in known if as_text(data.get("parentID")) is None]
             self._session_id = as_text(max(mains, key=_updated).get("id")) if mains else None
@@ -399,7 +399,7 @@ def _created(data: Object) -> int | None:
     return as_time(as_object(data.get("time")).get("created"))
 
 
-def _files_session(data: Object) -> SessionRow:
+def _session_in(data: Object) -> SessionRow:
     return SessionRow(
         id=as_text(data.get("id")) or "",
         parent_id=as_text(data.get("parentID")),
@@ -414,7 +414,7 @@ def _updated(session: Object) -> int:
     return as_time(as_object(session.get("time")).get("updated")) or _created(session) or 0
 
 
-# Turns rows into lines, in the order in which things happened.
+# Lines of the rows, in the order in which things happened.
 # A row has only its last state. A call that has ended therefore becomes two lines: one for its start, as
 # the row was then, and one for its end. A reader who followed the session from its beginning got the same.
 
@@ -498,7 +498,7 @@ class SessionLines:
     def _reverted(self, session: SessionRow) -> list[bytes]:
         """Return a line that the user went back to an earlier message, if that is new.
 
-        It follows the messages that are no part of the conversation any more.
+        It follows the messages that are no longer part of the conversation.
         """
         if session.reverted_to == self._reverted_to:
             return []

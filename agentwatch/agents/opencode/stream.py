@@ -13,14 +13,14 @@ the call as `agent`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from agentwatch.agents.decoder import Salvaged
 from agentwatch.agents.fields import Fields, cost, in_words, items, known_sum, mapping, number, text
+from agentwatch.agents.open_calls import remember
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
     Phrase,
+    Result,
     Tool,
     command_in,
     listed_entries,
@@ -47,10 +47,8 @@ from agentwatch.session.events import (
     TextEnded,
     TextRetracted,
     Tokens,
-    ToolEnded,
     ToolKind,
     ToolProgress,
-    ToolStarted,
     TurnEnded,
     TurnStarted,
     Unknown,
@@ -58,12 +56,11 @@ from agentwatch.session.events import (
     UsageScope,
 )
 from agentwatch.text.amounts import plural
-from agentwatch.text.paths import relative_to
 
-# opencode's tools: the kind, phrase and target of each, and the facts in the state of an ended call.
+# The tools: the kind, phrase and target of each, and the facts in the state of an ended call.
 # The names, arguments and metadata come from captures of 1.18.33, and from the sources of the tools. The
 # tools of MCP servers are named `server_tool`, but so are the tools of plugins and of the user's own files.
-# Nothing in a line distinguishes them, so that all of them count as other tools.
+# A line does not distinguish them, so all of them count as other tools.
 
 QUESTION = "question"
 """The tool that asks the user."""
@@ -234,7 +231,7 @@ def tool_named(name: str) -> Tool:
     return TOOLS.get(name) or other_tool(name)
 
 
-# Reads the outcome of an opencode call from its state.
+# The outcome of a call, from its state.
 
 IS_OPEN = ("pending", "running")
 """The states of a call that has not ended."""
@@ -251,16 +248,6 @@ _REMARK_CHARACTERS = 600
 """The part of an output, from its end, in which the remark is searched. The longest known has 300."""
 _COMMAND_ABORTED = "User aborted the command"
 _TIMED_OUT = "exceeding timeout"
-
-
-class Result(NamedTuple):
-    """The outcome of a call."""
-
-    outcome: Outcome
-    error: str | None = None
-    exit_code: int | None = None
-    facts: Facts = NO_FACTS
-    unknown_status: str | None = None
 
 
 _SUCCEEDED = Result(Outcome.SUCCEEDED, exit_code=0)
@@ -317,7 +304,7 @@ def _failure(state: Fields, metadata: Fields, exit_code: int | None) -> Result:
     return Result(Outcome.FAILED, error, exit_code)
 
 
-# Reads the end of a step of opencode's: its reason, its tokens, and the errors that end a turn.
+# The end of a step: its reason, its tokens, and the errors that end a turn.
 
 _OUTCOMES = {
     "stop": Outcome.SUCCEEDED,
@@ -336,7 +323,7 @@ def turn_outcome(reason: object) -> Outcome | None:
 
 
 def error_message(error: object) -> str | None:
-    """Return the message of an error; None if it is no error.
+    """Return the message of an error; None for any other value.
 
     An error has a name, and a message in its `data`. Some have no message.
     """
@@ -363,7 +350,7 @@ def usage(part: Fields) -> Usage:
     return Usage(counts, UsageScope.REQUEST)
 
 
-# The texts of opencode's parts, which may be repeated as they grow.
+# Texts, which may be repeated as they grow.
 
 _MOST_KNOWN = 64
 """The number of parts whose text is compared with a later one. A text grows while it is the newest."""
@@ -419,9 +406,7 @@ class Texts:
     def _keep(self, part_id: str, words: str) -> None:
         if part_id:
             self._known.pop(part_id, None)
-            self._known[part_id] = len(words), hash(words)
-            if len(self._known) > _MOST_KNOWN:
-                del self._known[next(iter(self._known))]
+            remember(self._known, part_id, (len(words), hash(words)), _MOST_KNOWN)
 
 
 FORMAT = "opencode"
@@ -601,24 +586,18 @@ class Decoder:
         name, state = text(part, "tool") or "", mapping(part.get("state"))
         tool, call_id = tool_named(name), text(part, "callID") or text(part, "id") or ""
         arguments, time = mapping(state.get("input")), mapping(state.get("time"))
-        target, paths = self._target(tool, arguments)
+        started = tool.started(
+            call_id,
+            name,
+            arguments,
+            cwd=self._cwd,
+            group=text(part, "messageID"),
+            limit_ms=number(arguments, "timeout"),
+            at_ms=number(time, "start"),
+            agent=agent,
+        )
         if state.get("status") in IS_OPEN:
-            started = ToolStarted(
-                call_id=call_id,
-                session_id=None,
-                tool=name,
-                kind=tool.kind,
-                phrase=tool.phrase,
-                target=target,
-                path=paths[0] if paths else None,
-                group=text(part, "messageID"),
-                limit_ms=number(arguments, "timeout"),
-                at_ms=number(time, "start"),
-                agent=agent,
-                more_paths=tuple(paths[1:]),
-                is_update=True,
-            )
-            events: list[Event] = [started]
+            events: list[Event] = [started._replace(is_update=True)]
             if name == QUESTION and agent is None:
                 words = first_question(arguments)
                 events.append(Permission(name, None, None, started.at_ms, call_id, call_id, words))
@@ -626,27 +605,13 @@ class Decoder:
                 events.append(ToolProgress(call_id, None, output, is_whole=True))
             return events
         result = read_result(name, tool, state, line)
-        ended = ToolEnded(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=tool.kind,
-            outcome=result.outcome,
-            phrase=result.facts.phrase or tool.phrase,
+        ended = tool.ended(call_id, name, result, at_ms=number(time, "end"), agent=agent)._replace(
             has_arguments=bool(arguments),
-            target=target,
-            path=paths[0] if paths else None,
-            group=text(part, "messageID"),
-            error=result.error,
-            note=result.facts.note,
-            exit_code=result.exit_code,
-            is_new_file=result.facts.is_new_file,
-            lines_added=result.facts.lines_added,
-            lines_removed=result.facts.lines_removed,
-            at_ms=number(time, "end"),
-            agent=agent,
-            more_paths=tuple(paths[1:]),
-            started_ms=number(time, "start"),
+            target=started.target,
+            path=started.path,
+            group=started.group,
+            more_paths=started.more_paths,
+            started_ms=started.at_ms,
         )
         return [ended, *self._plan(tool, state, result, agent), *_unknown(name, result)]
 
@@ -655,13 +620,6 @@ class Decoder:
         """Return the main agent's to-do list after a call that has written it."""
         is_written = tool.kind is ToolKind.PLAN and result.outcome is Outcome.SUCCEEDED and agent is None
         return [Plan(plan_entries(state))] if is_written else []
-
-    def _target(self, tool: Tool, arguments: Fields) -> tuple[str | None, list[str]]:
-        """Return the target of a call as it is shown, and the files that the call acts on."""
-        paths = tool.paths(arguments)
-        if not paths:
-            return tool.target(arguments), []
-        return ", ".join(relative_to(path, self._cwd) or path for path in paths), paths
 
 
 def _unknown(name: str, result: Result) -> list[Event]:

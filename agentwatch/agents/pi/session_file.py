@@ -1,7 +1,7 @@
 """Decodes the session files of Pi: a header, then entries that form a tree by `id` and `parentId`.
 
 An entry is appended to the leaf. An entry with another parent begins a new branch: the user went back, and
-what came after the parent is no part of the conversation any more.
+what came after the parent is no longer part of the conversation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from agentwatch.session.events import (
     Unknown,
 )
 
-# Follows the branch of a tree that grows at its leaf, and finds how far the user went back.
+# The branch of the tree, and how far the user went back.
 
 _MOST_ENTRIES = 1 << 16
 """The number of newest entries that a branch can begin at. Each takes about 200 bytes."""

@@ -13,7 +13,18 @@ from typing import NamedTuple
 from agentwatch.agents.changes import line_count
 from agentwatch.agents.decoder import SegmentText
 from agentwatch.agents.fields import Fields, cost, in_words, items, mapping, number, text
-from agentwatch.agents.tool import NO_FACTS, Facts, Phrase, Tool, command_in, named, other_tool, path_in
+from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.tool import (
+    NO_FACTS,
+    Facts,
+    Phrase,
+    Result,
+    Tool,
+    command_in,
+    named,
+    other_tool,
+    path_in,
+)
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -39,9 +50,8 @@ from agentwatch.session.events import (
     UsageScope,
 )
 from agentwatch.text.amounts import plural
-from agentwatch.text.paths import relative_to
 
-# Reads the messages of Pi, which are the same in the stream and in session files.
+# Messages, which are the same in the stream and in session files.
 
 _TEXT_KEYS = {"text": ("text", Channel.ANSWER), "thinking": ("thinking", Channel.REASONING)}
 _TOO_LONG = "the model's answer was cut at its length limit"
@@ -129,17 +139,18 @@ def turn_ended(message: Fields) -> TurnEnded | None:
 
 
 def own_command(message: Fields) -> Notice:
-    """Read a command that the user ran with `!`. It is no call of the agent."""
+    """Read a command that the user ran with `!`. It is not a call of the agent."""
     command = in_words(text(message, "command") or "").partition("\n")[0]
     code = number(message, "exitCode")
     state = "cancelled" if message.get("cancelled") is True else None if code is None else f"exit {code}"
     return Notice(f"! {command}" if state is None else f"! {command} ({state})")
 
 
-# The text of the message that Pi streams: its deltas, and the whole message that repeats them.
+# Texts: their deltas, and the whole message that repeats them.
 
 _MOST_BLOCKS = 64
-"""A message has a few texts and thoughts. Of more, the oldest are not compared with the whole message."""
+"""The texts and thoughts that are compared with the whole message; older ones are not. Most messages have a
+few."""
 
 
 class _Streamed:
@@ -232,7 +243,7 @@ def _is_answer(block: _Streamed) -> bool:
     return block.channel is Channel.ANSWER
 
 
-# Reads the diffs of Pi's edits, whose lines have numbers: `-12 old`, `+12 new`, ` 13 same`, ` ...`.
+# The diffs of edits, whose lines have numbers: `-12 old`, `+12 new`, ` 13 same`, ` ...`.
 
 _MOST_DIGITS = 9
 
@@ -296,22 +307,13 @@ def _hunk(lines: list[_Line], shift: int) -> list[str]:
     return [head, *(line.sign + line.text for line in lines)]
 
 
-# Reads the outcome of a Pi tool call from its result.
+# The outcome of a call, from its result.
 
 _EXITED = "Command exited with code "
 _INTERRUPTED = ("Command aborted", "Operation aborted", "Skipped due to queued user message.")
 _REFUSED = ("Tool execution was blocked", "Tool execution was blocked by an extension")
 """What Pi itself writes as the last line, or as the whole text, of a result."""
-_RESULTS_MOST_DIGITS = 4
-
-
-class Result(NamedTuple):
-    """The outcome of a call."""
-
-    outcome: Outcome
-    error: str | None = None
-    exit_code: int | None = None
-    facts: Facts = NO_FACTS
+_MOST_CODE_DIGITS = 4
 
 
 def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
@@ -341,7 +343,7 @@ def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
         return Result(Outcome.FAILED, f"exit {code}" if code else last or "the tool failed", code)
     if tool.kind is ToolKind.EXECUTE and last.startswith(_EXITED):
         digits = last.removeprefix(_EXITED)
-        if digits.removeprefix("-").isdecimal() and len(digits) <= _RESULTS_MOST_DIGITS:
+        if digits.removeprefix("-").isdecimal() and len(digits) <= _MOST_CODE_DIGITS:
             return Result(Outcome.FAILED, f"exit {int(digits)}", int(digits))
     if tool.kind is ToolKind.EXECUTE and last.startswith("Command timed out"):
         return Result(Outcome.FAILED, last)
@@ -369,7 +371,7 @@ def _facts(tool: Tool, result: Fields) -> Facts:
     return NO_FACTS if has_remark or not words else Facts(note=plural(line_count(words), "line"))
 
 
-# Pi's tools: the kind, phrase and target of each, by the captures and Pi's own schemas.
+# The tools: the kind, phrase and target of each, by the captures and Pi's own schemas.
 
 SHELLS = frozenset({"bash", "powershell", "cmd"})
 _PATH = ("path", "file_path", "filePath")
@@ -410,11 +412,7 @@ def tool_named(name: str) -> Tool:
     return TOOLS.get(name) or other_tool(name)
 
 
-# Makes the events of Pi's tool calls, in the stream as in session files.
-
-_MOST_OPEN = 256
-_MOST_NAME = 1000
-"""In characters. The ids in captures have at most 90."""
+# Tool calls, in the stream and in session files.
 
 
 class Calls:
@@ -423,8 +421,8 @@ class Calls:
     def __init__(self) -> None:
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
-        self._notes: dict[str, str] = {}
-        """The results of open calls in a few words, by call_id; at most 256."""
+        self._notes = OpenCalls[str]()
+        """The results of open calls in a few words."""
 
     def begin_run(self, cwd: str | None) -> None:
         """Begin a run, whose calls may use the ids of the last one again."""
@@ -442,25 +440,10 @@ class Calls:
     ) -> ToolStarted:
         """Return the start of a call."""
         tool = tool_named(name)
-        paths = tool.paths(arguments)
-        shown = ", ".join(relative_to(path, self.cwd) or path for path in paths)
         written = text(arguments, "content")
-        if tool.phrase == Phrase.CREATED and written is not None and len(call_id) <= _MOST_NAME:
-            self._notes[call_id] = plural(line_count(written), "line")
-            if len(self._notes) > _MOST_OPEN:
-                del self._notes[next(iter(self._notes))]
-        return ToolStarted(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=tool.kind,
-            phrase=tool.phrase,
-            target=shown or tool.target(arguments),
-            path=paths[0] if paths else None,
-            group=group,
-            at_ms=at_ms,
-            more_paths=tuple(paths[1:]),
-        )
+        if tool.phrase == Phrase.CREATED and written is not None:
+            self._notes.keep(call_id, plural(line_count(written), "line"))
+        return tool.started(call_id, name, arguments, cwd=self.cwd, group=group, at_ms=at_ms)
 
     def ended(
         self, call_id: str, name: str, result: Fields, is_error: object, *, at_ms: int | None = None
@@ -469,20 +452,9 @@ class Calls:
         tool = tool_named(name)
         read = read_result(tool, result, is_error)
         note = self._notes.pop(call_id, None)
-        return ToolEnded(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=tool.kind,
-            outcome=read.outcome,
-            phrase=tool.phrase,
-            error=read.error,
-            note=note if is_error is False and note else read.facts.note,
-            exit_code=read.exit_code,
-            lines_added=read.facts.lines_added,
-            lines_removed=read.facts.lines_removed,
-            at_ms=at_ms,
-        )
+        if is_error is False and note:
+            read = read._replace(facts=read.facts._replace(note=note))
+        return tool.ended(call_id, name, read, at_ms=at_ms)
 
 
 _SILENT = frozenset(

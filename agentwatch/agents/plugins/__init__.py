@@ -1,12 +1,15 @@
-"""Formats that other packages provide, by the entry point group `agentwatch.agents`.
+"""Formats and programs of agents that other packages provide, by their entry points.
 
-They are loaded when no built-in format recognises a line, or when `--format` names one. A plugin that fails
-is reported once, and its lines are lines of no known agent.
+A format is loaded when no built-in one recognises a line, or when `--format` names it. A plugin that fails is
+reported once, and its lines are lines of no known agent. The programs are loaded with the built-in ones.
 
-Example, in the `pyproject.toml` of a package whose module `tern_format` defines the agent:
+Example, in the `pyproject.toml` of a package `agentwatch_tern`:
 
     [project.entry-points."agentwatch.agents"]
-    tern = "tern_format:AGENT"
+    tern = "agentwatch_tern:AGENT"
+
+    [project.entry-points."agentwatch.programs"]
+    tern = "agentwatch_tern.program:PROGRAM"
 """
 
 from __future__ import annotations
@@ -19,9 +22,6 @@ from agentwatch.base.entry_points import Group
 if TYPE_CHECKING:
     from agentwatch.agents.agent import Agent
     from agentwatch.agents.program import Program
-
-
-# The groups of what other packages provide: formats, and the programs of agents.
 
 GROUP = Group("agentwatch.agents", "format plugin")
 """The name of an entry point is the name of the format."""
@@ -52,7 +52,7 @@ def plugin_agent(name: str) -> Agent | None:
     if agent is None:
         return None
     if not _is_agent(agent):
-        GROUP.report(name, f"{GROUP.value_of(name)} is no agentwatch.agents.Agent")
+        GROUP.report(name, f"{GROUP.value_of(name)} is not an agentwatch.agents.Agent")
         return None
     if agent.name != name:
         GROUP.report(name, "its agent has another name than its entry point")
@@ -63,13 +63,18 @@ def plugin_agent(name: str) -> Agent | None:
 
 
 def plugin_programs() -> list[Program]:
-    """Return what other packages say about the programs of agents."""
-    from agentwatch.agents.program import Program
+    """Return the programs that other packages provide, without those that failed.
+
+    Their functions never raise, apart from an OSError.
+    """
+    from agentwatch.agents.registry import AGENTS
 
     found = []
     for name in PROGRAMS.names():
         program = PROGRAMS.load(name)
-        if isinstance(program, Program) and program.name == name:
+        if name in AGENTS:
+            PROGRAMS.report(name, "this is the name of a built-in agent")
+        elif _is_program(program, name):
             from agentwatch.agents.plugins.programs import guarded
 
             found.append(guarded(program))
@@ -78,6 +83,18 @@ def plugin_programs() -> list[Program]:
                 name, f"{PROGRAMS.value_of(name)} is not an agentwatch.agents.Program of this name"
             )
     return found
+
+
+def _is_program(value: object, name: str) -> TypeGuard[Program]:
+    """Return whether a value is a program of a name, and lists folders with sessions."""
+    from agentwatch.agents.program import Program, SessionsAt
+
+    return (
+        isinstance(value, Program)
+        and value.name == name
+        and isinstance(value.sessions, tuple)
+        and all(isinstance(each, SessionsAt) for each in value.sessions)
+    )
 
 
 def _is_agent(value: object) -> TypeGuard[Agent]:

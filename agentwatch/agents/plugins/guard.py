@@ -1,4 +1,4 @@
-"""Calls the functions of plugins, which are other people's code and may raise any exception."""
+"""The guard around the `Agent` of a plugin, whose functions may raise any exception."""
 
 from __future__ import annotations
 
@@ -104,5 +104,5 @@ class _GuardedDecoder:
     def _checked(self, events: list[Event] | None) -> list[Event] | None:
         if events is None or all(isinstance(event, _EVENTS) for event in events):
             return events
-        self._guard.fail("its decoder returned something that is no event")
+        self._guard.fail("its decoder returned something that is not an event")
         return None

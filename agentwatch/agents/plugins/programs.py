@@ -1,14 +1,21 @@
-"""Calls what a plugin says about the program of an agent, which may raise any exception."""
+"""The guard around the `Program` of a plugin: all of its functions are called here, and may raise anything.
+
+A function that raises counts as one that has found nothing. The first problem of each plugin is a line in
+`PROGRAMS.problems`. An OSError is not a problem of the plugin: the caller reports the file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import partial
 from typing import Any
 
+from agentwatch.agents.found import Key
+from agentwatch.agents.hooks import HookedAgent
 from agentwatch.agents.places import Kind
 from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.program import Program, imported
+from agentwatch.agents.reported import Reporter, Said
 
 
 def guarded(program: Program) -> Program:
@@ -22,7 +29,7 @@ def guarded(program: Program) -> Program:
 
 
 def kind_of(name: str, layout: str, *arguments: str) -> Kind:
-    """Return the kind of a folder with sessions of a plugin's agent, whose functions never raise.
+    """Return the kind of a folder with sessions, whose functions never raise.
 
     Args:
         name: The short name of the agent.
@@ -32,6 +39,31 @@ def kind_of(name: str, layout: str, *arguments: str) -> Kind:
     call = partial(_called, name)
     found = call(lambda: imported(layout)(*arguments), _nothing)
     return _guarded_kind(call, found) if isinstance(found, Kind) else Kind(name)
+
+
+def reporter_of(name: str, reader: str, *arguments: object) -> Reporter:
+    """Return what reads the reports of an agent, and never raises.
+
+    Args:
+        name: The short name of the agent.
+        reader: `module:name` of the `Reporter`.
+        arguments: Its arguments.
+    """
+    return _GuardedReporter(name, _called(name, lambda: imported(reader)(*arguments), _nothing))
+
+
+def hooked_agent_of(name: str, hooks: str) -> HookedAgent | None:
+    """Return the agent whose hooks can be used; None if the plugin does not describe them.
+
+    Args:
+        name: The short name of the agent.
+        hooks: `module:name` of the `HookedAgent`.
+    """
+    found = _called(name, lambda: imported(hooks), _nothing)
+    if found is None or isinstance(found, HookedAgent):
+        return found
+    PROGRAMS.report(name, f"{hooks} is not an agentwatch.agents.hooks.HookedAgent")
+    return None
 
 
 def _guarded_kind(call: Callable[..., Any], kind: Kind) -> Kind:
@@ -48,6 +80,33 @@ def _guarded_kind(call: Callable[..., Any], kind: Kind) -> Kind:
     return guarded._replace(read=partial(call, kind.read, list)) if kind.holds_sessions else guarded
 
 
+class _GuardedReporter:
+    """The reader of a plugin's reports. When it raises, it has said nothing."""
+
+    def __init__(self, name: str, reporter: Reporter | None) -> None:
+        self.said: dict[Key, Said] = {}
+        self.is_exact = False
+        self._name = name
+        self._reporter = reporter
+
+    def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
+        """Read what may have changed, and return whether something new is said."""
+        before = self.said
+        if self._reporter is not None:
+            self.said, self.is_exact = _called(self._name, self._read, _nothing_said, now, keys)
+        return self.said != before
+
+    def _read(self, now: float, keys: Container[Key] | None) -> tuple[dict[Key, Said], bool]:
+        reporter: Any = self._reporter
+        reporter.refresh(now, keys=keys)
+        said = dict(reporter.said)
+        if not all(
+            isinstance(each, Said) and key == (self._name, each.session_id) for key, each in said.items()
+        ):
+            raise TypeError(f"a report is not an agentwatch.agents.reported.Said of {self._name}")
+        return said, reporter.is_exact is True
+
+
 def _called(name: str, function: Callable[..., Any], otherwise: Callable[..., Any], *arguments: Any) -> Any:
     """Return what a function of a plugin returns, or another value if it fails.
 
@@ -62,10 +121,13 @@ def _called(name: str, function: Callable[..., Any], otherwise: Callable[..., An
     except OSError:
         raise  # the file cannot be read, which is reported with its path
     except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code
-        if not PROGRAMS.problems:
-            PROGRAMS.report(name, error)
+        PROGRAMS.report(name, error)
         return otherwise()
 
 
 def _nothing() -> None:
     return None
+
+
+def _nothing_said() -> tuple[dict[Key, Said], bool]:
+    return {}, False

@@ -1,1 +1,1 @@
-"""The decoder of Qwen Code's `stream-json` format, whose grammar is Claude Code's."""
+"""Qwen Code: its stream, whose grammar is Claude Code's, and its chats on disk."""

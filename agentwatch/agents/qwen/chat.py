@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -10,9 +9,10 @@ from agentwatch.agents.changes import changed_lines
 from agentwatch.agents.claude.calls import argument_facts, plan_entries, questions_in
 from agentwatch.agents.fields import Fields, in_words, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
+from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.agents.qwen.chat_recognition import FORMAT, parts_of
 from agentwatch.agents.qwen.stream import ASKING, tool_named
-from agentwatch.agents.tool import NO_FACTS, Facts, Phrase, Tool
+from agentwatch.agents.tool import NO_FACTS, Facts, Phrase, Result, Tool
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -38,9 +38,8 @@ from agentwatch.session.events import (
     UsageScope,
 )
 from agentwatch.text.amounts import plural
-from agentwatch.text.paths import relative_to
 
-# Reads how a call of a Qwen chat ended: the agent's own word, the reason of a failure, and the facts.
+# The end of a call: the agent's own word, the reason of a failure, and the facts.
 
 _REFUSED = frozenset(("execution_denied", "permission_denied_by_user", "policy_violation"))
 """Types of the error of a call that a person or a rule refused."""
@@ -56,15 +55,8 @@ _AFTER_EXIT = ("Signal: ", "Background PIDs: ", "Process Group PGID: ")
 _MOST_LINES = 8
 
 
-class Ending(NamedTuple):
-    """How a call ended."""
-
-    outcome: Outcome
-    error: str | None = None
-
-
-def ending(status: object, reason: str | None, error_type: str | None) -> Ending:
-    """Return the outcome of a call.
+def ending(status: object, reason: str | None, error_type: str | None) -> Result:
+    """Return the outcome of a call, without its facts.
 
     Args:
         status: The agent's word.
@@ -73,18 +65,18 @@ def ending(status: object, reason: str | None, error_type: str | None) -> Ending
     """
     words = reason or error_type
     if status == "success":
-        return Ending(Outcome.SUCCEEDED)
+        return Result(Outcome.SUCCEEDED)
     if any(each in (reason or "")[:_READ_CHARACTERS] for each in _DECLINED_WORDS):
-        return Ending(Outcome.REJECTED, words)
+        return Result(Outcome.REJECTED, words)
     if status == "cancelled" or (words or "").startswith(_CANCELLED_WORDS):
-        return Ending(Outcome.CANCELLED, words)
+        return Result(Outcome.CANCELLED, words)
     if error_type in _REFUSED or any(each in (reason or "")[:_READ_CHARACTERS] for each in _REFUSED_WORDS):
-        return Ending(Outcome.REJECTED, words)
+        return Result(Outcome.REJECTED, words)
     if status == "error" or words is not None:
-        return Ending(Outcome.FAILED, words)
+        return Result(Outcome.FAILED, words)
     if status is None:
-        return Ending(Outcome.RETURNED)
-    return Ending(Outcome.RETURNED, f"unknown status {in_words(status)}")
+        return Result(Outcome.RETURNED)
+    return Result(Outcome.RETURNED, f"unknown status {in_words(status)}")
 
 
 def exit_code_in(reason: str | None) -> int | None:
@@ -121,11 +113,8 @@ def shown_facts(shown: object, facts: Facts) -> Facts:
     return Facts(phrase=Phrase.EDITED, lines_added=added, lines_removed=removed)
 
 
-# The tool calls of a Qwen chat: their starts are parts of an answer, their ends lines of their own.
+# Tool calls: their starts are parts of an answer, their ends are lines of their own.
 
-_MOST_OPEN = 4096
-_MOST_ID = 1000
-"""In characters. A call with a longer id or name is not remembered."""
 _NO_NAME = "unknown"
 
 
@@ -142,7 +131,7 @@ class Calls:
     """The calls that have not ended."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._open = OpenCalls[_Open]()
 
     def started(self, call: Fields, fields: Fields, folder: str, agent: str | None) -> ToolStarted:
         """Return the start of a call, a `functionCall` part.
@@ -155,24 +144,16 @@ class Calls:
         """
         name, call_id = text(call, "name") or _NO_NAME, text(call, "id") or ""
         tool, arguments = tool_named(name), mapping(call.get("args"))
-        paths = tool.paths(arguments)
-        if len(call_id) <= _MOST_ID and len(name) <= _MOST_ID:
-            self._open[call_id] = _Open(name, tool, argument_facts(tool, arguments))
-            if len(self._open) > _MOST_OPEN:
-                self._open.popitem(last=False)
-        return ToolStarted(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=tool.kind,
-            phrase=tool.phrase,
-            target=(relative_to(paths[0], folder) or paths[0]) if paths else tool.target(arguments),
-            path=paths[0] if paths else None,
+        self._open.keep(call_id, _Open(name, tool, argument_facts(tool, arguments)), name)
+        return tool.started(
+            call_id,
+            name,
+            arguments,
+            cwd=folder,
             group=text(fields, "uuid"),
             limit_ms=number(arguments, "timeout"),
             at_ms=iso_ms(fields.get("timestamp")),
             agent=agent,
-            more_paths=tuple(paths[1:]),
         )
 
     def measured(self, event: Fields) -> None:
@@ -201,27 +182,18 @@ class Calls:
         has_failed = result.outcome is Outcome.FAILED
         if exit_code is None and has_failed and call.tool.kind is ToolKind.EXECUTE:
             exit_code = exit_code_in(reason)
-        facts = shown_facts(shown, call.facts) if result.outcome is Outcome.SUCCEEDED else NO_FACTS
-        return ToolEnded(
-            call_id=call_id,
-            session_id=None,
-            tool=call.name,
-            kind=call.tool.kind,
-            outcome=result.outcome,
-            phrase=facts.phrase or call.tool.phrase,
+        result = result._replace(
             error=f"exit {exit_code}" if has_failed and exit_code else result.error,
-            note=facts.note,
             exit_code=exit_code,
-            is_new_file=facts.is_new_file,
-            lines_added=facts.lines_added,
-            lines_removed=facts.lines_removed,
-            at_ms=iso_ms(fields.get("timestamp")),
-            agent=agent,
-            duration_ms=call.duration_ms,
+            facts=shown_facts(shown, call.facts) if result.outcome is Outcome.SUCCEEDED else NO_FACTS,
+        )
+        at_ms = iso_ms(fields.get("timestamp"))
+        return call.tool.ended(
+            call_id, call.name, result, at_ms=at_ms, agent=agent, duration_ms=call.duration_ms
         )
 
 
-# Reads the system lines of a Qwen chat: telemetry, commands, the ends of turns.
+# System lines: telemetry, commands, the ends of turns.
 
 _QUIET = frozenset(
     (

@@ -7,7 +7,7 @@ from agentwatch.agents.claude.stream import Decoder
 from agentwatch.agents.tool import Phrase, Tool, command_in, named, other_tool, path_in
 from agentwatch.session.events import ToolKind
 
-# Qwen Code's tools: the kind, phrase and target of each.
+# The tools: the kind, phrase and target of each.
 # The names are those of Qwen Code 0.15, in its captures and in the published source of its tools. Both
 # formats of Qwen Code, the stream and the chats on disk, use them.
 

@@ -377,7 +377,7 @@ def _session_row(
     return row_of(values.values())
 
 
-# The tables and views of the index. `docs/howto/session-index.md` describes them for those who query it.
+# The tables and views of the index. `docs/howto/statistics.md` describes them for those who query it.
 
 VERSION = 2
 """The version of the schema, as `user_version` of the database."""

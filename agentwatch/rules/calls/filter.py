@@ -39,7 +39,7 @@ def call_filter(text: str, facts: CallFacts) -> Matches | None:
     """Return the test of a filter; None if there are no words.
 
     A word must occur in the call's tool or target, or be the beginning of its outcome (at least three
-    letters, so that it matches while it is being typed). `docs/RULES.md` has the fields.
+    letters, so that it matches while it is being typed). `docs/rules.md` has the fields.
 
     Args:
         text: The words.

@@ -100,7 +100,7 @@ def _head(of: str) -> Iterator[SafeText]:
         '# `when` is in the language of the filter; severity = "warning" may be added to an entry,'
     )
     yield SafeText(
-        '# also below: failed = {value = 5, severity = "warning"}. docs/RULES.md describes the language.'
+        '# also below: failed = {value = 5, severity = "warning"}. docs/rules.md describes the language.'
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from textual.binding import Binding
+from typing import ClassVar
+
+from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import var
 from textual.strip import Strip
 
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.widgets.line_view import CursorView
 from agentwatch.session.actions import action, ended_ms
 from agentwatch.session.call import Call
@@ -34,9 +37,7 @@ class ActionLogView(CursorView):
             self.call = call
             self.goes_there = goes_there
 
-    BINDINGS = [
-        Binding("enter", "open", "Detail", show=False, id="open-action", tooltip="Open the call's detail")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("actions")
 
     cursor = var(-1)
     """The selected row; -1 while the selected call is not in the log."""

@@ -5,7 +5,7 @@ Textual's footer is empty while the terminal does not have the focus, and shows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from textual import events
@@ -13,77 +13,41 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
+from agentwatch.screen.keys import shortcuts
 from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.sources.source import Elsewhere
 from agentwatch.text.safe import SafeText, columns
 
 _PANES = {
-    "transcript": (
-        ("open-line", "Open"),
-        ("previous-line next-line", "Calls"),
-        ("thinking", "Thinking"),
-        ("times", "Times"),
-    ),
-    "calls": (
-        ("open", "Detail"),
-        ("show-in-transcript", "Transcript"),
-        ("slowest-calls", "Slowest"),
-        ("open-file", "Edit"),
-    ),
-    "detail": (
-        ("back", "Back"),
-        ("next-call previous-call", "Calls"),
-        ("wrap", "Wrap"),
-        ("failing-line", "Failing line"),
-        ("raw", "Raw"),
-        ("open-file", "Edit"),
-    ),
-    "log": (("open-action", "Detail"), ("hide-actions", "Hide")),
+    "transcript": ("open-line", "previous-line next-line", "thinking", "times"),
+    "calls": ("open", "show-in-transcript", "slowest-calls", "open-file"),
+    "detail": ("back", "next-call previous-call", "wrap", "failing-line", "raw", "open-file"),
+    "log": ("open-action", "hide-actions"),
     "home": (
-        ("open-session", "Open"),
-        ("preview", "Preview"),
-        ("find-session", "Find"),
-        ("filter-sessions", "Filter"),
-        ("sort-sessions", "Sort"),
-        ("ring", "Ring"),
-        ("go-to-terminal", "Terminal"),
-        ("show-hidden", "All"),
-        ("next-urgent", "Next that needs you"),
+        *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
+        *("go-to-terminal", "show-hidden", "next-urgent"),
     ),
     "comparison": (
-        ("next-difference previous-difference", "Difference"),
-        ("open-pair", "Detail"),
-        ("next-view", "View"),
-        ("equal-calls", "Equal calls"),
-        ("open-a open-b", "Open A, B"),
-        ("copy-addresses", "Copy"),
+        *("next-difference previous-difference", "open-pair", "next-view", "equal-calls"),
+        *("open-a open-b", "copy-addresses"),
     ),
 }
+"""The bindings of each pane, the most important first; their words are the label of the first of a group."""
 _ALONE = frozenset(("home", "comparison"))
 """The screens that have no other keys than their own."""
 _BARS = {
-    "find": (("find-next find-previous", "Next, previous"), ("find-back", "Back")),
-    "filter": (("complete", "Complete"), ("drop-filter", "Clear")),
-    "home-find": (("drop-words", "Clear"),),
-    "home-filter": (("complete", "Complete"), ("drop-words", "Clear")),
+    "find": ("find-next find-previous", "find-back"),
+    "filter": ("complete", "drop-filter"),
+    "home-find": ("drop-words",),
+    "home-filter": ("complete", "drop-words"),
 }
 """The keys of a bar while text is typed in it; all other keys are letters there."""
-_MOMENT = ("step-back step", "Moment")
-_EVERYWHERE = (
-    ("find", "Find"),
-    ("filter-calls", "Filter"),
-    ("next-failure", "Failure"),
-    _MOMENT,
-    ("copy", "Copy"),
-    ("files", "Files"),
-    ("spent", "Time"),
-    ("maximise", "Maximize"),
-)
-_EARLIER = (("live", "Live"), ("step-back step", "Event"), ("go-to", "Go to"))
-"""The keys at an earlier moment than the live one."""
-_LAST = (("help", "Help"), ("leave", "Quit"))
+_MOMENT = "step-back step"
+_EVERYWHERE = ("find", "filter-calls", "next-failure", _MOMENT, "copy", "files", "spent", "maximise")
+_LAST = ("help", "leave")
 _BEFORE_PAUSE = 2
 """Keys of the pane before the one that pauses the moment, which is shown at 80 columns too."""
+_LABELS = {each.id: each.label for each in shortcuts()}
 _GAP = 2
 
 
@@ -167,25 +131,26 @@ class KeyHints(Static):
         focused = self.screen.focused
         bar = focused.parent.id if isinstance(focused, Input) and focused.parent is not None else None
         if bar in _BARS:
-            yield from _BARS[bar]
+            yield from _labelled(_BARS[bar])
             return
         yield from self._last_hints()
         pane = self._pane()
-        own = [hint for hint in _PANES.get(pane, ()) if hint[0] not in self._left_out]
-        yield from own[:_BEFORE_PAUSE]
+        own = [names for names in _PANES.get(pane, ()) if names not in self._left_out]
+        yield from _labelled(own[:_BEFORE_PAUSE])
         if self._pause:
             yield "pause", self._pause
         if self._is_earlier:
-            yield from _EARLIER
-        yield from own[_BEFORE_PAUSE:]
+            yield from (*_labelled(["live"]), (_MOMENT, "Event"), *_labelled(["go-to"]))
+        yield from _labelled(own[_BEFORE_PAUSE:])
         if pane in _ALONE:
             return
-        yield from (hint for hint in _EVERYWHERE if not (self._is_earlier and hint == _MOMENT))
+        yield from _labelled(names for names in _EVERYWHERE if not (self._is_earlier and names == _MOMENT))
 
-    def _last_hints(self) -> tuple[tuple[str, str], ...]:
-        """Return the hints that stand at the end of the line."""
+    def _last_hints(self) -> list[tuple[str, str]]:
+        """Return the hints at the end of the line."""
         leads_back = self._back_to and self._pane() != "detail"
-        return (("back", self._back_to), *_LAST) if leads_back else _LAST
+        back = [("back", self._back_to)] if leads_back else []
+        return [*back, *_labelled(_LAST)]
 
     def _fitting(self, wanted: list[tuple[str, str]]) -> list[Hint]:
         """Return the hints that fit, in the order in which they are shown: the last two at the end."""
@@ -199,10 +164,14 @@ class KeyHints(Static):
             room -= width + _GAP
             shown.append((keys[0], label, SafeText(words), width))
         at_end = self._last_hints()
-        last = len(at_end) if wanted[: len(at_end)] == list(at_end) else 0
+        last = len(at_end) if wanted[: len(at_end)] == at_end else 0
         hints: list[Hint] = []
         start = 1
         for key, label, text, width in [*shown[last:], *shown[:last]]:
             hints.append(Hint(key, label, text, start, start + width))
             start += width + _GAP
         return hints
+
+
+def _labelled(bindings: Iterable[str]) -> Iterator[tuple[str, str]]:
+    return ((names, _LABELS[names.partition(" ")[0]]) for names in bindings)

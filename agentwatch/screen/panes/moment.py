@@ -24,7 +24,7 @@ from agentwatch.text.safe import SafeText, safe_line, safe_text
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked
-    from agentwatch.screen.screens.session.opening import Opening
+    from agentwatch.screen.panes.opening import Opening
 
 
 # The moments at which calls ended.
@@ -121,7 +121,7 @@ class Moment:
         """What the command line asked of the moment; None if it asked nothing, and nothing is replayed."""
         if asked is not None or replay is not None:
             from agentwatch.analysis.moments import NOTHING_ASKED
-            from agentwatch.screen.screens.session.opening import Opening
+            from agentwatch.screen.panes.opening import Opening
 
             is_replay = replay is not None
             self.opening = Opening(self.history, self.playhead, asked or NOTHING_ASKED, is_replay=is_replay)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.suggester import Suggester
 
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.widgets.input_bar import InputBar
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
@@ -23,9 +24,7 @@ _WORD_COLUMNS = 24
 class RuleBar(InputBar):
     """Completes the last word with tab, or with the right arrow at its end."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "complete", "Complete", id="complete", tooltip="Complete the word of the filter")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("rule bar")
 
     def __init__(
         self,

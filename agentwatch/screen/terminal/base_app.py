@@ -15,7 +15,7 @@ from typing import ClassVar, Generic, TypeVar
 from rich.segment import Segment
 from textual import events
 from textual.app import App
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.color import Color
 from textual.dom import DOMNode
 from textual.driver import Driver
@@ -27,6 +27,7 @@ from textual.worker import WorkerFailed
 
 from agentwatch.base.config import Config
 from agentwatch.base.resources import stylesheets
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.terminal.driver import KeyQueue
 from agentwatch.screen.terminal.frames import is_stock, is_styled
 from agentwatch.screen.terminal.signals import ENDING, HeldSignals
@@ -115,7 +116,7 @@ _SIZE_SECONDS = 5.0
 class TerminalApp(App[Result], Generic[Result]):
     """An app that restores the terminal, however the app ends."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "Suspend", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("app")
     CSS_PATH = stylesheets()
     TITLE = "agentwatch"
 

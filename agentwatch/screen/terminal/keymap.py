@@ -9,15 +9,13 @@ import unicodedata
 from collections.abc import Mapping
 
 from textual.binding import Binding, InvalidBinding
-from textual.dom import DOMNode
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, format_key
 
+from agentwatch.screen.keys import SCREENS, shortcuts
 from agentwatch.text.safe import cut, safe_line
 
 _MODIFIERS = frozenset(("ctrl", "shift", "alt", "meta", "super", "hyper"))
 _SHOWN_COLUMNS = 40
-_EVERYWHERE = frozenset(("leave", "help", "back"))
-"""Bindings of the list of sessions, a session and a comparison, besides those of every pane of lines."""
 _ASCII_NAMES = frozenset(
     unicodedata.name(chr(code)).lower().replace("-", "_").replace(" ", "_") for code in range(33, 127)
 )
@@ -36,21 +34,10 @@ def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
     Args:
         rebound: The keys that replace the defaults, as in `Config.keys`.
     """
-    import agentwatch.screen.screens.session.app  # noqa: F401 - defines every binding; it imports this module itself
-    from agentwatch.screen.screens.compare.keys import COMPARISON_KEYS
-    from agentwatch.screen.screens.sessions.keys import ALL_KEYS
-
     found: dict[str, dict[str, None]] = {}
-    for made in Binding.make_bindings((*ALL_KEYS, *COMPARISON_KEYS)):
-        found.setdefault(made.id or "", {})[made.key] = None
-    left: list[type] = [DOMNode]
-    while left:
-        node = left.pop()
-        left += node.__subclasses__()
-        if node.__module__.startswith("agentwatch."):
-            for made in Binding.make_bindings(vars(node).get("BINDINGS", [])):
-                if made.id is not None:
-                    found.setdefault(made.id, {})[made.key] = None
+    for each in shortcuts():
+        if each.id:
+            found.setdefault(each.id, {}).update(dict.fromkeys(each.keys.split(",")))
     return {name: list(keys) for name, keys in found.items()} | {
         name: _keys_of(value) for name, value in rebound.items()
     }
@@ -98,19 +85,9 @@ def _keys_of(value: str) -> list[str]:
 
 def _can_meet(name: str, other: str) -> bool:
     """Return whether two bindings are in force in the same screen: a list, a session, or a comparison."""
-    from agentwatch.screen.widgets.line_view import LineView
-
-    lines = {made.id for made in Binding.make_bindings(LineView.BINDINGS)}
-    everywhere = {*_EVERYWHERE, *lines}
-    return name in everywhere or other in everywhere or _screen_of(name) == _screen_of(other)
-
-
-def _screen_of(name: str) -> str:
-    from agentwatch.screen.screens.compare.keys import COMPARISON_KEYS
-    from agentwatch.screen.screens.sessions.keys import ALL_KEYS
-
-    screens = {"sessions": ALL_KEYS, "comparison": COMPARISON_KEYS}
-    return next((screen for screen, keys in screens.items() if name in {key.id for key in keys}), "session")
+    return any(
+        {name, other} <= {each.id for topic in screen for each in topic.shortcuts} for screen in SCREENS
+    )
 
 
 def _can_be_pressed(key: str) -> bool:

@@ -7,10 +7,11 @@ history: at 100,000 rows, DataTable reached 4 frames a second, this pane 60.
 from __future__ import annotations
 
 from math import ceil
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Offset, Region, Size
 from textual.message import Message
@@ -20,6 +21,7 @@ from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.terminal.compositor import LightStrip
 from agentwatch.screen.terminal.frames import eager_classes
 from agentwatch.screen.widgets.painting import LinePainter, LineStyles, chosen_row, mark_strip
@@ -70,16 +72,7 @@ class LineView(ScrollView, can_focus=True):
         )
     )
 
-    BINDINGS = [
-        Binding("j,down", "move(1)", "Down", show=False, id="down", tooltip="One line down"),
-        Binding("k,up", "move(-1)", "Up", show=False, id="up", tooltip="One line up; stops following"),
-        Binding("g,home", "top", "Top", show=False, id="top", tooltip="Go to the top"),
-        Binding("G,end", "bottom", "End", show=False, id="bottom", tooltip="Go to the end and follow"),
-        Binding("pagedown,ctrl+f", "move_page(1)", "Page down", show=False, id="page-down"),
-        Binding("pageup,ctrl+b", "move_page(-1)", "Page up", show=False, id="page-up"),
-        Binding("ctrl+d", "move_page(0.5)", "Half a page down", show=False, id="half-page-down"),
-        Binding("ctrl+u", "move_page(-0.5)", "Half a page up", show=False, id="half-page-up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("lines")
 
     following = var(True)
     """Whether the view stays at the end while lines are added."""

@@ -164,18 +164,18 @@ def test_the_output_of_an_open_call_grows() -> None:
 
 
 def test_what_is_kept_of_open_calls_is_bounded() -> None:
-    """Of 300 calls, answers, outputs and questions the first are forgotten; huge ids are not kept."""
+    """Of 1,100 calls, answers, outputs and questions the first are forgotten; huge ids are not kept."""
     huge = "h" * 2000
-    requests = [message("", *(request(f"c{n}", "bash") for n in range(300)), request(huge, "bash"))]
+    requests = [message("", *(request(f"c{n}", "bash") for n in range(1100)), request(huge, "bash"))]
     big = message("", request("big", "create", {"file_text": "x" * 20_000}), request("", "x"))
     outputs = [
         line("tool.execution_partial_result", {"toolCallId": f"c{n}", "partialOutput": "x"})
-        for n in range(300)
+        for n in range(1100)
     ]
     outputs.append(line("tool.execution_partial_result", {"toolCallId": huge, "partialOutput": "x"}))
     asked = [
         line("permission.requested", {"requestId": f"r{n}", "permissionRequest": {"toolCallId": f"c{n}"}})
-        for n in range(300)
+        for n in range(1100)
     ]
     asked.append(line("permission.requested", {"requestId": huge}))
     answers = [
@@ -183,9 +183,9 @@ def test_what_is_kept_of_open_calls_is_bounded() -> None:
             "permission.completed",
             {"requestId": f"r{n}", "toolCallId": f"c{n}", "result": {"kind": "denied"}},
         )
-        for n in range(300)
+        for n in range(1100)
     ]
-    ends = [ended(call_id) for call_id in ("c0", "c299", "big", huge)]
+    ends = [ended(call_id) for call_id in ("c0", "c1099", "big", huge)]
     seen = session_of(AGENT, *requests, big, *outputs, *asked, *answers, *ends)
     assert [(call.tool, call.outcome) for call in seen.calls] == [
         ("tool", "succeeded"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.agents.gemini.stream import argument_facts, shown_facts, target_of, tool_named
+from agentwatch.agents.gemini.stream import argument_facts, shown_facts, tool_named
 from agentwatch.agents.tool import NO_FACTS, Facts, Phrase
 from agentwatch.session.events import ToolKind
 from tests.conftest import case
@@ -44,8 +44,8 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
     for name, arguments, kind, action in cases:
         with case((name, arguments, kind)):
             tool = tool_named(name)
-            target, paths = target_of(tool, arguments)
-            assert (tool.kind, f"{tool.phrase} {', '.join(paths) or target}") == (ToolKind(kind), action)
+            target, _ = tool.described(arguments)
+            assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
 
 
 def test_the_name_for_display_shows_the_server() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.agents.pi.agent import AGENT
-from agentwatch.agents.pi.stream import Result, read_result, tool_named
-from agentwatch.agents.tool import Facts
+from agentwatch.agents.pi.stream import read_result, tool_named
+from agentwatch.agents.tool import Facts, Result
 from agentwatch.session.events import Outcome
 from tests.agents.pi.lines import HEADER, ended, result, started
 from tests.builders.agents.decoded import session_of
@@ -94,12 +94,12 @@ def test_an_edit_of_several_files_has_all_their_paths() -> None:
 
 
 def test_the_written_lines_of_few_open_calls_are_kept() -> None:
-    """Of 300 calls that never end, the first are forgotten, and one with a huge id is not kept."""
-    many = [started(f"c{number}", "write", path="x", content="1\n") for number in range(300)]
+    """Of 1,100 calls that never end, the first are forgotten, and one with a huge id is not kept."""
+    many = [started(f"c{number}", "write", path="x", content="1\n") for number in range(1100)]
     huge = "h" * 2000
-    ends = [ended("c0", "write"), ended("c299", "write"), ended(huge, "write")]
+    ends = [ended("c0", "write"), ended("c1099", "write"), ended(huge, "write")]
     seen = session_of(AGENT, *many, started(huge, "write", path="x", content="1\n"), *ends)
-    assert [seen.calls[number].note for number in (0, 299, 300)] == [None, "1 line", None]
+    assert [seen.calls[number].note for number in (0, 1099, 1100)] == [None, "1 line", None]
 
 
 def test_newer_versions_give_the_exit_code() -> None:

@@ -116,7 +116,7 @@ def test_formats_are_found_by_their_names(installed: Installer) -> None:
     [
         ("import no_such_module", "", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("raise SystemExit(3)", "", "SystemExit: 3"),
-        ("AGENT = 7", "", "tern_format:AGENT is no agentwatch.agents.Agent"),
+        ("AGENT = 7", "", "tern_format:AGENT is not an agentwatch.agents.Agent"),
         ("AGENT = None", "", "tern_format:AGENT is None"),
         ("AGENT = 7", "tern_format:OTHER", "AttributeError: module 'tern_format' has no attribute 'OTHER'"),
         (
@@ -127,7 +127,7 @@ def test_formats_are_found_by_their_names(installed: Installer) -> None:
         (
             EXAMPLE.replace("traits=Traits(has_times=False)", "traits=7"),
             "",
-            "tern_format:AGENT is no agentwatch.agents.Agent",
+            "tern_format:AGENT is not an agentwatch.agents.Agent",
         ),
         ("class E(Exception):\n    def __str__(self):\n        raise E\nraise E", "", "E"),
     ],
@@ -206,7 +206,7 @@ def test_several_plugins_are_asked_in_turn(installed: Installer) -> None:
     installed("AGENT = 7", name="gull")
     assert session(STREAM).format == "tern"
     assert detect({"mood": "good"}) is None
-    assert plugins.problems == ["format plugin gull: gull_format:AGENT is no agentwatch.agents.Agent"]
+    assert plugins.problems == ["format plugin gull: gull_format:AGENT is not an agentwatch.agents.Agent"]
 
 
 def test_unreadable_metadata_is_reported(installed: Installer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,4 +85,4 @@ def test_the_table_is_whole() -> None:
         == {each.tool for each in TABLE}
     )
     *names, last = (NAMED.get(tool, tool) for tool in TOOLS)
-    assert f"{', '.join(names)} and {last}." in (ROOT / "docs" / "SCREEN.md").read_text()
+    assert f"{', '.join(names)} and {last}." in (ROOT / "docs" / "screen.md").read_text()

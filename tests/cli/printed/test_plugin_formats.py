@@ -58,7 +58,7 @@ def test_a_broken_plugin_cannot_be_named(tmp_path: Path, recording: Saver) -> No
     done = watch("-p", "--format", "tern", recording(STREAM), PYTHONPATH=path)
     assert done.returncode == 2
     assert done.stderr == (
-        b"agentwatch: format plugin tern: tern_format:AGENT is no agentwatch.agents.Agent"
+        b"agentwatch: format plugin tern: tern_format:AGENT is not an agentwatch.agents.Agent"
         b" (see agentwatch --help)\n"
     )
 

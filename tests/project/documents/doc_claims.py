@@ -1,7 +1,7 @@
 """What a page of Markdown claims to exist: paths, commands, options, environment variables, keys, bindings.
 
-Each function yields the claims that do not hold. The words of the page do not matter: only what stands in
-backticks, in blocks of code, in links and in the first columns of tables is read.
+Each function yields the claims that do not hold. Only backticks, blocks of code, links and the first
+columns of tables are read.
 """
 
 from __future__ import annotations

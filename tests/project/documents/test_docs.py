@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -29,16 +30,17 @@ PAGES = sorted(
     for pattern in ("*.md", "docs/**/*.md", "bench/*.md", "recordings/*.md")
     for path in ROOT.glob(pattern)
 )
-CONFIG = ROOT / "docs" / "CONFIG.md"
+CONFIG = ROOT / "docs" / "config.md"
 KEYS = ROOT / "docs" / "reference" / "keys.md"
 PYTHON = ROOT / "docs" / "reference" / "python.md"
+SOURCE = ROOT / "docs" / "source.md"
 CHECKS: list[Check] = [missing_paths, wrong_commands, wrong_options, wrong_variables, unbound_keys, wrong_ids]
 
 
 @pytest.mark.slow
 def test_what_a_page_names_exists() -> None:
     """Each path, command, option, environment variable, key and binding that a page names exists."""
-    assert len(PAGES) > 40
+    assert len(PAGES) > 35
     for path in PAGES:
         found = page((ROOT / path).read_text(), (ROOT / path).parent)
         for check in CHECKS:
@@ -68,10 +70,39 @@ WRONG: list[tuple[Check, str, str]] = [
 
 @pytest.mark.slow
 def test_a_wrong_name_is_found() -> None:
-    """Of a page with one wrong name each check finds that name, and nothing else."""
+    """Each check finds the one wrong name of a page, and nothing else."""
     for check, text, found in WRONG:
         with case(text):
             assert [*check(page(text))] == [found]
+
+
+COMMANDS = Path("docs/reference/commands.md")
+"""The page that is generated from the help of the commands."""
+DIALECT = re.compile(
+    r"\b(?:goes on|go on|heard|gone|stands|looks? at|looked at|as far as|gives? way|by itself)\b"
+    r"|(?:^|[.:;|] )Of \w+|\bis no (?:error|failure|orphan|session|part|longer an?)\b",
+    re.MULTILINE,
+)
+"""Words of a dialect that the documents had, for which the field has terms."""
+
+
+def test_the_documents_use_the_terms_of_the_field() -> None:
+    """No page has a phrase that a reader of the field stumbles over."""
+    assert COMMANDS in PAGES
+    for path in set(PAGES) - {COMMANDS}:
+        with case(path):
+            assert DIALECT.findall((ROOT / path).read_text()) == []
+    for text in ("A file that is gone", "Of older ones", "It is no error.", "The list goes on."):
+        with case(text):
+            assert DIALECT.search(text)
+
+
+def test_the_map_has_every_room() -> None:
+    """The page about the source has each room of the package once."""
+    [rooms] = [rows for header, _, *rows in page(SOURCE.read_text()).tables if header[0].startswith("room")]
+    package = ROOT / "agentwatch"
+    found = sorted(f"`{path.parent.name}/`" for path in package.glob("*/__init__.py"))
+    assert sorted(row[0] for row in rooms) == found
 
 
 def test_every_binding_is_documented() -> None:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.system
 
 __all__ = ["no_shipper_is_left"]
 
-MACHINES = (ROOT / "docs" / "MACHINES.md").read_text()
+MACHINES = (ROOT / "docs" / "machines.md").read_text()
 CI = (ROOT / "docs" / "tutorials" / "ci.md").read_text()
 HOST = "nats://nats.example.org"
 LOCAL = "nats://127.0.0.1:4333"

@@ -1,4 +1,4 @@
-"""The rules of docs/RULES.md can be read, and be run over a session."""
+"""The rules of docs/rules.md can be read, and be run over a session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.parser import parse
 from tests.conftest import ROOT, case
 
-PAGE = (ROOT / "docs" / "RULES.md").read_text()
+PAGE = (ROOT / "docs" / "rules.md").read_text()
 BLOCK = re.search(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 assert BLOCK is not None
 WHENS = [entry["when"] for entry in tomllib.loads(BLOCK[1])["forbid"]]

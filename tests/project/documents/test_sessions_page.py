@@ -1,4 +1,4 @@
-"""docs/SESSIONS.md names all keys, states and folders of the list, and how often what is read."""
+"""The two pages about the list name all its keys, states and folders, and how often each thing is read."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from agentwatch.agents.registry import programs
 from agentwatch.catalog import catalog
 from agentwatch.catalog.standing import Group
+from agentwatch.screen.keys import shortcuts
 from agentwatch.screen.screens.sessions import words
-from agentwatch.screen.screens.sessions.keys import HOME_KEYS, LIST_KEYS
 from tests.conftest import ROOT, case
 from tests.project.documents.doc_claims import _TICKED, NAMED_KEYS, page
 
-PAGE = page((ROOT / "docs" / "SESSIONS.md").read_text())
+PAGE = page("".join((ROOT / "docs" / name).read_text() for name in ("sessions.md", "reference/sessions.md")))
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -24,7 +24,8 @@ def test_every_key_of_the_list_is_named() -> None:
     """The table of keys has each key that is bound in the list."""
     text = "\n".join(row[0] for row in rows("key"))
     named = {NAMED_KEYS.get(key, key) for key in _TICKED.findall(text)} | set(re.findall("left|right", text))
-    bound = {key for binding in (*LIST_KEYS, *HOME_KEYS) for key in binding.key.split(",")}
+    own = (each for each in shortcuts() if each.place in {"sessions", "home"})
+    bound = {key for each in own for key in each.keys.split(",")}
     assert {"/" if key == "slash" else key for key in bound} <= named
 
 
@@ -56,7 +57,7 @@ def test_the_times_are_those_of_the_program() -> None:
     """Each part of the machine is read as often as the table says."""
     for part, beginning in (
         ("registries", "records of Claude Code"),
-        ("registries", "other things that agents say"),
+        ("registries", "other reported states"),
         ("live", "the files of sessions that run"),
         ("processes", "processes"),
         ("recent", "the files of sessions that have changed within the hour"),

@@ -8,7 +8,7 @@ from textual.events import AppBlur
 from agentwatch.analysis.moments import Asked
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording.bookmarks import Bookmarks
-from agentwatch.screen.screens.session.moment_keys import MomentKeys
+from tests.builders.moment.panes import watch_screen
 from tests.builders.moment.timed import ManualClock, parsed, timed, timed_evenly
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_table import rows_of
@@ -79,7 +79,7 @@ async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
     """`.` pressed three times in quick succession, as a held key does, shows three events."""
     path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
     async with opened(path, replay=Replay(clock=ManualClock())) as stage:
-        keys = stage.app.screen.query_one(MomentKeys)
+        keys = watch_screen(stage)
         for _ in range(3):
             keys.action_step(1)
         await stage.settled()

@@ -112,9 +112,9 @@ def test_an_incomplete_document_is_read_later(path: Path) -> None:
             store = GeminiJson(path)
             new(store)
             path.write_text(text)
-            with pytest.raises(OSError, match="is no complete chat"):
+            with pytest.raises(OSError, match="is not a complete chat"):
                 store.new_lines()
-            with pytest.raises(OSError, match="is no complete chat"):
+            with pytest.raises(OSError, match="is not a complete chat"):
                 store.new_lines()
             rewrite(path, message("a"), message("b"))
             assert new(store) == [message("b")]
@@ -136,7 +136,7 @@ def test_a_document_that_shrinks_while_it_is_read_is_incomplete(
     """The agent truncates the file before it writes it."""
     rewrite(path, message("a"))
     monkeypatch.setattr(os, "read", lambda *_: b"")
-    with pytest.raises(OSError, match="is no complete chat"):
+    with pytest.raises(OSError, match="is not a complete chat"):
         GeminiJson(path).new_lines()
 
 

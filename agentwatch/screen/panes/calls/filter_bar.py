@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.rule_bar import RuleBar
 from agentwatch.screen.widgets.line_view import PaneWanted
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 class FilterBar(RuleBar):
     """Filters the calls while the user types; enter keeps the filter, esc clears it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "drop", "All calls", id="drop-filter", tooltip="Clear the filter")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("filter bar")
 
     def __init__(self, calls: CallTable) -> None:
         super().__init__(

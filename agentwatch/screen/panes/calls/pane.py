@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive, var
@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.calls.cells import Scales, VerdictCache
 from agentwatch.screen.panes.calls.list import CallList
 from agentwatch.screen.panes.calls.renderer import CallRenderer
@@ -44,11 +45,7 @@ class CallTable(HeadedView):
         arrives.
         """
 
-    BINDINGS = [
-        Binding(
-            "enter", "open", "Detail", id="open", tooltip="Open the detail, or unfold a row of several calls"
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("calls")
 
     cursor = var(-1)
     """The row of the selected call; -1 while there is none."""

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.strip import Strip
 
 from agentwatch.analysis.search import Query
 from agentwatch.feed.feed import Feed
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.detail.contents import CallHeading, DecodedCall, brief_facts, title
 from agentwatch.screen.panes.detail.from_blocks import BlockSections, raw_piece
 from agentwatch.screen.panes.detail.section_list import SectionList
@@ -45,25 +46,7 @@ class DetailView(LineView):
             super().__init__()
             self.step = step
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space", "fold", "Fold", show=False, id="fold", tooltip="Fold or unfold the branch"),
-        Binding("J", "view('next')", "Next call", show=False, id="next-call"),
-        Binding("K", "view('previous')", "Previous call", show=False, id="previous-call"),
-        Binding("h", "view('left')", "Left", show=False, id="left", tooltip="Scroll long lines to the left"),
-        Binding(
-            "l", "view('right')", "Right", show=False, id="right", tooltip="Scroll long lines to the right"
-        ),
-        Binding("w", "view('wrap')", "Wrap", show=False, id="wrap", tooltip="Wrap or cut long lines"),
-        Binding(
-            "exclamation_mark",
-            "view('failing')",
-            "Failing line",
-            show=False,
-            id="failing-line",
-            key_display="!",
-            tooltip="Go to the first failing line of the output, then to the next",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
 
     def __init__(self, feed: Feed) -> None:
         super().__init__(_TITLE, id="detail")

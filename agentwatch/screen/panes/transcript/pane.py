@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
 from agentwatch.analysis.search import Query, text_of
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.transcript.reading import Reader, ReadingPosition
 from agentwatch.screen.panes.transcript.thoughts import Thoughts
 from agentwatch.screen.panes.transcript.viewport import BlockViewport, TimeGutter
@@ -33,27 +35,7 @@ class Transcript(LineView):
             self.call = call
             self.goes_there = goes_there
 
-    BINDINGS = [
-        Binding(
-            "enter",
-            "open",
-            "Open",
-            show=False,
-            id="open-line",
-            tooltip="Go to the call, or unfold the thought or the subagent",
-        ),
-        Binding(
-            "right_square_bracket", "choose(1)", "Next call", show=False, id="next-line", key_display="]"
-        ),
-        Binding(
-            "left_square_bracket",
-            "choose(-1)",
-            "Previous call",
-            show=False,
-            id="previous-line",
-            key_display="[",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("transcript")
 
     def __init__(self, session: Session) -> None:
         super().__init__("1 Transcript", id="transcript")

@@ -16,8 +16,8 @@ from agentwatch.analysis.silence import call_clock
 from agentwatch.output.compare.alignment import matching
 from agentwatch.output.compare.comparison import Comparison, Row, Side
 from agentwatch.output.compare.reports import UNKNOWN
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.compare.calls_view import CallsView
-from agentwatch.screen.screens.compare.keys import STEP_KEYS
 from agentwatch.screen.widgets.line_view import LineView, Spans
 from agentwatch.session.actions import change_size, outcome_note
 from agentwatch.session.call import Call
@@ -258,7 +258,7 @@ class PairScreen(ModalScreen[None]):
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        *STEP_KEYS,
+        *bindings("differences"),
         Binding("escape,q,enter", "dismiss", "Back", show=False),
     ]
 

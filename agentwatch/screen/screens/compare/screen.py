@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
@@ -19,16 +19,16 @@ from agentwatch.analysis.moments import Asked, CallEnd
 from agentwatch.base.config import Config
 from agentwatch.base.faults import Fault
 from agentwatch.output.compare.comparison import Comparison
+from agentwatch.screen.keys import COMPARISON, SESSION, bindings
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.screens.compare.calls_view import CallsView
-from agentwatch.screen.screens.compare.keys import COMPARISON_KEYS
 from agentwatch.screen.screens.compare.pair import PairScreen
 from agentwatch.screen.screens.compare.totals import TotalsHeader
 from agentwatch.screen.screens.compare.views import DifferencesView, FilesView, TextView
 from agentwatch.screen.screens.session.app import SessionApp
-from agentwatch.screen.screens.session.help import COMPARISON_HELP, KEYS, Help
-from agentwatch.screen.screens.session.keys import SessionKeys
+from agentwatch.screen.screens.session.help import Help
 from agentwatch.screen.screens.session.screen import WatchScreen
+from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions.app import OpenSession, open_session
 from agentwatch.screen.terminal.frames import prepare
 from agentwatch.screen.terminal.signals import HeldSignals
@@ -82,10 +82,9 @@ class ComparisonScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
-        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Show all keys"),
-        Binding("escape", "back", "Back", show=False, id="back"),
-        *COMPARISON_KEYS,
+        *bindings("screen"),
+        *bindings("differences"),
+        *bindings("comparison"),
     ]
 
     class SessionWanted(Message):
@@ -252,7 +251,7 @@ class ComparisonApp(SessionApp[None]):
 
     def action_help(self) -> None:
         """Show the help for the comparison, or for the session that is open."""
-        self.push_screen(Help(self.config.keys, COMPARISON_HELP if self._open is None else KEYS))
+        self.push_screen(Help(self.config.keys, COMPARISON if self._open is None else SESSION))
 
     @on(ComparisonScreen.SessionWanted)
     def _open_wanted(self, event: ComparisonScreen.SessionWanted) -> None:
@@ -280,7 +279,7 @@ class ComparisonApp(SessionApp[None]):
         )
         await self.push_screen(screen)
 
-    @on(SessionKeys.NothingToClose)
+    @on(Workspace.NothingToClose)
     def _back(self) -> None:
         self.run_worker(self._close())
 

@@ -10,13 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import SystemCommand
-from textual.binding import ActiveBinding, Binding, BindingType
+from textual.binding import ActiveBinding, BindingType
 from textual.dom import DOMNode
 from textual.screen import Screen
 
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.session.screen import WatchScreen, first_shown
 from agentwatch.screen.terminal.base_app import Result, TerminalApp
 from agentwatch.screen.terminal.keymap import key_label
@@ -81,9 +82,10 @@ class SessionApp(TerminalApp[Result]):
                 actions.setdefault((active.binding.action, active.node), active)
                 keys.setdefault((active.binding.action, active.node), []).append(key_label(key))
         for (action, node), active in actions.items():
-            words = active.binding.tooltip or active.binding.description
             yield SystemCommand(
-                words, " ".join(keys[action, node]), partial(self.run_action, action, default_namespace=node)
+                active.binding.tooltip,
+                " ".join(keys[action, node]),
+                partial(self.run_action, action, default_namespace=node),
             )
         yield SystemCommand("Change the theme", "until agentwatch ends", self.action_change_theme)
 
@@ -118,16 +120,7 @@ class Leave(Enum):
 class AgentwatchApp(SessionApp[Leave]):
     """Shows one session until the user quits."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "C",
-            "continue",
-            "Continue",
-            show=False,
-            id="continue-agent",
-            tooltip="Continue an agent that a rule has paused",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("session app")
 
     def __init__(
         self,

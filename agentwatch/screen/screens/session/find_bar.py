@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual import on
-from textual.binding import Binding
+from textual.binding import BindingType
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
 
 from agentwatch.analysis.search import Match, Search
 from agentwatch.feed.feed import Feed
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.detail.view import BlockMatch
 from agentwatch.screen.panes.moment import Reach
 from agentwatch.screen.screens.session.panes import Panes
@@ -36,11 +39,7 @@ class FindBar(InputBar):
             super().__init__()
             self.pane = pane
 
-    BINDINGS = [
-        Binding("escape", "cancel", "Back", show=False, id="find-back"),
-        Binding("down", "step(1)", "Next", show=False, id="find-next"),
-        Binding("up", "step(-1)", "Previous", show=False, id="find-previous"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("find bar")
 
     def __init__(self, feed: Feed, panes: Panes, *, is_preview: bool = False) -> None:
         """Create the find bar, hidden.

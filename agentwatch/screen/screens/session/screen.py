@@ -6,6 +6,7 @@ not sent as Textual messages: Textual handles at most 490 to 711 of those per se
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import var
 from textual.screen import Screen
 
 from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.seen import mark
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import status
 from agentwatch.base.config import Config
@@ -26,29 +28,34 @@ from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.appender import now_ms
+from agentwatch.screen.keys import bindings, shortcuts
 from agentwatch.screen.panes.header import HeaderLine
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.panes.moment import Change, Moment, Reach, live_ms
 from agentwatch.screen.panes.status_line import BEHIND_BYTES, StatusLine, pause_words, view_words
-from agentwatch.screen.screens.session.keys import SessionKeys
-from agentwatch.screen.screens.session.moment_keys import MarkKeys, MomentKeys
+from agentwatch.screen.panes.time_bar import TimeBar, playhead_words
+from agentwatch.screen.screens.session.marks import MarkedMoments
 from agentwatch.screen.screens.session.notices import Notices
 from agentwatch.screen.screens.session.preview import PreviewSwap
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
+from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
 from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
 from agentwatch.session.reducers import keep_few
 from agentwatch.sources.source import Source
 from agentwatch.sources.survivors import Survivor
-from agentwatch.text.safe import SafeText, columns, cut
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.analysis.files import TouchedFiles
     from agentwatch.analysis.moments import Asked
+    from agentwatch.analysis.since import Play
     from agentwatch.analysis.time import TimeBreakdown
+    from agentwatch.screen.screens.session.goto import Goal
 
 
 # What the screen of a session shows at first: the whole session, or a preview until the whole is read.
@@ -99,6 +106,12 @@ _APPLY_SECONDS = 0.012
 _CATCH_UP_SECONDS = 0.015
 
 
+_MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if each.place == "moment")
+_ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if each.place == "session"}
+_SAME_SECONDS = 2.0
+"""Seconds for which a short message is not repeated, as that of a held key."""
+
+
 class WatchScreen(Screen[None]):
     """Shows a session, live or saved."""
 
@@ -106,10 +119,9 @@ class WatchScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
-        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Show all keys"),
-        Binding("F", "files", "Files", id="files", tooltip="Files: read, edited, created, deleted"),
-        Binding("T", "time", "Time", id="spent", tooltip="Time breakdown"),
+        *bindings("screen"),
+        *bindings("session"),
+        *bindings("moment"),
     ]
 
     class FileReplaced(Message):
@@ -152,6 +164,11 @@ class WatchScreen(Screen[None]):
         self._moment = Moment(loading or feed, source.reader, replay, asked)
         if loading is not None:
             self._moment.is_ready, self._moment.shown = False, feed
+        self._marks = MarkedMoments(self._moment, source)
+        self._shows_bar = self._moment.opening is not None and self._moment.opening.is_replay
+        """Whether to show the time bar at the live moment too."""
+        self._said = "", 0.0
+        """The last short message, and until when it is not repeated."""
         is_preview = loading is not None
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=is_preview))
 
@@ -169,16 +186,16 @@ class WatchScreen(Screen[None]):
         self.workspace = workspace
         self._header, self._status = HeaderLine(self._source), StatusLine()
         self._hints = self._hints_of(lambda: self.workspace.pane)
+        self._time_bar = TimeBar()
+        self._time_bar.display = self._shows_bar
+        self.reach = workspace.find_bar.reach = Reach(
+            self._moment, workspace.show_now, self.frame_scheduler.at_once
+        )
 
     def compose(self) -> ComposeResult:
-        """Lay out the two lines at the top, the panes and the keys."""
+        """Lay out the two lines at the top, the panes, the time bar and the keys."""
         yield from (self._header, self._status)
-        at_once = self.frame_scheduler.at_once
-        self._session_keys = SessionKeys(self.workspace, self._feed, self._source)
-        self.reach = self.workspace.find_bar.reach = Reach(self._moment, self._session_keys.show_now, at_once)
-        marks = MarkKeys(self._session_keys, self._moment, self._source, at_once)
-        self._keys = MomentKeys(marks, self._moment, self.notices, at_once)
-        yield from (self._keys, self._hints)
+        yield from (self.workspace, self._time_bar, self._hints)
 
     def on_mount(self) -> None:
         """Start the ticks; the first one comes after the first refresh."""
@@ -237,7 +254,7 @@ class WatchScreen(Screen[None]):
             if loading is not None:
                 return self._load(loading)
             self._show_status(now)
-            self._keys.sync()
+            self._show_marked()
         if is_streaming:
             draw_now(self)
         return self._seconds_to_next_tick(wait)
@@ -247,9 +264,9 @@ class WatchScreen(Screen[None]):
         change = self._moment.tick()
         self.is_earlier = not self._moment.is_live
         if change is Change.OTHER:
-            self._session_keys.show(self._moment.shown)
+            self.workspace.show(self._moment.shown)
         if self.is_earlier:
-            self._session_keys.take_newest()
+            self.workspace.take_newest()
         return int(change is not Change.NONE)
 
     def _show_status(self, now: int | None) -> None:
@@ -282,6 +299,12 @@ class WatchScreen(Screen[None]):
         self._take(swap.feed, whole)
         self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))
         return None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Do not move the moment of a preview, and do not act while the preview is being replaced."""
+        swap = self._swap
+        is_waiting = swap is not None and (swap.is_exchanging or (swap.is_loading and action in _MOVING))
+        return None if is_waiting and action in _ACTIONS else super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
         """Pass the key to the preview swap, which delays it while panes are being replaced."""
@@ -356,3 +379,219 @@ class WatchScreen(Screen[None]):
         if not self.is_earlier:
             self._spent = spent
         self.app.push_screen(TimeScreen(shown, spent), self.go_to_call)
+
+    def action_integrity(self) -> None:
+        """Show the details of the integrity check."""
+        from agentwatch.screen.screens.session.integrity import IntegrityScreen
+
+        self.app.push_screen(IntegrityScreen(self._moment.shown))
+
+    def action_open_file(self) -> None:
+        """Open the selected call's file in the user's editor, at the line that the call is about."""
+        if self._source.elsewhere is not None:
+            self.notify("the files of this session are on another machine", markup=False)
+            return
+        call = self.workspace.call_in_view()
+        places = (call.result_place, call.arguments_place) if call is not None and call.path else ()
+        line = line_of(
+            block
+            for place in places
+            if call is not None and place is not None
+            for block in self._moment.shown.blocks(place, call.call_id)
+        )
+        open_in_editor(self.app, call, self._moment.shown.session, line)
+
+    def action_export(self) -> None:
+        """Ask for a format, and write the session in it, without secrets."""
+        from agentwatch.screen.screens.session.export import offer_export
+
+        offer_export(self.app, self._source.path)
+
+    def action_copy(self) -> None:
+        """Copy the text that the focused pane offers, as safe text; of a call, its address and action."""
+        what, text = self.workspace.panes.copied(self.workspace.pane)
+        address = _address(self._source)
+        if address and self.workspace.panes.has_numbers and _is_call(what):
+            text = SafeText(f"{safe_line(address)}{what} {text}")
+            what = SafeText(f"{what} with its address")
+        if text:
+            self.app.copy_to_clipboard(text)
+            self.notify(f"copied {what}, {plural(text.count(chr(10)) + 1, 'line')}", markup=False)
+        else:
+            self.notify("nothing to copy here", markup=False)
+
+    def _show_marked(self) -> None:
+        """Update the time bar and the marks; called with the status line."""
+        moment, marks, bar = self._moment, self._marks, self._time_bar
+        playhead = moment.playhead
+        marks.update()
+        if moment.opening is not None and (notice := moment.opening.take_notice()):
+            self.notify(notice, markup=False)
+        # A bar that is hidden while it has the mouse never returns it.
+        bar.display = self._shows_bar or not moment.is_live or bar.is_dragged
+        if bar.display:
+            words = playhead_words(
+                playhead.speed, is_reversed=playhead.is_reversed, is_paused=playhead.is_paused
+            )
+            bar.show(
+                moment.feed.session,
+                moment.history.timeline,
+                playhead.offset,
+                SafeText("") if moment.is_live else words,
+                [(each.offset, each.name) for each in marks.bookmarks],
+                marks.verdicts.verdicts,
+                playhead.now_ms,
+                alarms=marks.alarms,
+            )
+
+    def go_to(self, offset: int) -> None:
+        """Show another moment: a number of bytes of the recording."""
+        self._moment.go_to(offset)
+        self.frame_scheduler.at_once()
+
+    def _go_to_end(self, call: Call | None) -> None:
+        """Show the moment at which a call has ended, and select the call; None has no effect."""
+        if call is not None:
+            self._moment.go_to_call(call)
+            self.frame_scheduler.at_once()
+
+    @on(TimeBar.Sought)
+    def _seek(self, event: TimeBar.Sought) -> None:
+        self.go_to(event.offset)
+
+    @on(events.MouseUp)
+    def _hide_bar(self) -> None:
+        """Hide the time bar after a drag to the live moment."""
+        self.frame_scheduler.at_once()
+
+    @on(TimeBar.VerdictChosen)
+    def _show_verdict(self, event: TimeBar.VerdictChosen) -> None:
+        self._go_to_end(self._moment.feed.session.calls[event.number - 1])
+
+    def action_pause(self) -> None:
+        """Pause the moment, or play it from there."""
+        self._moment.playhead.turn()
+        self._moved()
+
+    def action_step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) event, and pause there."""
+        self._moment.step(direction)
+        self._moved()
+
+    def action_call(self, step: int) -> None:
+        """Go to the moment at which the next (1) or previous (-1) call ended."""
+        call = self._moment.beside_call(step)
+        if call is not None:
+            self._go_to_end(call)
+        else:
+            self._say("no later call" if step > 0 else "no earlier call")
+
+    def action_move(self, seconds: int) -> None:
+        """Go back or on by some seconds of recorded time."""
+        self._moment.playhead.seek_by(seconds * 1000)
+        self._moved()
+
+    def action_pace(self, change: str) -> None:
+        """Play `faster`, `slower` or in the other direction (`reverse`)."""
+        playhead = self._moment.playhead
+        {"faster": playhead.faster, "slower": playhead.slower, "reverse": playhead.reverse}[change]()
+        if not playhead.is_playing:
+            self._say(f"speed ×{playhead.speed:g}, once it plays")
+        self._moved()
+
+    def action_live(self) -> None:
+        """Return to the live moment, and say what has happened since the one that was shown."""
+        moment = self._moment
+        if not moment.is_live:
+            from agentwatch.analysis.since import since_words
+
+            since = mark(moment.shown.session, self._moment.playhead.offset, moment.now_ms())
+            self.notify(since_words(moment.feed.session, since), markup=False)
+        self._moment.playhead.live()
+        self._moved()
+
+    def action_bar(self) -> None:
+        """Show or hide the time bar at the live moment."""
+        self._shows_bar = not self._shows_bar
+        self.frame_scheduler.at_once()
+
+    def action_digest(self) -> None:
+        """Show what happened during the last long absence."""
+        if self.notices.missed is None:
+            self.notify("nothing happened in an absence of 5 minutes or more", markup=False)
+            return
+        from agentwatch.screen.screens.session.digest import DigestScreen
+
+        timeline = self._moment.history.timeline
+        self.app.push_screen(DigestScreen(self._moment.feed, self.notices.missed, timeline), self._act)
+
+    def _act(self, chosen: Call | Play | None) -> None:
+        if chosen is None or isinstance(chosen, Call):
+            self._go_to_end(chosen)
+        else:
+            self._moment.playhead.play_at(chosen.from_offset, chosen.speed, chosen.max_idle)
+            self._moved()
+
+    def _say(self, words: str) -> None:
+        """Show a short message, unless a held key has shown it just now."""
+        now = monotonic()
+        if words != self._said[0] or now > self._said[1]:
+            self.notify(words, markup=False)
+            self._said = words, now + _SAME_SECONDS
+
+    def _moved(self) -> None:
+        self._moment.is_sought = True
+        self.frame_scheduler.at_once()
+
+    def action_bookmark(self) -> None:
+        """Set a bookmark at the moment, or remove the one that is there."""
+        self.notify(self._marks.in_words.toggle(self._moment.playhead.offset), markup=False)
+        self.frame_scheduler.at_once()
+
+    def action_mark(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) bookmark, failure, edit, change of a verdict, or turn."""
+        from agentwatch.screen.screens.session.goto import step_words
+
+        mark = self._marks.in_words.step(self._moment.playhead.offset, direction)
+        if mark is not None:
+            self._moment.go_to(mark.offset)
+            self.frame_scheduler.at_once()
+        self.notify(step_words(mark, direction), markup=False)
+
+    def action_goto(self) -> None:
+        """Ask for a moment, and go to it."""
+        from agentwatch.screen.screens.session.goto import GotoScreen
+
+        self.app.push_screen(GotoScreen(self._marks.in_words, self._moment.playhead.offset), self._go)
+
+    def _go(self, goal: Goal) -> None:
+        if goal is None:
+            return
+        from agentwatch.analysis.moments import End
+
+        if goal is End.LIVE:
+            self._moment.playhead.live()
+        else:
+            self._moment.go_to(0 if goal is End.START else goal)
+        self.frame_scheduler.at_once()
+
+    def action_verdicts(self) -> None:
+        """Show the test runs; if one is selected there, go to it."""
+        from agentwatch.screen.screens.session.verdicts import VerdictsScreen
+
+        offset = self._moment.playhead.offset
+        self.app.push_screen(
+            VerdictsScreen(self._moment.feed.session, self._marks.verdicts, offset), self._go_to_end
+        )
+
+
+def _address(source: Source) -> str:
+    """Return the address by which commands can open a session; empty if it has none."""
+    if source.elsewhere is not None:
+        return source.elsewhere.address
+    return "" if source.path is None else os.path.abspath(source.path)
+
+
+def _is_call(what: SafeText) -> bool:
+    """Return whether a pane offers the action of a call: it names no part of the call, `#12's output`."""
+    return what.startswith("#") and what[1:].isdecimal()

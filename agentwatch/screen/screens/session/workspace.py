@@ -6,11 +6,13 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.reactive import var
 
 from agentwatch.feed.feed import Feed
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.actions import ActionLogView
 from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from agentwatch.screen.panes.calls.pane import CallTable
@@ -28,32 +30,10 @@ from agentwatch.text.safe import SafeText
 class Workspace(Vertical):
     """The four panes, with the to-do list above them and the find and filter bars below."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="Next pane"),
-        Binding("shift+tab", "next_pane(-1)", "Previous pane", show=False, id="previous-pane"),
-        Binding(
-            "1",
-            "pane('transcript')",
-            "Transcript",
-            show=False,
-            id="transcript",
-            tooltip="Go to the transcript",
-        ),
-        Binding("2", "pane('calls')", "Calls", show=False, id="calls", tooltip="Go to the calls"),
-        Binding("3", "pane('detail')", "Detail", show=False, id="detail", tooltip="Go to the detail"),
-        Binding("4", "pane('log')", "Actions", show=False, id="actions", tooltip="Go to the actions"),
-        Binding(
-            "x", "toggle_actions", "Actions", show=False, id="hide-actions", tooltip="Show or hide actions"
-        ),
-        Binding(
-            "m",
-            "toggle('is_maximized')",
-            "Maximize",
-            show=False,
-            id="maximise",
-            tooltip="Maximize the pane (toggle)",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
+
+    class NothingToClose(Message):
+        """Posted when the user goes back, and there is nothing to close or undo in the session."""
 
     is_maximized = var(False, toggle_class="-maximized")
     pane = var("transcript")
@@ -122,6 +102,22 @@ class Workspace(Vertical):
             self.filter_bar.resume(self._preview.filter_bar)
             self.find_bar.resume(self._preview.find_bar, self.pane)
             self._preview = None
+
+    def show(self, feed: Feed) -> None:
+        """Show another moment of the same session."""
+        self.panes.show(feed)
+        self.plan.show(feed.session)
+        self.selection.go_on(feed)
+
+    def show_now(self, feed: Feed, now_ms: int | None) -> None:
+        """Show another moment, and update every pane; `now_ms` is the session's time at that moment."""
+        self.show(feed)
+        self.sync(now_ms)
+
+    def take_newest(self) -> None:
+        """Prepare the panes for the newest moment, and search it, while an earlier one is shown."""
+        self.panes.take_newest()
+        self.find_bar.sync()
 
     def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
         """Update every pane; show the detail of a call that fails while the newest calls are followed.
@@ -225,3 +221,67 @@ class Workspace(Vertical):
         """Show or hide the actions pane; None shows it where there is room for it."""
         self._shows_actions = shown
         self.set_class(shown is True, "-actions").set_class(shown is False, "-no-actions")
+
+    def action_back(self) -> None:
+        """Close or undo one thing: find bar, hold on a failure, maximized pane, detail, filter."""
+        if self.find_bar.close() or self.selection.release():
+            return
+        if self.is_maximized:
+            self.is_maximized = False
+        elif self.pane == "detail":
+            self.action_pane("calls")
+        elif not self.filter_bar.clear():
+            self.post_message(self.NothingToClose())
+
+    def action_find(self) -> None:
+        """Open the find bar, which searches the whole session."""
+        self.filter_bar.close()
+        self.find_bar.open(self.pane)
+
+    def action_find_step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) match."""
+        if not self.find_bar.step(direction, self.pane):
+            self.notify("no search yet (press /)", markup=False)
+
+    def action_filter_calls(self) -> None:
+        """Go to the calls pane and open the filter bar."""
+        self.filter_calls()
+
+    def action_slowest_calls(self) -> None:
+        """Go to the calls pane and toggle between the slowest calls first and the order by time."""
+        self.action_pane("calls")
+        self.panes.calls.action_slowest()
+
+    def action_show_in_transcript(self) -> None:
+        """Go to the selected call's line in the transcript; from the detail pane, to that of its call."""
+        if (call := self.call_in_view()) is not None:
+            self.action_pane("transcript")
+            self.panes.transcript.reveal_call(call)
+            self.panes.calls.choose_call(call)
+
+    def call_in_view(self) -> Call | None:
+        """Return the selected call; in the detail pane, the call that it shows."""
+        panes, is_in_detail = self.panes, self.pane == "detail"
+        return panes.detail.call if is_in_detail else panes.calls.chosen
+
+    def action_failure(self, step: int) -> None:
+        """Select the next (1) or previous (-1) failed call; after the last comes the first."""
+        calls = self.panes.calls
+        self.selection.release()
+        number, count = calls.choose_failure(step)
+        shown = " among the calls shown" if calls.listed.requested_filter else ""
+        self.notify(f"failure {number} of {count}{shown}" if count else f"no failure{shown}", markup=False)
+
+    def action_reasoning(self) -> None:
+        """Show the model's thinking in full, or fold it."""
+        self.panes.transcript.toggle_reasoning()
+
+    def action_times(self) -> None:
+        """Show or hide the times of day in the transcript, and remember it."""
+        times = self.panes.transcript.times
+        times.show(not times.is_shown)
+        remember("times", shown=times.is_shown)
+
+    def action_raw(self) -> None:
+        """Toggle the detail pane between the raw lines of the recording and their decoded content."""
+        self.panes.detail.toggle_raw()

@@ -22,10 +22,11 @@ from agentwatch.catalog.standing import LIVE, Ground
 from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.appender import now_ms
+from agentwatch.screen.keys import SESSION, SESSIONS
 from agentwatch.screen.screens.session.app import SessionApp
-from agentwatch.screen.screens.session.help import KEYS, LIST_KEYS, Help
-from agentwatch.screen.screens.session.keys import SessionKeys
+from agentwatch.screen.screens.session.help import Help
 from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, first_shown
+from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.alarm_signs import AlarmSigns, session_alarms
 from agentwatch.screen.screens.sessions.rings import Rings
@@ -217,7 +218,7 @@ class HomeApp(SessionApp[None]):
 
     def action_help(self) -> None:
         """Show the help for the list, or for the session that is open."""
-        self.push_screen(Help(self.config.keys, LIST_KEYS if self._open is None else KEYS))
+        self.push_screen(Help(self.config.keys, SESSIONS if self._open is None else SESSION))
 
     def _take(self, report: Report) -> None:
         """Take what the thread reports."""
@@ -332,7 +333,7 @@ class HomeApp(SessionApp[None]):
         if words:
             screen.call_after_refresh(lambda: screen.workspace.find_bar.look_for(words, "transcript"))
 
-    @on(SessionKeys.NothingToClose)
+    @on(Workspace.NothingToClose)
     def _back(self) -> None:
         self.run_worker(self._close_session())
 

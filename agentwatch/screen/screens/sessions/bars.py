@@ -18,8 +18,8 @@ from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.row_filter import row_filter_problem
 from agentwatch.rules.language.completion import Offer
 from agentwatch.rules.language.errors import RuleError
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.rule_bar import RuleBar
-from agentwatch.screen.screens.sessions.keys import BAR_KEYS
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.screen.widgets.input_bar import InputBar
 from agentwatch.text.amounts import plural
@@ -29,7 +29,7 @@ from agentwatch.text.safe import SafeText, columns, cut, safe_line
 class WordsBar(InputBar):
     """An input whose words take effect while they are typed; enter keeps them, esc clears them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*BAR_KEYS]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("words bar")
 
     class Typed(Message):
         """Posted when the words have changed."""

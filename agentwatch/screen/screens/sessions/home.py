@@ -15,6 +15,7 @@ from agentwatch.catalog.listing import Listing, Request, Sort
 from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.row_filter import row_filter_offers
 from agentwatch.rules.language.completion import Offer
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.screens.sessions.bars import (
     HomeBars,
@@ -23,7 +24,6 @@ from agentwatch.screen.screens.sessions.bars import (
     WordsBar,
     words_for_nothing,
 )
-from agentwatch.screen.screens.sessions.keys import HOME_KEYS
 from agentwatch.screen.screens.sessions.list import SessionList
 from agentwatch.screen.screens.sessions.requests import ContentsWanted, Requested
 from agentwatch.screen.terminal.keymap import bound_keys, key_label
@@ -33,7 +33,7 @@ from agentwatch.text.safe import SafeText
 class Home(Vertical):
     """Header, list, bars and key hints; a widget beside the list, such as a preview, is optional."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*HOME_KEYS]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
     def __init__(self, rebound: Mapping[str, str], beside: Widget | None = None) -> None:
         """Create the parts.

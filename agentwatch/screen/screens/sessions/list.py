@@ -16,9 +16,9 @@ from agentwatch.agents.found import Key
 from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, RowLine
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.sessions import cells, requests, words
 from agentwatch.screen.screens.sessions.cells import LEAST_FOR_ONE_ROW, Columns, Widths, columns_for
-from agentwatch.screen.screens.sessions.keys import LIST_KEYS
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.frames import eager_classes
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
@@ -248,7 +248,7 @@ class SessionList(RowView, HeadedView):
     """
 
     COMPONENT_CLASSES = eager_classes(("line--asks", "line--working"))
-    BINDINGS: ClassVar[list[BindingType]] = [*LIST_KEYS]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("sessions")
     open_action = "open"
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
@@ -20,6 +20,7 @@ from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog, title_words
 from agentwatch.screen.screens.sessions.found import FoundScreen
@@ -41,11 +42,7 @@ class HomeScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
-        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Show all keys"),
-        Binding("escape", "close_preview", "Back", show=False, id="back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("screen"), *bindings("sessions screen")]
 
     class LookedAt(Message):
         """Posted when a session was selected for a second while the terminal had the focus."""

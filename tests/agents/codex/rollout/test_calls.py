@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.codex import rollout as module
+from agentwatch.agents import open_calls
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus
 from tests.builders.codex.lines import (
     META,
@@ -100,7 +100,7 @@ def test_a_call_without_a_start_is_shown() -> None:
 
 def test_the_calls_that_are_kept_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest open call is forgotten first; its end is still joined by its id."""
-    monkeypatch.setattr(module, "_MOST_OPEN", 2)
+    monkeypatch.setattr(open_calls, "MOST_OPEN", 2)
     starts = [function("exec_command", {"cmd": "ls"}, f"c-{number}") for number in range(5)]
     found = read(META, *starts, *(output("Exit code: 0\nOutput:\n", f"c-{number}") for number in range(5)))
     assert [call.outcome for call in found.calls] == [Outcome.SUCCEEDED] * 5

@@ -46,7 +46,7 @@ def test_a_place_far_back_is_not_rewritten(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_oldest_entries_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit the oldest entries are forgotten, and the others keep their places."""
-    monkeypatch.setattr(chat, "_MOST_ENTRIES", 4)
+    monkeypatch.setattr(chat, "_MOST_MESSAGES", 4)
     monkeypatch.setattr(chat, "_DROPPED_AT_ONCE", 2)
     found = History()
     for key in ("a", "b", "", "d", "e"):
@@ -59,7 +59,7 @@ def test_the_oldest_entries_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_key_that_came_again_is_found_at_its_newest_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dropping the old entry of a key does not forget the new one."""
-    monkeypatch.setattr(chat, "_MOST_ENTRIES", 2)
+    monkeypatch.setattr(chat, "_MOST_MESSAGES", 2)
     monkeypatch.setattr(chat, "_DROPPED_AT_ONCE", 1)
     found = History()
     for key in ("a", "b", "a"):
@@ -95,7 +95,7 @@ def test_an_empty_answer_has_no_events() -> None:
 
 def test_messages_after_dropped_ones_are_replaced_without_events(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the beginning of a conversation is forgotten, a replacement of all messages adds nothing."""
-    monkeypatch.setattr(chat, "_MOST_ENTRIES", 2)
+    monkeypatch.setattr(chat, "_MOST_MESSAGES", 2)
     monkeypatch.setattr(chat, "_DROPPED_AT_ONCE", 1)
     lines = [prompt("Ask.", "p1"), answer("A", "a1"), answer("B", "a2")]
     found = read(AGENT, [START, *lines, replaced(*lines)])

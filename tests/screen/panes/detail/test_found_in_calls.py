@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from agentwatch.agents.opening import saved_source
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.app import AgentwatchApp
-from agentwatch.screen.screens.session.keys import SessionKeys
+from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.terminal.signals import HeldSignals
 from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, ended, init, result, shell, started
@@ -75,7 +75,7 @@ async def test_a_match_unfolds_the_branches_around_it(recording: Saver) -> None:
 async def test_slash_focuses_the_query_at_once(recording: Saver) -> None:
     """After `/`, the query has the focus at once, so letters that follow do not act in a pane."""
     async with opened(recording(init() + shell(1, 0, OUTPUT) + result())) as stage:
-        stage.app.screen.query_one(SessionKeys).action_find()
+        stage.app.screen.query_one(Workspace).action_find()
         assert focus(stage) not in ("transcript", "calls", "detail", "log")
 
 

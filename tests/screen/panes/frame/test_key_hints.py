@@ -19,10 +19,11 @@ pytestmark = pytest.mark.slow
 
 
 def test_every_hint_is_a_binding() -> None:
-    """The hints name bindings that exist."""
+    """The hints name bindings that exist, and the first of each group has words."""
     groups = [*key_hints._PANES.values(), *key_hints._BARS.values(), key_hints._EVERYWHERE, key_hints._LAST]
-    named = {name for group in groups for names, _ in group for name in names.split()}
+    named = {name for group in groups for names in group for name in names.split()}
     assert named <= set(bound_keys({}))
+    assert all(key_hints._LABELS[names.partition(" ")[0]] for group in groups for names in group)
 
 
 @pytest.mark.system

@@ -10,7 +10,6 @@ from random import Random
 import pytest
 
 from agentwatch.screen.panes import moment as live
-from agentwatch.screen.screens.session.moment_keys import MomentKeys
 from tests.builders.agents.claude_session import claude_session
 from tests.builders.captures import Captures
 from tests.builders.moment.any_recording import (
@@ -69,11 +68,11 @@ async def shown_at(path: Path, moments: list[int], size: tuple[int, int], view: 
     """Return what the panes show at moments of a recording that is read, gone to in this order."""
     found = {}
     async with opened(path, size) as stage:
-        stage.app.screen.query_one(MomentKeys).action_bar()
+        watch_screen(stage).action_bar()
         await at_rest(stage)
         view(stage)
         for moment in moments:
-            stage.app.screen.query_one(MomentKeys).go_to(moment)
+            watch_screen(stage).go_to(moment)
             await at_rest(stage)
             found[moment] = shown(stage) | {"now": watch_screen(stage)._moment.now_ms()}
     return found
@@ -93,7 +92,7 @@ async def shown_as_fed(
     times = path.with_suffix(".times")
     fed.with_suffix(".times").write_bytes(times.read_bytes() if times.exists() else b"")
     async with opened(fed, size, follow=True) as stage:
-        stage.app.screen.query_one(MomentKeys).action_bar()  # which takes a row at an earlier moment
+        watch_screen(stage).action_bar()  # which takes a row at an earlier moment
         before = 0
         for moment in sorted(at):
             monkeypatch.setattr(live, "now_ms", lambda now=at[moment]["now"]: now)

@@ -11,7 +11,6 @@ from random import Random
 
 import pytest
 
-from agentwatch.screen.screens.session.moment_keys import MomentKeys
 from agentwatch.screen.screens.session.screen import WatchScreen
 from tests.builders.screen.app import PANES, Stage, lines_of, opened
 from tests.builders.screen.lines import BEGAN_MS, append
@@ -95,7 +94,7 @@ async def plain(stage: Stage, size: tuple[int, int], theme: str, moment: int | N
     screen = stage.app.screen
     assert isinstance(screen, WatchScreen)
     if moment is not None:
-        screen.query_one(MomentKeys).go_to(moment)
+        screen.go_to(moment)
         await stage.settled()
     workspace, panes = screen.workspace, screen.workspace.panes
     workspace.is_maximized = False

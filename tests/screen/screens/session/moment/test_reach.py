@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 from textual.widgets import Static
 
-from agentwatch.screen.screens.session.moment_keys import MomentKeys
 from agentwatch.screen.screens.session.screen import WatchScreen
+from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import answer, ended, init, prompt, shell, started, thinking
 from tests.conftest import Saver, case
@@ -42,7 +42,7 @@ def note(stage: Stage) -> str:
 
 async def go_to(stage: Stage, offset: int) -> None:
     """Show a moment."""
-    stage.app.screen.query_one(MomentKeys).go_to(offset)
+    watch_screen(stage).go_to(offset)
     await stage.settled()
 
 

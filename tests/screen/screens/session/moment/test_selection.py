@@ -6,8 +6,8 @@ from itertools import accumulate
 
 import pytest
 
-from agentwatch.screen.screens.session.moment_keys import MomentKeys
 from agentwatch.screen.screens.session.screen import WatchScreen
+from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import session
 from tests.conftest import Saver
@@ -22,7 +22,7 @@ def line_ends(data: bytes) -> list[int]:
 
 async def go_to(stage: Stage, offset: int) -> None:
     """Show a moment, with the newest call of it selected."""
-    stage.app.screen.query_one(MomentKeys).go_to(offset)
+    watch_screen(stage).go_to(offset)
     await stage.settled()
 
 
@@ -84,7 +84,7 @@ async def test_no_call_is_shown_before_it_began(recording: Saver) -> None:
     data = session(12)
     async with opened(recording(data)) as stage:
         stage.calls.choose(0)
-        stage.app.screen.query_one(MomentKeys).go_to(line_ends(data)[0])
+        watch_screen(stage).go_to(line_ends(data)[0])
         await stage.settled()
         assert stage.chosen is None
         assert lines_of(stage.pane("detail")) == []

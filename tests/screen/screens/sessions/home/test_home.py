@@ -116,8 +116,8 @@ async def test_hidden_sessions_are_one_key_away() -> None:
         assert app.home.sessions.chosen.id == "work"
         await pilot.press("a")
         assert titles(app) == ["Add retry limits", "Port the page"]
-        shown = [each.request.shows_hidden for each in app.posted if isinstance(each, requests.Requested)]
-        assert shown == [True, False]
+        shows = [each.request.shows_hidden for each in app.posted if isinstance(each, requests.Requested)]
+        assert shows == [True, False]
 
 
 @pytest.mark.system

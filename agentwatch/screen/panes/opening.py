@@ -1,4 +1,7 @@
-"""What the command line asked of the moment: where to open, which part to replay, and where to pause."""
+"""What the command line asks of the moment: where to open, which part to replay, and where to pause.
+
+It is imported only if the command line asks for something.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from agentwatch.text.safe import SafeText, safe_line
 class Opening:
     """Finds the moments that the command line names, as soon as the recording is read that far.
 
-    Until then a replay stands at the start. If the user moves the moment first, the session stays there.
+    Until then a replay shows the start. If the user moves the moment first, the session stays there.
     """
 
     def __init__(self, history: History, playhead: Playhead, asked: Asked, *, is_replay: bool) -> None:
