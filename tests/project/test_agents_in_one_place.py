@@ -22,8 +22,7 @@ OTHER_MEANINGS = {
 EXAMPLES = {
     "catalog/row_filter.py": {"codex"},
     "screen/screens/sessions/bars.py": {"claude", "codex"},
-    "screen/screens/sessions/keys.py": {"codex"},
-    "screen/screens/session/help.py": {"codex"},
+    "screen/keys.py": {"codex"},
 }
 """Modules whose texts for the user have an agent as an example."""
 

@@ -56,6 +56,7 @@ class FrameScheduler:
         self._next: asyncio.TimerHandle | None = None
         self._earliest = 0.0
         self._is_posted = False
+        self._is_stopped = False
         self.share = LIVE_SHARE
         """Share of wall time that ticks and drawing may use."""
         self._used = time.thread_time()
@@ -73,7 +74,8 @@ class FrameScheduler:
         self._loop.add_reader(wakeup.fd, self._woken)
 
     def stop(self) -> None:
-        """Stop ticking."""
+        """Stop ticking, also if a tick was posted: the widgets may be removed before its turn."""
+        self._is_stopped = True
         if self._wakeup is not None:
             self._loop.remove_reader(self._wakeup.fd)
         if self._next is not None:
@@ -112,6 +114,8 @@ class FrameScheduler:
     def _beat(self) -> None:
         """Tick, and delay the next tick according to the cost of the last cycle, including its drawing."""
         self._is_posted = False
+        if self._is_stopped:
+            return
         used = time.thread_time()
         self._cost += (used - self._used - self._cost) / _SMOOTHED_OVER
         self._used = used
@@ -126,10 +130,11 @@ class FrameScheduler:
 
 # The switch that runs the screen on stock Textual: AGENTWATCH_STOCK=1 in the environment.
 # All private names of Textual are used in this folder, and none of them with this switch. If a new version
-# of Textual breaks one of them, the screen still works with the switch, but without these improvements:
-# - Textual's compositor writes every row that a change touches, so a frame costs 3 to 4 times as much. - An
-# input byte that is not UTF-8 ends the app, and a terminal that is gone may block the exit. - The
-# terminal's title, the bell and desktop notifications are off.
+# of Textual breaks one of them, the screen still works with the switch, with these losses:
+#
+# - Textual's compositor writes every row that a change touches, so a frame costs 3 to 4 times as much.
+# - An input byte that is not UTF-8 ends the app, and a terminal that is gone may block the exit.
+# - The terminal's title, the bell and desktop notifications are off.
 
 
 def is_stock() -> bool:

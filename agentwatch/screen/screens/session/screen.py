@@ -216,6 +216,8 @@ class WatchScreen(Screen[None]):
 
     def _tick(self) -> float | None:
         """Read new lines and show them; return the seconds until the next tick, None to wait for new data."""
+        if not self._hints.is_attached:  # the app is ending: widgets are removed one after the other
+            return None
         is_leaving = isinstance(self.app, TerminalApp) and self.app.is_leaving
         if is_leaving or (self._swap is not None and self._swap.is_exchanging):
             return None
