@@ -26,7 +26,7 @@ from agentwatch.text.safe import SafeText, safe_line
 from drawing.machine_rows import made_rows, rows_of_film, rows_of_machines
 from drawing.picture import LIGHT, SESSION_CLOCKS, Program, Shown, mended
 
-_LIST_CLOCKS = ("machine.app", "machine.screen", "machine.preview_pane", "machine.watching")
+_LIST_CLOCKS = tuple(f"screens.sessions.{name}" for name in ("app", "screen", "preview", "watching"))
 _DEMO_SECONDS, _FILM_SECONDS = 46.0, 8.0
 """The time of the demo in the pictures, and at the start of the film, in seconds."""
 

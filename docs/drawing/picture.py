@@ -33,7 +33,10 @@ from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 
 COLUMN = 12.2
 """Width of a column in Textual's SVG export, in pixels."""
-SESSION_CLOCKS = ("screen", "moment.moment", "overlays.notices", "overlays.digest.view")
+SESSION_CLOCKS = (
+    "panes.moment",
+    *(f"screens.session.{name}" for name in ("digest", "notices", "screen")),
+)
 """The modules of `agentwatch.screen` that read the time while a session that grows is shown."""
 AWAY, BACK = "<away>", "<back>"
 """Pseudo-keys: the terminal loses the focus, and gets it again."""

@@ -27,6 +27,7 @@ from tests.builders.lines import (
     final,
     init,
     result,
+    segment,
     session,
     started,
     thought,
@@ -246,3 +247,11 @@ def test_claude_is_not_recognised_as_cursor(captures: Captures) -> None:
             lines = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
             found = [detect(fields) for fields in lines]
             assert [agent.name for agent in found if agent is not None and agent.name == "cursor"] == []
+
+
+def test_lines_before_the_format_is_known_are_decoded_with_the_line_that_tells() -> None:
+    """The events of each earlier line come first, one list a line."""
+    lines = [segment("One."), init(), result("One.")]
+    decoder = Decoder()
+    groups = [group for line in lines for group in decoder.decode_all(line)]
+    assert [text.text for group in groups for text in group if isinstance(text, Text)] == ["One."]

@@ -10,7 +10,7 @@ from agentwatch.session.call import Place
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
 from agentwatch.session.storage import GrowingText, is_joined
-from tests.builders.lines import final, init, result, segment
+from tests.builders.lines import final, init, result, segment, user
 
 
 def apply(read: Session, decoder: Decoder, *lines: bytes) -> None:
@@ -39,3 +39,10 @@ def test_the_text_is_compared_once_with_its_result(monkeypatch: pytest.MonkeyPat
     apply(read, decoder, result("xy"))
     assert [read.run.text_matches_result for _ in range(3)] == [False] * 3
     assert compared == 3
+
+
+def test_a_run_describes_itself() -> None:
+    """In a notebook a run shows its format, its outcome and the number of its turns."""
+    read, decoder = Session(), Decoder()
+    apply(read, decoder, init(), user("Go."), segment("Done."), result("Done."))
+    assert repr(read.run) == "<Run of cursor: succeeded, 1 turn>"

@@ -71,3 +71,10 @@ def test_open_questions_are_bounded() -> None:
     """Of more than 64 questions the oldest are forgotten."""
     found = events(*(ask(f"r-{n}") for n in range(70)), reply("r-0"), reply("r-69"))
     assert [event.key for event in found if event.answer] == ["r-69"]
+
+
+def test_a_denial_without_a_call_refuses_none() -> None:
+    """The line says that a call was denied, and not which: the next result is an ordinary failure."""
+    denial = line("system", subtype="permission_denied", tool_name="Bash", message="No.")
+    found = events(call("Bash"), denial, answer("No.", is_error=True))
+    assert (found[-1].outcome, found[-1].error) == ("failed", "No.")

@@ -198,3 +198,22 @@ def test_the_outcome_of_an_empty_stream() -> None:
     """A stream without a run is running until it ends, and then unfinished."""
     assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
     assert session(result("x")).outcome is Outcome.SUCCEEDED
+
+
+def test_a_change_without_its_text_is_listed_by_its_fields() -> None:
+    """An edit whose result has neither a diff nor the new content shows what it has."""
+    success = {"path": "a.py", "linesAdded": 3, "diffString": ""}
+    shown = blocks(completed("edit", result={"success": success}, path="a.py"))
+    assert "change" not in dict(shown)
+    assert "linesAdded: 3" in "\n".join(words for _, words in shown)
+
+
+def test_the_paths_of_a_call_are_relative_at_its_start_and_its_end() -> None:
+    """Each path is made relative once, and shown twice."""
+    paths = ["/w/a.py", "/w/b.py"]
+    begun = [init(cwd="/w"), started("readLints", paths=paths)]
+    (start,), (end,) = (
+        events(*begun),
+        events(*begun, completed("readLints", result={"success": {}}, paths=paths)),
+    )
+    assert [event.target for event in (start, end)] == ["a.py, b.py"] * 2

@@ -151,3 +151,11 @@ def test_the_doctor_names_a_problem_without_its_words(installed: Install) -> Non
     plugins = facts()["plugins"]
     assert plugins["agentwatch.programs"] == "tern"
     assert plugins["problem 1"] == "agent plugin tern: ModuleNotFoundError"
+
+
+def test_a_program_that_cannot_be_imported_is_reported(installed: Install, tmp_path: Path) -> None:
+    """The list works without it, and says why."""
+    installed("raise ZeroDivisionError")
+    machine = listed(tmp_path)
+    assert machine.rows == {}
+    assert [note.startswith("agent plugin tern: ") for note in machine.notes] == [True]
