@@ -30,7 +30,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session
 from agentwatch.cli.terminal import claimed_terminal
-from agentwatch.screen.terminal.driver import HeldSignals
+from agentwatch.screen.terminal.signals import HeldSignals
 
 class Opener(TerminalApp[None]):
     BINDINGS = [("o", "open"), ("q", "quit")]

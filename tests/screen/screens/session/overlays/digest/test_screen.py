@@ -16,6 +16,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session import digest
 from agentwatch.screen.screens.session.digest import DigestScreen, DigestView
+from agentwatch.text.durations import duration_words
 from agentwatch.text.times import time_of_day
 from tests.builders.lines import user
 from tests.builders.moment.recorded_times import RecordedTimes
@@ -227,7 +228,7 @@ async def test_silences_that_must_be_cut_are_named(recording: Saver) -> None:
         await pilot.press("p")
         await eventually(pilot, lambda: app.given, "how to play")
         play = app.given[0]
-        assert row == f"p: play it in 30 s (×64, silences cut to {play.max_idle} s)"
+        assert row == f"p: play it in 30.0 s (×64, silences cut to {duration_words(play.max_idle * 1000)})"
         assert 85 < play.max_idle <= 1920 // 21  # each silence is known to 3 s
 
 
