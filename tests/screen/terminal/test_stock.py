@@ -8,7 +8,8 @@ import pytest
 from textual._compositor import Compositor
 
 from agentwatch.screen.terminal.compositor import PieceCompositor
-from tests.builders.screen.app import opened
+from tests.builders.moment.panes import watch_screen
+from tests.builders.screen.app import Stage, opened
 from tests.conftest import RECORDINGS
 from tests.harness.on_a_pty import in_terminal
 from tests.harness.terminal import Terminal
@@ -20,12 +21,18 @@ SIZE = (120, 40)
 RECORDING = RECORDINGS / "demo.ndjson"
 
 
+def has_heights(stage: Stage) -> bool:
+    """Return whether no block of the transcript has an estimated height."""
+    return not watch_screen(stage).workspace.panes.transcript.viewport.is_unsettled
+
+
 async def shown_after_each_key() -> tuple[type[Compositor], list[str]]:
     """Return what draws the screen, and its text after each of the keys."""
     async with opened(RECORDING, SIZE) as stage:
         texts = []
         for key in KEYS:
             await stage.press(*filter(None, [key]))
+            await stage.until(partial(has_heights, stage), "the heights that the scroll bar shows")
             await stage.settled()
             await stage.until(lambda: "searching" not in stage.text(), "the end of the search")
             texts.append(stage.text())

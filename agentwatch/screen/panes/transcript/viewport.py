@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from textual.message import Message
 from textual.strip import Strip
 
 from agentwatch.screen.panes.transcript.blocks import Blocks
@@ -27,6 +28,9 @@ class BlockViewport:
     A block has an estimated height until it is visible. Of a long transcript nothing else is measured: all of
     it would take 28 s per million tokens.
     """
+
+    class Unsettled(Message):
+        """Posted when heights become estimates outside a tick, so that a tick measures them again."""
 
     def __init__(self, pane: LineView, session: Session) -> None:
         """Show the transcript of `session` in `pane`, which scrolls and draws the lines.
@@ -94,7 +98,7 @@ class BlockViewport:
         first_changed = self.blocks.take(folds=self._pane.following, seconds=_SLICE_SECONDS)
         has_changed = first_changed < len(self.blocks.all)
         if has_changed:
-            self.forget_from(first_changed)
+            self._forget_from(first_changed)
         if has_changed or self.measure_view():
             self._pane.show_lines()  # measures what is in view
             return True
@@ -139,7 +143,11 @@ class BlockViewport:
         self._pane.show_lines()
 
     def forget_from(self, first: int) -> None:
-        """Discard rendered lines from block `first` on."""
+        """Discard rendered lines from block `first` on, and ask for a tick that measures the blocks again."""
+        self._forget_from(first)
+        self._pane.post_message(self.Unsettled())
+
+    def _forget_from(self, first: int) -> None:
         self._measured = min(self._measured, first)
         self.renderer.forget_from(first)
         self._pane.painter.forget_from(self.layout.top(first) if first else 0)

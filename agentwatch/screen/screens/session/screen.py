@@ -34,6 +34,7 @@ from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.panes.moment import Change, Moment, Reach, live_ms
 from agentwatch.screen.panes.status_line import BEHIND_BYTES, StatusLine, pause_words, view_words
 from agentwatch.screen.panes.time_bar import TimeBar, playhead_words
+from agentwatch.screen.panes.transcript.viewport import BlockViewport
 from agentwatch.screen.screens.session.marks import MarkedMoments
 from agentwatch.screen.screens.session.notices import Notices
 from agentwatch.screen.screens.session.preview import PreviewSwap
@@ -216,8 +217,8 @@ class WatchScreen(Screen[None]):
 
     def _tick(self) -> float | None:
         """Read new lines and show them; return the seconds until the next tick, None to wait for new data."""
-        if not self._hints.is_attached:  # the app is ending: widgets are removed one after the other
-            return None
+        if not self._hints.is_attached:  # widgets are added, or removed one after the other
+            return _FOLLOW_SECONDS
         is_leaving = isinstance(self.app, TerminalApp) and self.app.is_leaving
         if is_leaving or (self._swap is not None and self._swap.is_exchanging):
             return None
@@ -330,6 +331,10 @@ class WatchScreen(Screen[None]):
 
     def _check_survivors(self) -> None:
         self._survivors = self._source.survivors()
+        self.frame_scheduler.within(0)
+
+    @on(BlockViewport.Unsettled)
+    def _settle(self) -> None:
         self.frame_scheduler.within(0)
 
     @on(events.TextSelected)

@@ -224,6 +224,18 @@ async def test_the_scroll_bar_of_a_short_transcript_is_exact(recording: Saver) -
         assert len(blocks) > len(transcript.viewport.in_view())
 
 
+async def test_heights_that_a_key_makes_estimates_are_measured_again(recording: Saver) -> None:
+    """At rest nothing is due, so that the keys that wrap, fold and resize ask for a tick themselves."""
+    async with opened(recording(history(30)), (100, 24)) as stage:
+        transcript = stage.pane("transcript")
+        assert isinstance(transcript, Transcript)
+        await at_rest(stage)
+        for keys in (("1", "m"), ("m",), ("t",), ("t",)):
+            with case(keys):
+                await stage.press(*keys)
+                await stage.until(lambda: not transcript.viewport.is_unsettled, "the heights")
+
+
 async def test_selected_text_stays_selected(recording: Saver) -> None:
     """Text stays selected, and in its row, while the blocks above it become known."""
     feed, transcript = of(recording(history(120)))
