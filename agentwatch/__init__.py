@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 NEEDS = "agentwatch needs Linux or macOS; on Windows it works in WSL"
-"""What is said on Windows, whose Python lacks the modules for locks, terminals and processes."""
+"""The message on Windows, whose Python lacks the modules for locks, terminals and processes."""
 
 _MODULES = {
     "api.reading": ("Events", "Placed", "follow", "read"),

@@ -15,7 +15,7 @@ INCOMPLETE_RECORDING = 74
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
 BROKEN_PIPE = 141
-"""The reader of stdout has closed the pipe: nothing is said."""
+"""The exit code if the reader of stdout has closed the pipe. No message is printed."""
 
 
 class Fault(Exception):

@@ -121,7 +121,7 @@ def run_check(
     progress.clear()
     unseen = blind(checked)
     for each in unseen:
-        say(f"the rule {name_of(each)} looked at nothing: {each.words}")
+        say(f"the rule {name_of(each)} had nothing to check: {each.words}")
     if any(each.is_error for one in checked for each in one.judgements):
         code = max(code, BROKEN)
     if is_misused(unseen):
@@ -323,7 +323,7 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
         say(words)
     blind = trial.blind() if trial.sessions else []
     for each in blind:
-        say(f"the rule {safe_line(each.rule.name)} looked at nothing")
+        say(f"the rule {safe_line(each.rule.name)} had nothing to check")
     if not trial.sessions:
         say("no session began since then")
     is_misused = any(each.rule.severity is Severity.ERROR for each in blind)

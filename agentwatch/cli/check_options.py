@@ -50,7 +50,7 @@ _printing = together(
     ),
     click.option("--json", "as_json", is_flag=True, help="Same as --output-format json."),
     click.option(
-        "--explain", "explains", is_flag=True, help="Print the calls that each rule looked at and hit."
+        "--explain", "explains", is_flag=True, help="Print the calls that each rule checked and hit."
     ),
 )
 _starting = together(

@@ -73,7 +73,7 @@ def test_a_rule_that_looked_at_nothing_is_an_error(tmp_path: Path) -> None:
     path.write_bytes(run())
     done = ran("check", path, "--forbid", "tool:edit")
     assert done.returncode == 2
-    assert lines(done.stderr) == ["agentwatch: the rule tool:edit looked at nothing: no calls"]
+    assert lines(done.stderr) == ["agentwatch: the rule tool:edit had nothing to check: no calls"]
     assert ran("check", path, DEMO, "--forbid", "tool:edit outside:cwd").returncode == 0
 
 
@@ -84,9 +84,9 @@ def test_a_warning_that_looked_at_nothing_is_reported(tmp_path: Path) -> None:
     rules.write_text('limit.calls = 3\nforbid = [{name = "edits", when = "tool:edit", severity = "warning"}]')
     done = ran("check", path, "--rules", rules)
     assert done.returncode == 0
-    assert lines(done.stderr) == ["agentwatch: the rule edits looked at nothing: no calls"]
+    assert lines(done.stderr) == ["agentwatch: the rule edits had nothing to check: no calls"]
     annotated = ran("check", path, "--rules", rules, "--output-format", "github")
-    assert annotated.stdout.startswith(b"::warning title=agentwatch%3A edits::looked at nothing: no calls")
+    assert annotated.stdout.startswith(b"::warning title=agentwatch%3A edits::had nothing to check: no calls")
     assert b"<error" not in ran("check", path, "--rules", rules, "--output-format", "junit").stdout
 
 

@@ -982,7 +982,7 @@ def _agent_call(item: Fields) -> Found:
 
 
 def _agent_started(event: Fields) -> Found:
-    """Return the start of a subagent. It failed if there is no new thread."""
+    """Return the start of a subagent. Without a new thread, the call failed."""
     thread = text(event, "new_thread_id")
     use = agent_use("spawn_agent", text(event, "prompt"), [] if thread is None else [thread])
     return Found(use, End(Outcome.FAILED if thread is None else Outcome.SUCCEEDED))

@@ -103,7 +103,7 @@ class Use(NamedTuple):
     kind: ToolKind
     phrase: str
     target: str | None = None
-    """Only used if there are no paths."""
+    """The target of a call without paths."""
     paths: tuple[str, ...] = ()
     limit_ms: int | None = None
     changes: Changes | None = None
@@ -379,7 +379,7 @@ def _is_shell(program: str) -> bool:
 
 
 def _unquoted(word: str) -> str | None:
-    """Return a quoted word without its quotes; None if there is no closing quote, or another word follows."""
+    """Return a shell word without its quotes; None if the text is not one word."""
     pieces, end = [], 0
     while end < len(word):
         piece = _PIECE.match(word, end)

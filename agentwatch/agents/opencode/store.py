@@ -437,7 +437,7 @@ class _Message:
     begun: int = 0
     completed: int | None = None
     until: int | None = None
-    """When the next message of its session began; None if there is no next message yet."""
+    """When the next message of its session began; None for the last message."""
     latest: int = 0
     """The time of the latest of its moments."""
     is_announced: bool = False

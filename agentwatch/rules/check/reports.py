@@ -61,7 +61,7 @@ def _word(judgement: Judgement) -> str:
 def _looked(judgement: Judgement) -> str:
     if not hasattr(judgement.rule, "condition"):
         return judgement.words
-    parts = [f"looked at {plural(judgement.looked_at, 'call')}, hit {judgement.hits:,}"]
+    parts = [f"checked {plural(judgement.looked_at, 'call')}, hit {judgement.hits:,}"]
     if judgement.not_judged:
         fields = ", ".join(f"{name} in {count:,}" for name, count in judgement.unknown.items())
         parts.append(f"{judgement.not_judged:,} not judged ({fields or 'a value'} unknown)")
@@ -174,7 +174,7 @@ def github_commands(checked: Sequence[Checked]) -> Iterator[str]:
     of_nothing: dict[Severity, list[str]] = {severity: [] for severity in Severity}
     for each in blind(checked):
         severity = each.rule.severity
-        of_nothing[severity].append(_command(severity.value, each, f"looked at nothing: {each.words}"))
+        of_nothing[severity].append(_command(severity.value, each, f"had nothing to check: {each.words}"))
     found = [(one, each) for one in checked for each in one.judgements if each.state is State.BROKEN]
     found.sort(key=lambda pair: -pair[1].hits)
     errors = of_nothing[Severity.ERROR] + [
@@ -240,7 +240,7 @@ def verdict(checked: Sequence[Checked]) -> SafeText:
     if not broken:
         words = f"{held} of {rules} rules hold" if held < rules else f"{_all(rules)}"
     more = [plural(warned, "warning")] if warned else []
-    more += [f"{len(idle)} looked at nothing"] if (idle := blind(checked)) else []
+    more += [f"{len(idle)} had nothing to check"] if (idle := blind(checked)) else []
     return SafeText(f"{', '.join((words, *more))}: {_recordings(checked)}")
 
 

@@ -77,7 +77,7 @@ def lines(trial: Trial) -> Iterator[SafeText]:
 
 def _words(fired: Fired) -> str:
     if not fired.judged:
-        return "looked at nothing"
+        return "had nothing to check"
     if not fired.sessions:
         return f"never in {plural(fired.judged, 'session')}"
     return f"in {fired.sessions} of {plural(fired.judged, 'session')}, {fired.hits:,} times"

@@ -36,7 +36,7 @@ def test_a_call_that_matches_breaks_forbid(tmp_path: Path) -> None:
 
 
 def test_no_call_that_matches_keeps_forbid(tmp_path: Path) -> None:
-    """A rule of `forbid` holds if it looked at calls and none matches."""
+    """A rule of `forbid` holds if it checked calls and none matches."""
     [found] = judge(run(INSIDE, GREEN), rules(forbid=["tool:edit outside:cwd"]), tmp_path)
     assert (found.state, found.looked_at, found.hits) == (State.HOLDS, 2, 0)
 

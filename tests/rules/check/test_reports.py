@@ -37,7 +37,7 @@ def broken(name: str, hits: int, severity: Severity = Severity.ERROR) -> Judgeme
 
 
 def test_junit_is_read_back(tmp_path: Path) -> None:
-    """A testcase for each rule: a failure, an error of one that looked at nothing, and one that passed."""
+    """A testcase for each rule: a failure, an error of one that had nothing to check, and one that passed."""
     path = tmp_path / "report.xml"
     path.write_bytes(reports.junit_document([hostile(tmp_path)]))
     [suite] = JUnitXml.fromfile(str(path))
@@ -52,7 +52,7 @@ def test_junit_is_read_back(tmp_path: Path) -> None:
 
 
 def test_junit_skips_what_is_judged_elsewhere(tmp_path: Path) -> None:
-    """A rule that looked at nothing in one recording of two is skipped there; so is a warning."""
+    """A rule that had nothing to check in one recording of two is skipped there; so is a warning."""
     given = [*rules(forbid=["tool:edit"]), forbid("tool:shell", "w", Severity.WARNING)]
     found = [checked(run(), given, tmp_path), checked(run(shell("ls", "c-1", 0)), given, tmp_path)]
     path = tmp_path / "report.xml"
@@ -114,11 +114,11 @@ def test_text_is_calm_if_all_holds(tmp_path: Path) -> None:
 
 
 def test_explain_says_what_each_rule_looked_at(tmp_path: Path) -> None:
-    """The explanation has the calls that were looked at, hit and not judged, with the unknown field."""
+    """The explanation has the calls that were checked, hit and not judged, with the unknown field."""
     data = run(shell("ls", "c-1", 0), shell("make", "c-2", 9, 2), started("read", "c-3", path="a"))
     found = checked(data, rules(forbid=["exit>0"], limit=["failed=3"]), tmp_path)
     assert list(reports.explained([found]))[1:-1] == [
-        "  broken     exit>0: looked at 2 calls, hit 1; 1 not judged (exit in 1 unknown)",
+        "  broken     exit>0: checked 2 calls, hit 1; 1 not judged (exit in 1 unknown)",
         "             a.ndjson#2 Ran terminal command make (failed: exit 2)",
         "  holds      limit.failed = 3: 1 failed",
     ]
