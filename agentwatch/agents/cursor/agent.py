@@ -2,12 +2,68 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.agent import Agent
-from agentwatch.agents.cursor.recognition import may_write, recognises, role
+from agentwatch.agents.agent import Agent, LineRole
 from agentwatch.agents.cursor.stream import FORMAT, Decoder
 from agentwatch.agents.cursor.tools import SUBAGENT_STEPS
+from agentwatch.agents.fields import Fields, items, mapping, text
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
+
+_OWN_TYPES = frozenset({"tool_call", "thinking", "interaction_query", "connection", "retry"})
+_SHARED_TYPES = frozenset({"user", "assistant", "result"})
+_MODELS_FIELDS = frozenset({"model", "permissionMode"})
+"""Fields of an init line that Amp's does not have; its sessions are threads, `T-…`."""
+_INIT_FIELDS = _MODELS_FIELDS | {"cwd"}
+_OTHER_AGENTS_MARKS = frozenset(
+    {
+        *("uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"),
+        *("jsonrpc", "$set", "$rewindTo"),
+    }
+)
+
+
+def recognises(fields: Fields) -> bool:
+    """Return whether only Cursor can have written a line, judged by its type and its top-level keys.
+
+    Only Cursor writes an init line without a list of tools. `apiKeySource` also distinguishes
+    it from Claude's: the two agents use different values. Other agents have calls and thoughts of the same
+    type, but Cursor's always have a subtype.
+    """
+    kind = fields.get("type")
+    if not isinstance(kind, str) or not _OTHER_AGENTS_MARKS.isdisjoint(fields):
+        return False
+    if kind == "system" and fields.get("subtype") == "init":
+        known_source = fields.get("apiKeySource") in ("login", "env", "flag")
+        is_amps = (text(fields, "session_id") or "").startswith("T-")
+        own = _MODELS_FIELDS if is_amps else _INIT_FIELDS
+        return known_source or ("tools" not in fields and not own.isdisjoint(fields))
+    return kind in _OWN_TYPES and isinstance(fields.get("subtype"), str)
+
+
+def may_write(fields: Fields) -> bool:
+    """Return whether Cursor may have written a line of a type that other agents have too.
+
+    Claude Code and Amp write `user`, `assistant` and `result` as well. Cursor's messages have neither an id
+    nor a token count, and contain only text; a tool's result is in a line of its own.
+    """
+    kind = fields.get("type")
+    if not isinstance(kind, str) or kind not in _SHARED_TYPES or "session_id" not in fields:
+        return False
+    message = mapping(fields.get("message"))
+    if not _OTHER_AGENTS_MARKS.isdisjoint(fields) or "id" in message or "usage" in message:
+        return False
+    return all(mapping(part).get("type", "text") == "text" for part in items(message.get("content")))
+
+
+def role(fields: Fields) -> LineRole:
+    """Return the role of a line."""
+    match fields.get("type"):
+        case "system" | "user":
+            return LineRole.START
+        case "tool_call":
+            return LineRole.CALL
+    return LineRole.OTHER
+
 
 AGENT = Agent(
     name=FORMAT,

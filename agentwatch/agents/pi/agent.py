@@ -1,12 +1,100 @@
-"""The formats of Pi."""
+"""The formats of Pi.
+
+Both begin with the same header, so that the second line decides.
+"""
 
 from __future__ import annotations
 
-from agentwatch.agents.agent import Agent
+from agentwatch.agents.agent import Agent, LineRole
+from agentwatch.agents.fields import Fields, mapping, text
 from agentwatch.agents.on_disk import time_of
-from agentwatch.agents.pi.recognition import is_entry, is_event, is_header, role_of_entry, role_of_event
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
+
+_EVENT_KEYS = {
+    "agent_end": "messages",
+    "turn_end": "toolResults",
+    "message_update": "assistantMessageEvent",
+    "tool_execution_start": "toolCallId",
+    "tool_execution_update": "toolCallId",
+    "tool_execution_end": "toolCallId",
+    "auto_retry_start": "attempt",
+    "auto_retry_end": "attempt",
+    "auto_compaction_start": "reason",
+    "auto_compaction_end": "willRetry",
+    "compaction_start": "reason",
+    "compaction_end": "willRetry",
+    "queue_update": "followUp",
+}
+"""The types of events with a key that each of them has."""
+_BARE_EVENTS = frozenset({"agent_start", "turn_start", "agent_settled"})
+"""The types of events that may have no other key."""
+_ENTRIES = frozenset(
+    {
+        *("model_change", "thinking_level_change", "compaction", "branch_summary", "custom"),
+        *("custom_message", "context_edit", "label", "session_info", "usage"),
+    }
+)
+_ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
+
+
+def is_header(fields: Fields) -> bool:
+    """Return whether a line is the header that begins a stream as well as a session file."""
+    is_session = fields.get("type") == "session" and isinstance(fields.get("id"), str)
+    return is_session and isinstance(fields.get("cwd"), str) and isinstance(fields.get("timestamp"), str)
+
+
+def is_event(fields: Fields) -> bool:
+    """Return whether only Pi's stream can contain a line."""
+    kind = fields.get("type")
+    if not isinstance(kind, str):
+        return False
+    if kind in ("message_start", "message_end"):
+        message = mapping(fields.get("message"))
+        return message.get("role") in ("user", "assistant", "toolResult") and "timestamp" in message
+    return kind in _BARE_EVENTS or _EVENT_KEYS.get(kind) in fields
+
+
+def is_entry(fields: Fields) -> bool:
+    """Return whether only a session file of Pi can contain a line.
+
+    Before version 2 of the format, entries had no ids, and the header had the model.
+    """
+    kind = fields.get("type")
+    if not isinstance(kind, str) or not isinstance(fields.get("timestamp"), str):
+        return False
+    if kind == "session":
+        return is_header(fields) and "modelId" in fields
+    if kind == "message":
+        is_ours = "parentId" in fields or "id" not in fields  # Droid's session files have ids, no tree
+        return is_ours and text(mapping(fields.get("message")), "role") in _ROLES
+    is_model = kind == "model_change" and "modelId" in fields
+    return kind in _ENTRIES and ("parentId" in fields or is_model)
+
+
+def role_of_event(fields: Fields) -> LineRole:
+    """Return the role of a line of the stream."""
+    match fields.get("type"):
+        case "session" | "agent_start":
+            return LineRole.START
+        case "message_end" if mapping(fields.get("message")).get("role") == "user":
+            return LineRole.START
+        case "tool_execution_start" | "tool_execution_end":
+            return LineRole.CALL
+    return LineRole.OTHER
+
+
+def role_of_entry(fields: Fields) -> LineRole:
+    """Return the role of a line of a session file. An assistant's message may start calls."""
+    if fields.get("type") == "session":
+        return LineRole.START
+    match mapping(fields.get("message")).get("role"):
+        case "user":
+            return LineRole.START
+        case "toolResult" | "assistant":
+            return LineRole.CALL
+    return LineRole.OTHER
+
 
 AGENT = Agent(
     name="pi",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.agent import LineRole
-from agentwatch.agents.codex.recognition import recognises as is_stream
-from agentwatch.agents.codex.recognition import role as role_in_stream
+from agentwatch.agents.codex.agent import recognises as is_stream
+from agentwatch.agents.codex.agent import role as role_in_stream
 from agentwatch.agents.codex.rollout_recognition import recognises, role, time_of
 from agentwatch.session.events import Unknown
 from tests.builders.codex.lines import (
