@@ -242,7 +242,10 @@ class Playhead:
 
     def turn(self) -> None:
         """Pause or play. At the end of what is played, play from the start."""
-        self._last_tick = self._clock()
+        was_playing = self.is_playing
+        self._tick_now()
+        if was_playing and self.is_paused:
+            return  # It has just come to the end, or to a stop.
         if self.is_at_end:
             self.play(self.start)
         elif self.is_live:
@@ -264,19 +267,26 @@ class Playhead:
 
     def reverse(self) -> None:
         """Play in the other direction, or back from the live moment."""
+        self._tick_now()
         if self.is_live:
             self._set(self._times.size)
-        self._last_tick = self._clock()
         self.is_reversed = self.is_live or not self.is_reversed
         self.is_live = self.is_paused = False
 
     def faster(self) -> None:
         """Play at the next higher speed."""
+        self._tick_now()
         self.speed = next((speed for speed in SPEEDS if speed > self.speed), self.speed)
 
     def slower(self) -> None:
         """Play at the next lower speed."""
+        self._tick_now()
         self.speed = next((speed for speed in reversed(SPEEDS) if speed < self.speed), self.speed)
+
+    def _tick_now(self) -> None:
+        """Let the time up to a key pass as it has played; the key changes what follows."""
+        self.tick()
+        self._last_tick = self._clock()
 
     def _set(self, offset: int) -> None:
         self._offset = offset

@@ -44,6 +44,37 @@ def test_a_moment_plays_backwards(clock: Clock) -> None:
     assert playhead.is_paused
 
 
+def test_a_key_counts_from_when_it_is_pressed(clock: Clock) -> None:
+    """The time between the last tick and a key passes as before the key, and after it as the key says."""
+    playhead = played(clock, 0, 1000, 2000, 3000, 9000)
+    assert at(playhead, clock, 0) == 10
+    clock.now = 0.6
+    playhead.turn()
+    clock.now = 50
+    playhead.turn()
+    assert at(playhead, clock, 50.5) == 20
+    clock.now = 51.5
+    playhead.faster()
+    assert at(playhead, clock, 51.9) == 30
+    clock.now = 52.1
+    playhead.slower()
+    assert playhead.offset == 40
+    playhead.faster()
+    clock.now = 52.2
+    playhead.reverse()
+    assert at(playhead, clock, 52.5) == 30
+
+
+def test_a_pause_just_after_the_end_of_a_part_stays_there(clock: Clock) -> None:
+    """A pause in the tick in which the played part ends pauses at its end; it does not start it again."""
+    playhead = played(clock, 0, 1000, 9000)
+    playhead.until = 20
+    assert at(playhead, clock, 0) == 10
+    clock.now = 1.5
+    playhead.turn()
+    assert (playhead.offset, playhead.is_paused) == (20, True)
+
+
 def test_a_pause_stops_the_time(clock: Clock) -> None:
     """While it is paused no time passes; a step shows one line more and pauses."""
     playhead = played(clock, 0, 1000, 2000, 9000)
