@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from textual.widget import Widget
 
 from agentwatch.feed.feed import Feed
-from agentwatch.session.actions import change_size, outcome_note
+from agentwatch.session.actions import change_size, outcome_note, shown_target
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitting
@@ -102,9 +102,25 @@ def fitting_verdict(verdict: Verdict, name_width: int, room: int) -> SafeText:
     return SafeText("")
 
 
-def verdict_style(verdict: Verdict) -> str:
-    """Return the name of the style of a verdict."""
-    return "failed" if verdict.is_red else "succeeded" if verdict.is_green else "unfinished"
+def fitting_result(
+    calls: Sequence[Call], verdict: Verdict | None, name_width: int, room: int, *, is_fold: bool = False
+) -> tuple[SafeText, str]:
+    """Return as much of the result of a row as fits beside its target, and the name of its style.
+
+    Args:
+        calls: The calls of the row; at least one.
+        verdict: The verdict on the last of them; None if it has none, or if it is not known yet.
+        name_width: The width that the whole target needs, in columns.
+        room: The columns that target and result share. A gap separates them.
+        is_fold: Whether the row folds several calls.
+    """
+    call = calls[-1]
+    if verdict is not None and (words := fitting_verdict(verdict, name_width, room)):
+        style = "failed" if verdict.is_red else "succeeded" if verdict.is_green else "unfinished"
+        return words, style
+    is_urgent = call.outcome is not Outcome.SUCCEEDED and not is_fold
+    style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
+    return fitting_note(note_of(calls), name_width, room, is_urgent=is_urgent), style
 
 
 def _lead(verdict: Verdict) -> str:
@@ -126,14 +142,21 @@ _LEAST_SHARED = 8
 _ADDRESS = re.compile(r"\A[a-z]{1,20}+://\S{1,2000}+$")
 
 
-def is_path(call: Call, shown: SafeText) -> bool:
-    """Return whether a target is a path or an address, whose end matters more than its middle."""
-    return call.path is not None or _ADDRESS.match(shown) is not None
+def fitting_target(call: Call, width: int, near: Callable[[], Sequence[SafeText]]) -> SafeText:
+    """Return the target of a call in at most `width` columns.
 
-
-def file_names(shown: SafeText) -> SafeText:
-    """Return the target of a call that changed several files, without the folders."""
-    return SafeText(", ".join(path.rpartition("/")[2] for path in shown.split(", ")))
+    Args:
+        call: The call.
+        width: The width, in columns; at least 1.
+        near: Returns the targets from which a cut target has to differ.
+    """
+    shown = shown_target(call)
+    if columns(shown) <= width:
+        return shown
+    if call.more_paths:
+        shown = SafeText(", ".join(path.rpartition("/")[2] for path in shown.split(", ")))
+    is_path = (call.path is not None or _ADDRESS.match(shown) is not None) and not call.more_paths
+    return cut_apart(shown, near(), width, is_path=is_path)
 
 
 def cut_apart(text: SafeText, near: Sequence[SafeText], width: int, *, is_path: bool) -> SafeText:

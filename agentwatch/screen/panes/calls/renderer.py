@@ -13,14 +13,9 @@ from agentwatch.screen.panes.calls.cells import (
     MOST_SUMMED_UP,
     Scales,
     VerdictCache,
-    cut_apart,
-    file_names,
-    fitting_note,
-    fitting_verdict,
+    fitting_result,
+    fitting_target,
     gap,
-    is_path,
-    note_of,
-    verdict_style,
 )
 from agentwatch.screen.panes.calls.list import CallList, Row
 from agentwatch.screen.widgets.line_view import LineView, Spans, rows_in_view
@@ -160,26 +155,15 @@ class CallRenderer:
         shown, extra = shown_target(call), len(lead) + len(end)
         result, style = SafeText(""), ""
         if not row.is_open:
-            result, style = self._result(row, calls, columns(shown) + extra, room)
+            name_width = columns(shown) + extra
+            result, style = fitting_result(
+                calls, self._verdicts.get(call), name_width, room, is_fold=row.is_fold
+            )
         if not (shown or extra) and call.outcome is Outcome.SUCCEEDED:
             return result, SafeText(""), ""
         width = max(room - (columns(result) + gap(room) if result else 0) - extra, 1)
-        if columns(shown) > width and call.more_paths:
-            shown = file_names(shown)
-        if columns(shown) > width:
-            near = self._targets_near(y, call)
-            shown = cut_apart(shown, near, width, is_path=is_path(call, shown) and not call.more_paths)
+        shown = fitting_target(call, width, lambda: self._targets_near(y, call))
         return SafeText(f"{lead}{shown}{end}"), result, style
-
-    def _result(self, row: Row, calls: Sequence[Call], name_width: int, room: int) -> tuple[SafeText, str]:
-        """Return as much of the result of a row as fits beside its target, and the name of its style."""
-        call = calls[-1]
-        verdict = self._verdicts.get(call)
-        if verdict is not None and (words := fitting_verdict(verdict, name_width, room)):
-            return words, verdict_style(verdict)
-        is_urgent = call.outcome is not Outcome.SUCCEEDED and not row.is_fold
-        style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
-        return fitting_note(note_of(calls), name_width, room, is_urgent=is_urgent), style
 
     def _targets_near(self, y: int, call: Call) -> list[SafeText]:
         """Return the targets of the neighbouring rows of the same tool."""

@@ -11,13 +11,12 @@ from agentwatch.analysis.verdicts import Verdict
 from agentwatch.output.compare.alignment import Match
 from agentwatch.output.compare.comparison import Aspect, Comparison, Part, Row
 from agentwatch.output.compare.reports import CONTEXT
-from agentwatch.screen.panes.calls.cells import cut_apart, is_path
+from agentwatch.screen.panes.calls.cells import fitting_result, fitting_target, gap
 from agentwatch.screen.screens.compare.totals import WORD_COLUMNS, kind_of, what_differs
 from agentwatch.screen.screens.compare.views import DifferencesView
 from agentwatch.screen.widgets.line_view import Spans
-from agentwatch.session.actions import outcome_note, shown_target
+from agentwatch.session.actions import shown_target
 from agentwatch.session.call import Call
-from agentwatch.session.events import Outcome
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
 from agentwatch.text.signs import SIGNS
@@ -27,8 +26,7 @@ from agentwatch.text.signs import SIGNS
 _CLOCK = 9
 _TOOL = (5, 12)
 _LEAST_WITH_CLOCK = 34
-_LEAST_WITH_NOTE = 50
-_NOTE_GAP = 2
+_LEAST_WITH_RESULT = 50
 
 
 class Cells(NamedTuple):
@@ -39,7 +37,7 @@ class Cells(NamedTuple):
     target: int
     """The result shares these columns."""
     clock: int
-    has_note: bool
+    has_result: bool
 
     @property
     def width(self) -> int:
@@ -59,7 +57,7 @@ def cells_in(width: int, calls: int, tool: int) -> Cells:
     clock = _CLOCK if width >= _LEAST_WITH_CLOCK else 0
     tool = max(min(tool, _TOOL[1], width // 5), _TOOL[0])
     target = max(width - number - 3 - tool - 1 - clock, 1)
-    return Cells(number, tool, target, clock, width >= _LEAST_WITH_NOTE)
+    return Cells(number, tool, target, clock, width >= _LEAST_WITH_RESULT)
 
 
 def call_spans(
@@ -75,31 +73,19 @@ def call_spans(
         style: The name of the style of the target.
         clock_style: The name of the style of the clock.
     """
-    shown = shown_target(call)
-    note = _note(call, verdict, cells.target - columns(shown)) if cells.has_note else SafeText("")
-    room = cells.target - (columns(note) + _NOTE_GAP if note else 0)
-    near = [] if other is None else [shown_target(other)]
-    if columns(shown) > room:
-        shown = cut_apart(shown, near, room, is_path=is_path(call, shown) and not call.more_paths)
-    state = str(call.outcome)
-    is_red = verdict.is_red if verdict is not None else call.outcome is not Outcome.SUCCEEDED
+    room, result, result_style = cells.target, SafeText(""), ""
+    if cells.has_result:
+        result, result_style = fitting_result([call], verdict, columns(shown_target(call)), room)
+    room -= columns(result) + gap(room) if result else 0
+    shown = fitting_target(call, room, lambda: [] if other is None else [shown_target(other)])
     return [
         (SafeText(f"{call.number:>{cells.number}} "), "muted"),
-        (SafeText(f"{SIGNS[call.outcome]} "), state),
+        (SafeText(f"{SIGNS[call.outcome]} "), str(call.outcome)),
         (fitted(safe_line(call.tool), cells.tool), "muted"),
         (SafeText(f" {fitted(shown, room)}"), style),
-        (SafeText(f"{' ' * _NOTE_GAP}{note}" if note else ""), "failed" if is_red else "muted"),
+        (SafeText(f"{' ' * gap(cells.target)}{result}" if result else ""), result_style),
         (SafeText(f"{call_clock(call, None):>{_CLOCK}}" if cells.clock else ""), clock_style),
     ]
-
-
-def _note(call: Call, verdict: Verdict | None, room: int) -> SafeText:
-    """Return the result of a call in a few words; empty if the target leaves no space."""
-    words = outcome_note(call) if verdict is None else safe_line(verdict.words)
-    room -= _NOTE_GAP
-    if call.outcome is Outcome.SUCCEEDED and verdict is None:
-        return words if columns(words) <= room else SafeText("")
-    return cut(words, room) if room >= min(columns(words), _TOOL[1]) else SafeText("")
 
 
 # The lines of the calls of two runs: long stretches of equal calls are folded into one line.

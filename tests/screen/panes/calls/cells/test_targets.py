@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.screen.panes.calls.cells import cut_apart, file_names
+from agentwatch.screen.panes.calls.cells import cut_apart, fitting_target
 from agentwatch.session.actions import shown_target
 from agentwatch.text.safe import SafeText, columns
 from tests.builders.lines import PROPERTY
@@ -82,5 +82,8 @@ def test_a_cut_target_fits(text: SafeText, near: list[SafeText], width: int, is_
 
 
 def test_several_files_are_shown_by_their_names() -> None:
-    """The folders of several files are left out, so that each file is named."""
-    assert file_names(SafeText("/src/a/one.py, two.py, /src/b/three.py")) == "one.py, two.py, three.py"
+    """Where several files do not fit, their folders are left out, so that each file is named."""
+    paths = ("/src/a/one.py", "two.py", "/src/b/three.py")
+    call = made("edit", ", ".join(paths), path=paths[0], more_paths=paths[1:])
+    assert fitting_target(call, 60, list) == "/src/a/one.py, two.py, /src/b/three.py"
+    assert fitting_target(call, 30, list) == "one.py, two.py, three.py"
