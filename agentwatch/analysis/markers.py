@@ -69,7 +69,7 @@ class Markers:
         """Create the markers of a session, none of which is read yet.
 
         Args:
-            session: The session as far as it was read.
+            session: The session that was read so far.
             line_end: Returns the moment after the line that contains the byte at an offset.
         """
         self._session = session

@@ -178,7 +178,7 @@ def offset_of(
 
     Args:
         moment: The moment.
-        session: The session as far as its recording was read.
+        session: The session that was read so far.
         timeline: The times of the recording.
         base: The offset of the moment to which a duration is relative; 0 is the start.
         bookmarks: The offset of each bookmark, by its name.
@@ -303,7 +303,7 @@ def addressed(
 
     Args:
         moment: The moment.
-        session: The session as far as its recording was read.
+        session: The session that was read so far.
         timeline: The times of the recording.
         bookmarks: The offset of each bookmark, by its name.
 
@@ -320,7 +320,7 @@ def is_known(moment: MomentSpec, session: Session, timeline: Timeline, bookmarks
 
     Args:
         moment: The moment.
-        session: The session as far as its recording was read.
+        session: The session that was read so far.
         timeline: The times of the recording.
         bookmarks: The offset of each bookmark, by its name.
     """

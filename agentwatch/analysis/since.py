@@ -278,7 +278,7 @@ def play_missed(timeline: Timeline, start: int, end: int) -> Play | None:
     """Return how a part of a recording is played in 30 seconds; None if its times are unknown.
 
     The speed is the recorded duration divided by 30 s, rounded up to a power of two. If 64 does not suffice,
-    silences are shortened as far as necessary, at most to one second.
+    silences are shortened only as much as necessary, and to no less than one second.
 
     Args:
         timeline: The times of the recording.

@@ -44,7 +44,7 @@ def turn_words(run: Run) -> SafeText | None:
 
 
 def figures(tokens: Tokens) -> Iterator[SafeText]:
-    """Yield the tokens, the context and the cost, as far as the agent reports them.
+    """Yield the tokens, the context and the cost that the agent reports.
 
     Examples: `in 124k out 3.2k`, `ctx 62 %`, `$0.41`.
     """

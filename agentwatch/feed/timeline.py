@@ -12,7 +12,7 @@ from agentwatch.session.call import Pieces, Place
 
 
 class Timeline(Protocol):
-    """The times of a recording, as far as it was read. They do not decrease from line to line."""
+    """The times of the part of a recording that was read. They do not decrease from line to line."""
 
     @property
     def has_times(self) -> bool:

@@ -116,7 +116,7 @@ class PlayedFeed(Feed):
         """Create a feed.
 
         Args:
-            reader: Reads the recording, as far as it is played.
+            reader: Reads the recording up to the moment that is played.
             playhead: The playhead.
             agent: The agent that wrote the recording; None to detect it.
         """

@@ -354,7 +354,7 @@ class LocalCopy:
         os.close(self._origin_fd)
 
     def _borne_out(self, origin: Origin) -> Origin:
-        """Return an origin as far as it is true: a copy that was cut is read on from its end."""
+        """Return the part of an origin that is true: a copy that was cut is read on from its end."""
         if self.size >= origin.size:
             return origin
         return origin._replace(is_complete=False, sequence=0)

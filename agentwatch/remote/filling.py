@@ -208,7 +208,7 @@ class Filling:
             self._copy.note(self._copy.origin._replace(missing=missing))
 
     def _is_live(self) -> bool:
-        """Return whether the publisher may still store what is missing, as far as the card shows."""
+        """Return whether the publisher may still store what is missing, by its card."""
         seen = self._channel.card()
         return seen is not None and _is_running(seen.card) and seen.age < LOST_SECONDS
 

@@ -217,7 +217,7 @@ class Output(Protocol):
         """
 
     def is_open(self) -> bool:
-        """Return whether a process still holds the agent's stdout, as far as that is known."""
+        """Return whether a process is known to hold the agent's stdout still."""
 
     def note_pause(self, group: int) -> None:
         """Note which process group a rule has paused; 0 for none."""

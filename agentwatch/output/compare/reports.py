@@ -708,7 +708,7 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _limited(lines: Iterable[str], room: int, head: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a table as far as they fit into a number of bytes, then how many do not."""
+    """Yield the lines of a table that fit into a number of bytes, then how many do not."""
     yield from head
     room -= _NOTE_BYTES
     left_out = 0

@@ -76,7 +76,7 @@ _MOST_DIGITS = 16
 
 
 class NewTimes:
-    """Reads a file of times line by line, as far as the bytes need it."""
+    """Reads a file of times line by line, no further than the bytes need."""
 
     def __init__(self, path: Path, start: int) -> None:
         """Open the file; a missing file means that there are no times.
@@ -256,7 +256,7 @@ class _Sender:
             lifeline.wait(_BUSY_SECONDS if now - busy_at < _BUSY_FOR_SECONDS else _IDLE_SECONDS)
 
     def _begins(self, digest: str) -> bool:
-        """Return whether the bytes that the watcher has are the first ones of the session, as far as known.
+        """Return whether the bytes that the watcher has are the first ones of the session, by what is known.
 
         The lines of a store may differ from those that were read before.
         """

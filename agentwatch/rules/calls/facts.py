@@ -103,7 +103,7 @@ class CallFacts:
 
     @property
     def session(self) -> Session:
-        """The session, as far as the feed has read it."""
+        """The session that the feed has read so far."""
         return self._feed.session
 
     @cached_property

@@ -25,7 +25,7 @@ _MOST_READ = 256
 
 
 class Filter(NamedTuple):
-    """The words of a filter as far as they can be used."""
+    """The words of a filter that can be used."""
 
     words: str
     """The words before the first mistake."""

@@ -199,7 +199,7 @@ def _missing(following: Token | None, before: Token | None) -> RuleError:
 
 
 class Typed(NamedTuple):
-    """A rule as far as it can be used."""
+    """The part of a rule that can be used."""
 
     words: str
     """The words before the first mistake."""

@@ -252,7 +252,7 @@ def _fitting_facts(session: Session, room: int, context: int) -> Facts:
             room -= columns(fitting) + 3
         elif facts and group >= _ID:
             break  # the facts after the id weigh less than it
-    shown[0].reverse()  # the agent's name weighs less than the model, and stands before it
+    shown[0].reverse()  # the agent's name is less important than the model, and comes before it
     groups = [SafeText(" · ".join(group)) for group in shown if group]
     room = whole - sum(columns(group) + 3 for group in groups)
     is_complete = sum(map(len, shown)) == sum(any(forms) for forms in order)

@@ -1,4 +1,4 @@
-"""The moment that the screen shows, and the feed that stands there."""
+"""The moment that the screen shows, and the feed at that moment."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def call_beside(session: Session, offset: int, step: int) -> Call | None:
 def _first_after(ended: Sequence[Call], offset: int) -> int:
     """Return the index of the first call that ended after a moment.
 
-    Calls that never ended stand where their run was closed. They count as ended with the call before them.
+    Calls that never ended end where their run was closed. They count as ended with the call before them.
     """
 
     def end_at(index: int) -> int:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agentwatch.analysis.verdict_history import CallVerdict
 
 
-# What stands at both ends of the time bar: times, test runs, speed, and the share of the session.
+# The words at both ends of the time bar: times, test runs, speed, and the share of the session.
 
 _LEAST_WITH_TIMES = 60
 _LEAST_WITH_RIBBON = 100
@@ -369,7 +369,7 @@ def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeT
     Args:
         speed: Recorded seconds that pass per second.
         is_reversed: Whether it plays backwards.
-        is_paused: Whether it stands still.
+        is_paused: Whether it is paused.
     """
     if is_paused:
         return SafeText("‖" if speed == 1 else f"‖ ×{speed:g}")

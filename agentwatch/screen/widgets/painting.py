@@ -54,7 +54,7 @@ def chosen_row(strip: Strip, pane: LineView, width: int) -> Strip:
 
 
 def mark_strip(pane: LineView, style: str) -> Strip:
-    """Return the mark that stands before a row, in the style with this name."""
+    """Return the mark before a row, in the style with this name."""
     return Strip([Segment(_CHOSEN_MARK, pane.line_style(style))])
 
 

@@ -647,7 +647,7 @@ class CallBody:
         is_shell = call.kind is ToolKind.EXECUTE
         self._result = [_printed(block) if is_shell else block for block in result]
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)
-        """Whether the arguments are shown, because no target stands for them."""
+        """Whether the arguments are shown, because the call has no target."""
         self._shown: set[str] = set()
         """The texts that are shown; nothing repeats them."""
 

@@ -190,7 +190,7 @@ class Clock:
         self._written = Period(_before(written_ms, sum(durations)) * _NS, written_ms * _NS)
 
     def run(self, number: int) -> Period:
-        """Return when a run started and ended, as far as its own lines show it."""
+        """Return when a run started and ended, by its own lines."""
         run = self._session.runs[number - 1]
         start_ms = self._shifted(run.began_seen_ms)
         end_ms = self._at(run.ended) if run.ended is not None else self._last_ms(number)
@@ -433,7 +433,7 @@ _UNKNOWN = "unknown"
 
 
 class Facts:
-    """The attributes of the spans of a session; None stands for an attribute that is unknown."""
+    """The attributes of the spans of a session; an unknown attribute is None."""
 
     def __init__(self, exported: Exported) -> None:
         self._exported = exported
@@ -595,7 +595,7 @@ class Spans:
             Ids(run.session_id or "", number, began[number - 1]) for number, run in enumerate(self._runs, 1)
         ]
         self._periods: dict[int, Period] = {}
-        """When the exported runs started and ended, by their numbers, as far as is known."""
+        """When the exported runs started and ended, by their numbers; unknown ones are left out."""
         self._texts: dict[int, RunTexts] = {}
         self._run = 1
         """The number of the run of the present entry."""

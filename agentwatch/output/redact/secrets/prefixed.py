@@ -32,7 +32,7 @@ def body(source: str) -> re.Pattern[str]:
 
 
 def least_run(pattern: str) -> int:
-    """Return how many letters and digits in a row every match of a pattern has, as far as its begin shows.
+    """Return how many letters and digits in a row every match of a pattern has, by its beginning.
 
     Example:
         >>> least_run("[A-Za-z0-9]{25}"), least_run("[A-Za-z0-9_-]{25}")

@@ -300,7 +300,7 @@ class NewFailures:
         self._ended = 0
 
     def go_on(self, feed: Feed) -> None:
-        """Watch a feed that stands at another moment of the same session; what comes after it is new."""
+        """Watch a feed at another moment of the same session; what comes after it is new."""
         self._session, self._history = feed.session, min(self._history, feed.offset)
 
     def newest(self) -> Call | None:

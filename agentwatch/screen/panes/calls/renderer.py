@@ -146,7 +146,7 @@ class CallRenderer:
         """Return the target of a row, its result and the style of the result.
 
         Both fit together in `room` columns, with a gap between them. The result is empty if there is none,
-        or if the target needs the room. What is known about a call without a target stands in its place.
+        or if the target needs the room. A call without a target shows its result in its place.
         """
         call = calls[-1]
         lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""

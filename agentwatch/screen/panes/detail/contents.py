@@ -175,7 +175,7 @@ class DecodedCall:
         self._result = list(map(_printed, result)) if call.kind is ToolKind.EXECUTE else result
         self._has_exit_codes = feed.session.traits.has_exit_codes
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)
-        """Whether the arguments are shown as a tree, because no target stands for them."""
+        """Whether the arguments are shown as a tree, because the call has no target."""
         self._shown: set[str] = set()
         """The texts that sections show; no other section repeats them."""
         self._fields: list[Field] = []

@@ -1,4 +1,4 @@
-"""The output of a command, in its own colours as far as they are harmless.
+"""The output of a command, in its own colours where they are harmless.
 
 The only escape sequence that is honoured is `ESC [ numbers m`, with the 16, 256 and true colours, bold, dim,
 italic, underline and reverse. A sequence with anything else in it stays visible as a control picture, as in

@@ -89,7 +89,7 @@ class DetailScroller:
         Args:
             sections: The sections.
             shown: What they show. If the sections before them showed the same, the selected line stays
-                selected, and branches stay folded or open. None stands for nothing.
+                selected, and branches stay folded or open. None shows nothing.
         """
         before, row = self.sections, self._cursor.row
         is_same, self._shown = shown is not None and shown == self._shown, shown

@@ -105,7 +105,7 @@ class FilesView(RowView, HeadedView):
         return [(SafeText(path + cells), "muted")]
 
     def row(self, y: int, width: int) -> Spans:
-        """Return a file's path, warnings, actions, changed lines and time, as far as they fit `width`."""
+        """Return a file's path, warnings, actions, changed lines and time, in at most `width` columns."""
         if not self._files:
             return [(SafeText("no files yet; changes by shell commands are not listed"), "muted")]
         file = self._files[y]

@@ -64,7 +64,7 @@ class Marks:
         """Create the marks of a session.
 
         Args:
-            session: The session as far as it was read, not that of an earlier moment.
+            session: The session that was read so far, not that of an earlier moment.
             bookmarks: The user's bookmarks.
             markers: The moments that mark themselves.
             timeline: The times of the recording.

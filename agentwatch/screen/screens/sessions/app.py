@@ -86,7 +86,7 @@ def open_session(path: Path, follow: bool | None) -> OpenSession:
 
     Args:
         path: The address of the session.
-        follow: Whether to follow it; None: while it is written, as far as its files show.
+        follow: Whether to follow it; None: while its files show that it is written.
 
     Raises:
         Fault: The session cannot be opened.

@@ -171,7 +171,7 @@ class HomeHeader(Static):
     """The counts of the list, and how many older sessions it does not show.
 
     In a narrow terminal the words give way in this order: the name of the program, `older`, the sessions that
-    have ended and the number of machines, then all words, in whose place signs stand.
+    have ended and the number of machines, then all words, which signs replace.
     """
 
     def __init__(self) -> None:
@@ -272,7 +272,7 @@ def _fitting(
 
 
 def _between(pieces: list[Piece], number: int) -> str:
-    """Return what stands before a piece; it has three columns, except before the first one."""
+    """Return the separator before a piece; it has three columns, except before the first one."""
     return "" if not number else " │ " if pieces[number - 1] == _NAME else " · "
 
 

@@ -290,7 +290,7 @@ def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
 
 
 def _end(text: SafeText, width: int) -> SafeText:
-    """Return a quotation cut at its beginning, because a question stands at its end."""
+    """Return a quotation cut at its beginning, because a question is at its end."""
     if columns(text) <= width:
         return text
     kept = text[-width:]

@@ -160,7 +160,7 @@ class FoundView(RowView, HeadedView):
         ]
 
     def _marked(self, text: SafeText) -> Spans:
-        """Return a text whose words of the search stand out."""
+        """Return a text with the words of the search highlighted."""
         lowered = text.lower()
         if len(lowered) != len(text):
             return [(text, "plain")]

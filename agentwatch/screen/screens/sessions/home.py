@@ -40,7 +40,7 @@ class Home(Vertical):
 
         Args:
             rebound: The user's own key bindings, by binding id.
-            beside: What stands at the right of the list; None for nothing.
+            beside: What is shown at the right of the list; None for nothing.
         """
         super().__init__(id="home")
         self.request = Request()

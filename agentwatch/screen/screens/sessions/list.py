@@ -106,7 +106,7 @@ def identity(line: Line) -> object:
     return line.group if isinstance(line, Heading) else line.fold
 
 
-# What each row of the list shows: a heading, a session, or a line that stands for several.
+# What each row of the list shows: a heading, a session, or a line for several.
 
 _INDENT = "  "
 _SECOND_MS, _MINUTE_MS = 1_000, 60_000
@@ -118,7 +118,7 @@ class Shown(NamedTuple):
     """What a row of the pane shows."""
 
     line: Line | None
-    """None for a row of the words that stand in an empty list."""
+    """None for a row of the words of an empty list."""
     part: int
     """The number of the row within the line."""
     times: range

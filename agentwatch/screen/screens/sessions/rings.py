@@ -69,7 +69,7 @@ class Rings:
     ) -> list[Row]:
         """Mark the sessions that have begun to need the user, and return those that ring.
 
-        Only what an agent says itself counts; what is inferred may be wrong.
+        Only a state that an agent reports counts; an inferred one may be wrong.
 
         Args:
             changed: The sessions that are new or have changed.
@@ -136,7 +136,7 @@ def _key(name: str) -> Key:
 
 
 def _separator(agent: str) -> str:
-    """Return what stands behind the agent, or behind the address of another machine, which has a colon."""
+    """Return what follows the agent, or the address of another machine, which has a colon."""
     return " " if "://" in agent else ":"
 
 
