@@ -48,7 +48,7 @@ class Pace:
         self._waited_ms = 0.0
         """In a recording without times, the time since the last line was shown."""
 
-    def stand(self, offset: int) -> None:
+    def go_to(self, offset: int) -> None:
         """Go to a moment."""
         self._waited_ms = 0.0
         self.at_ms = self._times.ms_at(offset) if offset else None
@@ -290,7 +290,7 @@ class Playhead:
 
     def _set(self, offset: int) -> None:
         self._offset = offset
-        self._pace.stand(offset)
+        self._pace.go_to(offset)
 
     def _pass(self, milliseconds: float) -> None:
         """Let recorded time pass, in the direction in which the moment plays."""
