@@ -136,6 +136,13 @@ class ActionLogView(CursorView):
         self.cursor = -1 if chosen is None else self._row_of(chosen)
         self.refresh()
 
+    def bring_call(self, call: Call) -> None:
+        """Scroll to the line of a call, unless it is visible or the call has not ended."""
+        row = self._row_of(call)
+        if row >= 0:
+            self.following = False
+            self.bring_into_view(row)
+
     def choose(self, row: int) -> None:
         """Move the cursor to a row; the call of this row becomes the selected one."""
         count = self.line_count()

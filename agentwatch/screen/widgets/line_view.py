@@ -6,6 +6,7 @@ history: at 100,000 rows, DataTable reached 4 frames a second, this pane 60.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import ClassVar
 
@@ -92,6 +93,7 @@ class LineView(ScrollView, can_focus=True):
         self.empty_words = SafeText("")
         """What the pane shows while it has no lines."""
         self._is_settling = False
+        self._when_shown: Callable[[], None] | None = None
         self._thumb = ScrollThumb(self)
 
     def line_count(self) -> int:
@@ -126,6 +128,14 @@ class LineView(ScrollView, can_focus=True):
         self.scroll_to(y=y, animate=False, immediate=True)
         self._is_settling = False
 
+    def once_shown(self, scroll: Callable[[], None]) -> None:
+        """Scroll now; if the view has no rows because it is hidden, scroll when it is shown."""
+        if self.scrollable_content_region.height:
+            self._when_shown = None
+            scroll()
+        else:
+            self._when_shown = scroll
+
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Stop following when the user scrolls away from the end, and resume at the end."""
         self._thumb.follow(self._count)
@@ -149,6 +159,8 @@ class LineView(ScrollView, can_focus=True):
         self.show_lines()
         if self.following:
             self.settle_at(self.max_scroll_y)
+        if self._when_shown is not None:
+            self.once_shown(self._when_shown)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw rows of the pane: the painter draws the lines, Textual the borders above and below them."""

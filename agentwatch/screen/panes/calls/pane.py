@@ -45,6 +45,13 @@ class CallTable(HeadedView):
         arrives.
         """
 
+    class Asked(Message):
+        """Posted when a row is selected, also the same one again: every pane brings its call into view."""
+
+        def __init__(self, call: Call) -> None:
+            super().__init__()
+            self.call = call
+
     BINDINGS: ClassVar[list[BindingType]] = bindings("calls")
 
     cursor = var(-1)
@@ -170,6 +177,8 @@ class CallTable(HeadedView):
             self.refresh_line(before)
             self.refresh_line(row)
         self.bring_into_view(row)
+        if self.chosen is not None:
+            self.post_message(self.Asked(self.chosen))
 
     def choose_call(self, call: Call) -> None:
         """Select a call; if the filter or a fold hides it, remove the filter or open the fold."""
@@ -212,6 +221,7 @@ class CallTable(HeadedView):
         later = bisect_right(rows, self.cursor)
         at = (later if step > 0 else bisect_left(rows, self.cursor) - 1) % len(rows)
         self.choose(rows[at])
+        self.following = False  # even on the last row: the failure stays selected
         return at + 1, len(rows)
 
     def at_end(self) -> bool:

@@ -177,6 +177,17 @@ class Transcript(LineView):
             self.thoughts.show_entry(number)
             self._choose(number)
 
+    def bring_call(self, call: Call) -> None:
+        """Scroll to the line of a call, or to that of the fold that hides it, unless it is visible."""
+        number = self._blocks.entry_of_call(call.number)
+        subagents = self._blocks.subagents
+        if number is not None and subagents.is_hidden(self._session.transcript[number]):
+            root = subagents.root_of(call)
+            number = number if root is None else self._blocks.entry_of_call(root)
+        if number is not None:
+            self.following = False
+            self.reader.bring_into_view(self._blocks.of_entry(number).start, 0)
+
     def reveal_text(self, query: Query, number: int, offset: int) -> None:
         """Scroll to a match of a query in an entry, and highlight it as the current one.
 
@@ -217,16 +228,19 @@ class Transcript(LineView):
             number += step
 
     def action_open(self) -> None:
-        """Go to the selected call, or open or fold the selected thought; without a selection, make one."""
+        """Go to the selected call, or open or fold the selected thought, if it is visible.
+
+        Without a selection, select something visible.
+        """
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
-        if self._renderer.chosen in seen:
-            call = self._session.transcript[self._renderer.chosen].call
-            if call is not None and self._blocks.subagents.tally(call.number) is not None:
-                _turn(self, self.thoughts.toggle_subagent_by_user, call.number)
-            else:
-                self._open(self._renderer.chosen, goes_there=True)
-        else:
+        chosen = self._renderer.chosen
+        call = None if chosen is None else self._session.transcript[chosen].call
+        if chosen is None or (call is None and chosen not in seen):
             self.action_choose(-1)
+        elif chosen in seen and call is not None and self._blocks.subagents.tally(call.number) is not None:
+            _turn(self, self.thoughts.toggle_subagent_by_user, call.number)
+        else:
+            self._open(chosen, goes_there=True)
 
     def on_click(self, event: events.Click) -> None:
         """Select the call that was clicked, or open or fold the thought; a double click goes to the call."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import monotonic
 
 from textual.content import Content
@@ -16,6 +17,7 @@ from agentwatch.screen.panes.transcript.reading import same_call
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.session.call import Call
+from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, columns
 
 _NEWEST_SECONDS = 0.004
@@ -45,15 +47,20 @@ class Panes:
         self.calls = CallTable(feed, has_numbers=self.has_numbers)
         self.detail = DetailView(feed)
         self.log = ActionLogView(feed.session)
-        self.session = feed.session
-        """The session at the moment that is shown."""
+        self.feed = feed
+        """Reads the session at the moment that is shown."""
         self._synced_calls = (0, 0, 0)
         self._synced_at = 0.0
         """When calls, detail and log were updated, by the monotonic clock."""
 
+    @property
+    def session(self) -> Session:
+        """The session at the moment that is shown."""
+        return self.feed.session
+
     def show(self, feed: Feed) -> None:
         """Show another moment of the same session."""
-        session = self.session = feed.session
+        self.feed, session = feed, feed.session
         self._synced_calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         self.transcript.show(session)
         self.calls.show(session)
@@ -67,10 +74,29 @@ class Panes:
             chosen: The number of the call to select instead; None for the last one.
         """
         self.transcript.action_bottom()
-        self.calls.follow_moment()
+        with self.calls.prevent(CallTable.Asked):
+            self.calls.follow_moment()
         LineView.action_bottom(self.log)  # its own action would select the call of the last action
         if chosen is not None and chosen <= len(self.session.calls):
             self.calls.choose_call(self.session.calls[chosen - 1])
+
+    def bring_chosen(self) -> None:
+        """Bring the selected call into view in every pane, in a hidden one when it is shown.
+
+        While the newest calls are followed, the panes follow their ends.
+        """
+        for pane in (self.transcript, self.calls, self.log):
+            pane.once_shown(partial(self._bring_chosen, pane))
+
+    def _bring_chosen(self, pane: Transcript | CallTable | ActionLogView) -> None:
+        chosen = self.calls.chosen
+        if self.calls.following and not self.feed.is_over:
+            LineView.action_bottom(pane)  # that of the log would select its last call
+            pane.show_lines()
+        elif isinstance(pane, CallTable):
+            pane.bring_into_view(pane.cursor)
+        elif chosen is not None:
+            pane.bring_call(chosen)
 
     def take_newest(self) -> None:
         """Prepare the panes for the newest moment, for some milliseconds, while an earlier one is shown."""
@@ -100,7 +126,8 @@ class Panes:
         before, calls = preview.calls, self.calls
         call = None if before.chosen is None else same_call(self.session.calls, before.chosen)
         if call is not None and not before.following:
-            calls.choose_call(call)
+            with calls.prevent(CallTable.Asked):
+                calls.choose_call(call)
             calls.following = False
             calls.settle_at(calls.cursor - before.cursor + before.scroll_offset.y)
         if preview.detail.is_raw:

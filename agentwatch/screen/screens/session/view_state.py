@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.transcript.reading import ReadingPosition
 from agentwatch.screen.screens.session.panes import Panes
 from agentwatch.session.call import Call
@@ -36,10 +37,12 @@ def restore(panes: Panes, before: ViewState) -> None:
     """Restore the panes to an earlier view state."""
     panes.transcript.restore(before.transcript)
     if before.calls_follow:
-        panes.calls.action_bottom()
+        with panes.calls.prevent(CallTable.Asked):
+            panes.calls.action_bottom()
     elif before.call is not None:
         if before.call is not panes.calls.chosen:
-            panes.calls.choose_call(before.call)
+            with panes.calls.prevent(CallTable.Asked):
+                panes.calls.choose_call(before.call)
         panes.calls.following = False
         panes.calls.settle_at(before.calls_top)
     if panes.calls.chosen is not None:

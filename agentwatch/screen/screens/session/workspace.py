@@ -160,6 +160,11 @@ class Workspace(Vertical):
         if chosen is not None:
             self.selection.follow(chosen)
 
+    @on(CallTable.Asked)
+    def _bring_chosen(self, event: CallTable.Asked) -> None:
+        if event.call is self.panes.calls.chosen:  # otherwise another call was selected since
+            self.panes.bring_chosen()
+
     @on(DetailView.Stepped)
     def _step_to_call(self, event: DetailView.Stepped) -> None:
         self.selection.step(event.step)
