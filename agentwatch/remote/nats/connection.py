@@ -75,7 +75,7 @@ class Connection:
         self._inboxes: dict[int, Inbox] = {}
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(lambda loop, context: None)  # noqa: ARG005 - a traceback on stderr helps nobody
-        self._thread = threading.Thread(target=self._loop.run_forever, name="nats", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="nats", daemon=True)
         self._thread.start()
         try:
             self._run(self._connect(login, options), CONNECT_SECONDS * 2)
@@ -149,10 +149,13 @@ class Connection:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CLOSE_SECONDS)
-        if not self._thread.is_alive():
-            self._client.transport.close()  # if `_end` had no time
-            self._loop.run_until_complete(asyncio.sleep(0))
-            self._loop.close()
+
+    def _serve(self) -> None:
+        """Run the loop until it is stopped, and close it, also if nobody waits for the thread any more."""
+        self._loop.run_forever()
+        self._client.transport.close()  # if `_end` had no time
+        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.close()
 
     def _run(self, coroutine: Coroutine[Any, Any, Any], seconds: float = ANSWER_SECONDS) -> Any:
         future = self._run_soon(coroutine)

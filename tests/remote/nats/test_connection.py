@@ -208,6 +208,17 @@ def test_the_inboxes_of_a_lost_connection_are_closed(server: Server) -> None:
     connection.close()
 
 
+def test_a_connection_that_ends_late_leaves_nothing_open(server: Server) -> None:
+    """`close` does not wait for a slow thread, and the thread closes its event loop when it ends."""
+    connection = Connection(login_of(server), "_INBOX.x")
+    release = threading.Event()
+    connection._loop.call_soon_threadsafe(release.wait)
+    connection.close()
+    assert not connection._loop.is_closed()
+    release.set()
+    until(connection._loop.is_closed)
+
+
 def test_a_closed_connection_raises(server: Server) -> None:
     """Every call after `close` is an error, and a second `close` is none."""
     connection = Connection(login_of(server), "_INBOX.x")
