@@ -6,6 +6,8 @@ replaced by visible ones, not deleted:
 
 - C0 controls and DEL become their Unicode pictures (ESC is `␛`), C1 controls become `<9B>`;
 - direction marks, zero-width characters, tags, unassigned and private code points become `<U+202E>`;
+- a joiner or non-joiner stays before a letter of a script whose letters join, where it changes their form, as
+  in Persian and Sinhala; elsewhere it becomes `<U+200D>`;
 - half a surrogate pair becomes U+FFFD;
 - CR LF is a line end, a lone CR is `␍`, a tab is four spaces;
 - after eight combining marks on one character, the rest becomes `…`;
@@ -27,6 +29,12 @@ from typing import NewType
 SafeText = NewType("SafeText", str)
 
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
+_JOINING = (
+    "\u0600-\u097f"  # Arabic, Syriac, Thaana, N'Ko, Samaritan, Mandaic, Devanagari
+    "\u0980-\u0dff"  # Bengali to Sinhala
+    "\u0f00-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"  # Tibetan, Myanmar, Khmer, Mongolian, Arabic forms
+)
+"""The scripts in which U+200C and U+200D change the form of letters (The Unicode Standard, 23.2)."""
 _SHOWN_BY_NUMBER = frozenset(
     (
         *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0",  # printable but invisible
@@ -92,9 +100,12 @@ def safe_text(text: str) -> SafeText:
         return SafeText(text)
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
-    if "\u200d" in text:
-        text = _emoji_joiner().sub("", text)
-    text = text.translate(_REPLACEMENTS)
+    if "\u200d" in text or "\u200c" in text:
+        pieces = _joiner().split(_emoji_joiner().sub("", text))  # every second one is a joiner that stays
+        pieces[::2] = [piece.translate(_REPLACEMENTS) for piece in pieces[::2]]
+        text = "".join(pieces)
+    else:
+        text = text.translate(_REPLACEMENTS)
     if _REPLACEMENTS.too_many_marks is not None and not text.isascii():
         text = _REPLACEMENTS.too_many_marks.sub(r"\1…", text)
     return SafeText(text)
@@ -222,10 +233,16 @@ def _emoji_joiner() -> re.Pattern[str]:
     return re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
 
 
+@cache
+def _joiner() -> re.Pattern[str]:
+    """Return a pattern for a joiner or non-joiner between two letters that join; the first may have marks."""
+    return re.compile(f"(?<=[{_JOINING}])([\u200c\u200d])(?=[{_JOINING}])(?=\\w)")
+
+
 @lru_cache(1 << 14)
 def _char_columns(char: str) -> int:
-    """Return the width of a character. Marks and the later parts of a Hangul syllable have width 0."""
-    if unicodedata.category(char) in ("Mn", "Me", "Mc") or "\u1160" <= char <= "\u11ff":
+    """Return the width of a character. Marks, joiners and later parts of a Hangul syllable have width 0."""
+    if unicodedata.category(char) in ("Mn", "Me", "Mc", "Cf") or "\u1160" <= char <= "\u11ff":
         return 0
     if "\ud7b0" <= char <= "\ud7ff":
         return 0

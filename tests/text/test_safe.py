@@ -53,6 +53,13 @@ SIGNS: list[tuple[str, str]] = [
     ("👍🏽", "👍"),
     ("☁\ufe0f", "☁"),
     ("a\u200db", "a<U+200D>b"),
+    ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"),
+    ("\u0dc1\u0dca\u200d\u0dbb\u0dd3", "\u0dc1\u0dca\u200d\u0dbb\u0dd3"),
+    (
+        "\u0645\u200c\u200c\u062e \u200c\u062e a\u200c\u062e",
+        "\u0645<U+200C><U+200C>\u062e <U+200C>\u062e a<U+200C>\u062e",
+    ),
+    ("\u0dca\u200d\u0dca", "\u0dca<U+200D>\u0dca"),
     ("\xa0\u3000", "\xa0\u3000"),
     ("[/x] [@click=app.quit]", "[/x] [@click=app.quit]"),
 ]

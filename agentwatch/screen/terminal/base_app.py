@@ -89,7 +89,8 @@ class Guard(LineFilter):
     def _passed(self, segment: Segment) -> Segment:
         text, style, _ = segment
         if not (text.isascii() and text.isprintable()):
-            text = safe_line(text)
+            # A piece may end within a word: its joiner, which has no width, would be shown by its number.
+            text = safe_line(text.strip("\u200c\u200d"))
             if self._ascii_only:
                 text = "".join(map(_in_ascii, text))
         if style is not None:

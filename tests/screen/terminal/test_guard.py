@@ -39,3 +39,10 @@ def test_a_control_character_does_not_leave() -> None:
     assert passed.text.isprintable()
     assert "\x1b" not in passed.text
     assert "\u202e" not in passed.text
+
+
+def test_a_piece_that_ends_at_a_joiner_keeps_its_width() -> None:
+    """A highlight may begin at the joiner of a word; the joiner has no column, and is left out there."""
+    pieces = [Segment("\u0645\u06cc\u200c", None), Segment("\u062e\u0648", None)]
+    passed = Guard(no_color=False).apply(pieces, Color(0, 0, 0))
+    assert [piece.text for piece in passed] == ["\u0645\u06cc", "\u062e\u0648"]
