@@ -329,6 +329,8 @@ class Listing:
 
     def __init__(self) -> None:
         self._rows: dict[Key, Row] = {}
+        self._near: dict[Key, Row] = {}
+        """All but hidden sessions without subagents: of 100,000 sessions most are hidden, and stay so."""
         self._order = Order()
         self._toggled: dict[FoldId, bool] = {}
         self._request = Request()
@@ -406,9 +408,15 @@ class Listing:
             self._rows[row.key] = row
             if row.parent is not None:
                 self._parents.add(row.parent)
+                if row.parent in self._rows:
+                    self._near[row.parent] = self._rows[row.parent]
             if old is None and self._is_apart(row):
                 self._hidden += 1
-            elif old is None or self._bearings(old) != self._bearings(row):
+                continue
+            is_moved = old is None or self._bearings(old) != self._bearings(row)
+            if is_moved or row.key in self._near:
+                self._near[row.key] = row
+            if is_moved:
                 is_rebuilt = True
             elif not is_rebuilt and (at := self._at.get(row.key)) is not None:
                 line = self._lines[at]
@@ -418,6 +426,8 @@ class Listing:
         gone = [key for key in vanished if self._rows.pop(key, None) is not None]
         if gone:
             self._order.forget(gone)
+            for key in gone:
+                self._near.pop(key, None)
         is_late = self._expires_ms is not None and now_ms > self._expires_ms
         if is_rebuilt or gone or is_late:
             self._build()
@@ -440,10 +450,13 @@ class Listing:
         self._build()
 
     def _build(self) -> None:
-        shown, self._hidden, self._filtered = {}, 0, 0
+        shown, self._filtered = {}, 0
         self._expires_ms = None
         shows_hidden = self._request.shows_hidden or self._search is not None
-        for key, row in self._rows.items():
+        looks_near = not shows_hidden and self._filter is None
+        rows = self._near if looks_near else self._rows
+        self._hidden = len(self._rows) - len(rows)
+        for key, row in [*rows.items()]:
             if not self._matches(row):
                 self._filtered += 1
                 continue
@@ -452,6 +465,8 @@ class Listing:
                 from_ms = hidden_from_ms(top)
                 if from_ms is not None and self._now_ms > from_ms:
                     self._hidden += top is row
+                    if looks_near and row.parent is None and key not in self._parents:
+                        del self._near[key]
                     continue
                 if from_ms is not None and (self._expires_ms is None or from_ms < self._expires_ms):
                     self._expires_ms = from_ms

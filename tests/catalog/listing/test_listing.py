@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.listing import Request, RowLine
+from agentwatch.catalog.listing import Listing, Request, RowLine
 from agentwatch.catalog.row_counts import counts
 from agentwatch.catalog.standing import Ground, Standing
 from tests.catalog.listing.made_rows import (
@@ -233,3 +234,24 @@ def test_a_new_session_that_is_hidden_builds_no_line() -> None:
     assert (listing.hidden_count, lines(listing)) == (2, ["# working 1", "a"])
     listing.request(Request(shows_hidden=True))
     assert listing.change([replace(old, key=("claude", "shown"))], [], NOW_MS).is_rebuilt
+
+
+def test_hidden_sessions_cost_nothing_when_others_move() -> None:
+    """Arranging a session in another group takes as many calls beside 3,000 hidden ones as beside 30."""
+    calls = []
+    for count in (30, 3000):
+        listing = Listing()
+        old = [row(f"old{number}", State.SUCCEEDED, ago_ms=9 * DAY_MS) for number in range(count)]
+        listing.update([row("a"), row("b"), *old], NOW_MS)
+        seen: list[str] = []
+
+        def note(_frame: object, event: str, _argument: object, seen: list[str] = seen) -> None:
+            seen.append(event)
+
+        sys.setprofile(note)
+        listing.change([in_state(row("a"), State.ASKS)], (), NOW_MS)
+        sys.setprofile(None)
+        assert lines(listing) == ["# needs you 1", "a", "# working 1", "b"]
+        assert listing.hidden_count == count
+        calls.append(seen.count("call"))
+    assert calls[0] == calls[1]

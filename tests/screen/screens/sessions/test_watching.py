@@ -201,3 +201,16 @@ def test_the_end_of_the_search_is_reported_without_another_row() -> None:
     reports.count(2)
     reports.watching.stop()
     assert reports.rows[0] is reports.rows[1]
+
+
+def test_many_changed_rows_are_reported_in_parts() -> None:
+    """A report names 2,000 changed rows at most, with which its rows are those of the report before."""
+    machine = MadeMachine([row(f"s{number}") for number in range(4_500)])
+    reports = Reports(machine)
+    reports.watching.begin()
+    reports.watching.start()
+    until(lambda: reports.rows and len(reports.rows[-1]) == 4_500)
+    reports.watching.stop()
+    assert [len(report.changed) for report in reports.reports] == [2_000, 2_000, 500]
+    assert [len(report.rows) for report in reports.reports] == [2_000, 4_000, 4_500]
+    assert [report.is_settled for report in reports.reports] == [False, False, True]
