@@ -23,7 +23,7 @@ the files of live sessions, that often while one of them is in view."""
 _ROW_SECONDS = 2e-5
 """The time between two reports for each row, until all sessions are read: the screen takes 3 µs for a row."""
 _MOST_AT_ONCE = 2_000
-"""The changed rows of a report at most. The screen takes them in 10 to 20 ms, and handles no key meanwhile."""
+"""The changed rows of a report at most. The screen takes them in 10 to 20 ms and handles no key then."""
 _PART_SECONDS = 0.02
 """The pause between the parts of a larger report, in which the screen takes one and handles keys."""
 _YIELD_SECONDS = 0.001
