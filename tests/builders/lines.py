@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import Any
 
@@ -169,7 +170,9 @@ def call(*lines: bytes) -> Call:
     return only
 
 
-PROPERTY = settings(max_examples=150, deadline=None, database=None)
+PROPERTY = settings(
+    max_examples=int(os.environ.get("AGENTWATCH_EXAMPLES", "80")), deadline=None, database=None
+)
 """The settings of property tests."""
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)

@@ -26,7 +26,7 @@ from tests.builders.stories.story import Json, Story
 from tests.builders.stories.truth import thoughts_of, truth
 
 GENERATED = settings(
-    max_examples=int(os.environ.get("AGENTWATCH_EXAMPLES", "150")),
+    max_examples=int(os.environ.get("AGENTWATCH_EXAMPLES", "80")),
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
