@@ -278,12 +278,7 @@ class CallsView(DifferencesView):
         kind = kind_of(self._comparison, row)
         word = f"{kind.sign} {kind.word:<{WORD_COLUMNS}}" if width >= WORDS_FROM else kind.sign
         first, second = (self._half(row, nth, cells) for nth in (0, 1))
-        if line.part is Part.ONLY_A:
-            first = [(text, kind.style) for text, _ in first]
-        if line.part is Part.ONLY_B:
-            second = [(text, kind.style) for text, _ in second]
-        sign_style = {"removed": "failed", "added": "succeeded"}.get(kind.style, kind.style)
-        return [*first, (SafeText(f" {word} "), sign_style), *second]
+        return [*first, (SafeText(f" {word} "), kind.style), *second]
 
     def _half(self, row: Row, nth: int, cells: Cells) -> Spans:
         """Return the call of one side, or the gap in its place."""
@@ -308,12 +303,8 @@ class CallsView(DifferencesView):
         assert call is not None
         cells = cells_in(width - 4, self._most_calls, self._tool)
         side = "  " if line.part is Part.BOTH else f"{'AB'[nth]} "
-        style = {Part.ONLY_A: "failed", Part.ONLY_B: "succeeded"}.get(line.part, "muted")
         spans = self._call(row, call, calls[1 - nth], nth, cells)
-        if row.a is None or row.b is None:
-            style = kind.style
-            spans = [(text, style) for text, _ in spans]
-        return [(SafeText(f"{kind.sign} "), kind.style), (SafeText(side), style), *spans]
+        return [(SafeText(f"{kind.sign} "), kind.style), (SafeText(side), "muted"), *spans]
 
     def _rebuild(self) -> None:
         row = self.line.row if self.line is not None else 0

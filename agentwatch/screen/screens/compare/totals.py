@@ -168,8 +168,8 @@ class Kind(NamedTuple):
 
 _EQUAL = Kind("=", "", "muted")
 _MATCHES = {
-    Match.ONLY_A: Kind("-", "only A", "removed"),
-    Match.ONLY_B: Kind("+", "only B", "added"),
+    Match.ONLY_A: Kind("-", "only A", "accent"),
+    Match.ONLY_B: Kind("+", "only B", "accent"),
     Match.REPLACED: Kind("!", "target", "rejected"),
     Match.MOVED: Kind(">", "moved", "accent"),
 }
