@@ -9,7 +9,7 @@ from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Call, CallKey, Place
 from agentwatch.session.call_store import Calls, EndedCalls
 from agentwatch.session.counts import LineCounts, Phase, Rhythm
-from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Traits
+from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Kind, Transcript
 from agentwatch.text.amounts import plural
@@ -120,6 +120,22 @@ class Session:
         """The number of runs whose text was dropped; it cannot grow again."""
         self.unended: dict[CallKey, Call] = {}
         """The calls without an end line. A result line closes open calls, but their end may still follow."""
+        self.requests: dict[str, Tokens] | None = None
+        """The tokens of each request that has an id; None unless a reader of the session asks for them."""
+        self._repeats_history = False
+        self._repeated_calls = 0
+
+    @property
+    def repeated_calls(self) -> int:
+        """The number of the first calls that are a copy of another session's history."""
+        return len(self.calls) if self._repeats_history else self._repeated_calls
+
+    def set_repeats_history(self, repeats: bool) -> None:
+        """Note whether the following lines are a copy of another session's history, which is at the start."""
+        self._repeated_calls, self._repeats_history = (
+            self.repeated_calls,
+            repeats and len(self.calls) == self.repeated_calls,
+        )
 
     @property
     def run(self) -> Run:

@@ -189,7 +189,14 @@ def test_a_run_without_a_result_has_the_tokens_of_its_messages() -> None:
     lines = (written_so_far, more, written_so_far, start, more)
     assert read(init(), *lines).run.tokens.output == 24
     inner = say("a", usage=USAGE, parent_tool_use_id="t-1")
-    assert read(init(), inner, line("stream_event", event={"type": "ping"})).run.tokens.input is None
+    assert read(init(), inner, line("stream_event", event={"type": "ping"})).run.tokens == (
+        113,
+        100,
+        7,
+        None,
+        None,
+        None,
+    )
 
 
 def test_an_odd_cost_is_unknown() -> None:

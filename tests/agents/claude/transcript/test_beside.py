@@ -6,7 +6,8 @@ from typing import Any
 
 from agentwatch.agents.agent import LineRole
 from agentwatch.agents.claude.agent import TRANSCRIPT as AGENT
-from agentwatch.agents.claude.transcript import Decoder, Requests
+from agentwatch.agents.claude.calls import Requests
+from agentwatch.agents.claude.transcript import Decoder
 from agentwatch.session.events import Compaction, Event, Notice, Retry, RunInfo, Tokens, Unknown
 from tests.builders.on_disk.transcript import (
     AT,
