@@ -469,7 +469,7 @@ CREATE TABLE stored_call (
     verdict_source TEXT,
     verdict_passed INTEGER,
     verdict_failed INTEGER,
-    call_id TEXT NOT NULL,
+    call_id TEXT,
     is_copy INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
