@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,6 @@ from typing import NamedTuple
 from agentwatch.agents.codex.program import thread_in_name
 from agentwatch.agents.fields import Fields, mapping, number, text
 from agentwatch.sources.stores.json_values import as_line, parsed
-from agentwatch.sources.stores.store import Store
 from agentwatch.sources.stores.zstd import MAGIC, compressed_at
 
 _BATCH = 4 << 20
@@ -151,19 +150,15 @@ class Segments:
 
 def _lines_of(path: Path) -> Iterator[bytes]:
     """Yield the lines of an earlier file. One that cannot be read has none: the others are still shown."""
-    with suppress(OSError):
-        store: Store | None = None
-        with open(os.open(path, _READ | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
-            head = file.read(len(MAGIC))
-            store = compressed_at(path, head)
-            if store is None:
-                file.seek(0)
-                yield from (line if line.endswith(b"\n") else line + b"\n" for line in file)
-                return
-        with suppress(OSError):
-            while lines := store.new_lines():
-                yield from lines
-        store.close()
+    with suppress(OSError), open(os.open(path, _READ | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
+        store = compressed_at(path, file.read(len(MAGIC)))
+        if store is not None:
+            with closing(store):
+                while lines := store.new_lines():
+                    yield from lines
+            return
+        file.seek(0)
+        yield from (line if line.endswith(b"\n") else line + b"\n" for line in file)
 
 
 def _of_interest(line: bytes) -> Fields:

@@ -134,7 +134,7 @@ class SessionIndex:
     def mark_duplicates(self) -> None:
         """Find out which sessions are in the index twice: as our own recording, and as the agent's file.
 
-        Of the other sessions, the requests and calls that are in several are found: copies of their history.
+        It also finds the requests and calls that are in several sessions: one copies another's history.
         """
         with self._transaction():
             for statement in (*MARK_DUPLICATES, *MARK_COPIES):

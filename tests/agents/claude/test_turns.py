@@ -199,6 +199,14 @@ def test_a_run_without_a_result_has_the_tokens_of_its_messages() -> None:
     )
 
 
+def test_the_requests_of_subagents_are_added_to_the_turn() -> None:
+    """A result line counts only those of the main agent; each message of a subagent counts once."""
+    inner = say("a", message_id="m-2", usage=USAGE, parent_tool_use_id="t-1")
+    lines = [init(), say("a", usage=USAGE), inner, inner, result("a", usage=USAGE)]
+    assert read(*lines).run.tokens[:3] == (226, 200, 14)
+    assert read(*lines, init(), result("b", usage=USAGE)).run.tokens[:3] == (339, 300, 21)
+
+
 def test_an_odd_cost_is_unknown() -> None:
     """A cost that is no number, negative or absurd is not shown."""
     cases: list[object] = ["1", True, -1.0, 1e300, None]
