@@ -51,7 +51,7 @@ def turn(
         has_id: Whether the lines have the id of the turn, as all but the oldest versions write it.
     """
     of_turn = {"turn_id": name_at(at_ms, number)} if has_id else {}
-    prompt = {"type": "user_message", "message": f"prompt {number}"}
+    prompt: Json = {"type": "user_message", "message": f"prompt {number}"}
     usage: list[tuple[str, Json]] = []
     if is_paginated:
         content = [{"type": "text", "text": f"prompt {number}"}]

@@ -169,7 +169,7 @@ def test_a_subagent_in_the_same_file_is_counted() -> None:
 def test_the_lines_that_a_fork_copies_are_not_its_own() -> None:
     """They name the session from which they were copied. Their requests and calls count there."""
     usage = {"input_tokens": 3, "output_tokens": 1}
-    origin = {"forkedFrom": {"sessionId": "o", "messageUuid": "m"}}
+    origin: dict[str, Any] = {"forkedFrom": {"sessionId": "o", "messageUuid": "m"}}
     before = [
         user("Go", "u", **origin),
         call("c-1", uuid="a", message={"id": "m", "usage": usage}, **origin),
