@@ -18,14 +18,12 @@ from typing import NamedTuple
 from agentwatch.agents.codex.program import thread_in_name
 from agentwatch.agents.fields import Fields, mapping, number, text
 from agentwatch.sources.stores.json_values import as_line, parsed
+from agentwatch.sources.stores.tail import Tail
 from agentwatch.sources.stores.zstd import MAGIC, compressed_at
 
 _BATCH = 4 << 20
 """The bytes that one call returns: the lines of a large thread are not all kept in memory."""
 _MOST_FILES = 1000
-_MOST_LINE = 64 << 20
-"""Of a longer line only the beginning and the end are kept."""
-_CHUNK = 1 << 20
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -85,8 +83,7 @@ class Segments:
         Raises:
             OSError: The newest rollout cannot be opened.
         """
-        self._fd = os.open(path, _READ)
-        self._offset = 0
+        self._newest = Tail(os.open(path, _READ))
         self._rollout = _rollout_in(path.name)
         self._lines = self._joined(earlier)
 
@@ -99,20 +96,20 @@ class Segments:
             size += len(line)
             if size >= _BATCH:
                 return lines
-        self._lines = self._grown()
+        self._lines = self._newest.lines()
         return lines
 
     def close(self) -> None:
         """Close the files."""
         self._lines = iter(())
-        os.close(self._fd)
+        os.close(self._newest.fd)
 
     def _joined(self, earlier: list[Path]) -> Iterator[bytes]:
         known: dict[str, _Prompts] = {}
         present = 0
         parts = [
             *((_rollout_in(path.name), _lines_of(path)) for path in earlier),
-            (self._rollout, self._grown()),
+            (self._rollout, self._newest.lines()),
         ]
         for rollout, lines in parts:
             prompts, position = _Prompts(present, []), 0
@@ -131,21 +128,6 @@ class Segments:
                 position += len(line)
                 yield line
             known[rollout] = prompts
-
-    def _grown(self) -> Iterator[bytes]:
-        """Yield the whole lines that the newest file has got since it was last read."""
-        position, pieces, size = self._offset, list[bytes](), 0
-        while data := os.pread(self._fd, _CHUNK, position):
-            *ended, rest = data.split(b"\n")
-            for piece in ended:
-                yield b"".join((*pieces, piece, b"\n"))
-                position += len(piece) + 1
-                self._offset, size = position, 0
-                pieces.clear()
-            position += len(rest)
-            size += len(rest)
-            if size <= _MOST_LINE:
-                pieces.append(rest)
 
 
 def _lines_of(path: Path) -> Iterator[bytes]:

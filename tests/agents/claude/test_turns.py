@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agentwatch.session.events import Usage
 from agentwatch.session.session import Session
 from tests.builders.claude_lines import (
     CWD,
@@ -14,6 +15,7 @@ from tests.builders.claude_lines import (
     assistant,
     call,
     delta,
+    events,
     init,
     line,
     result,
@@ -205,6 +207,13 @@ def test_the_requests_of_subagents_are_added_to_the_turn() -> None:
     lines = [init(), say("a", usage=USAGE), inner, inner, result("a", usage=USAGE)]
     assert read(*lines).run.tokens[:3] == (226, 200, 14)
     assert read(*lines, init(), result("b", usage=USAGE)).run.tokens[:3] == (339, 300, 21)
+
+
+def test_the_subagents_of_other_agents_are_not_added() -> None:
+    """It is not known whether their results contain them."""
+    inner = say("a", usage=USAGE, parent_tool_use_id="t-1")
+    assert not any(isinstance(event, Usage) for event in events(inner, agent="amp"))
+    assert any(isinstance(event, Usage) for event in events(init(), inner))
 
 
 def test_an_odd_cost_is_unknown() -> None:

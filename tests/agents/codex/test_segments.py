@@ -82,8 +82,6 @@ def test_the_newest_file_is_followed(folder: Path, monkeypatch: pytest.MonkeyPat
     assert store.new_lines() == [b'{"type":"event_msg"}\n']
     store.close()
     monkeypatch.setattr(segments, "_BATCH", 1)
-    monkeypatch.setattr(segments, "_CHUNK", 8)
-    monkeypatch.setattr(segments, "_MOST_LINE", 16)
     store = store_for(path)
     assert store is not None
     assert store.new_lines() == before[:1]
