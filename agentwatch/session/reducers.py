@@ -42,7 +42,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.rules import asks_user, begins_turn, planned, question_words, repeats_end, retry_words
 from agentwatch.session.runs import Answer, Run
-from agentwatch.session.session import Session
+from agentwatch.session.session import Session, repeated_calls
 from agentwatch.session.transcript import FEW_ENDED, Kind
 from agentwatch.text.amounts import plural
 
@@ -70,7 +70,8 @@ def run_info(session: Session, event: RunInfo, place: Place) -> None:
     current_run(session, place).describe(event)
     session.agent_name = bounded(event.agent_name) or session.agent_name
     if event.repeats_history is not None:
-        session.set_repeats_history(event.repeats_history)
+        copied = session.copied_calls = repeated_calls(session)
+        session.repeats_history = event.repeats_history and copied == len(session.calls)
 
 
 def turn_started(session: Session, _event: TurnStarted, place: Place) -> None:
@@ -440,6 +441,6 @@ def forget_texts(session: Session) -> None:
 
 if TYPE_CHECKING:
     from agentwatch.session.call import Place
-    from agentwatch.session.session import Session
+    from agentwatch.session.session import Session, repeated_calls
 
     Applier = Callable[[Session, Any, Place], None]

@@ -122,20 +122,10 @@ class Session:
         """The calls without an end line. A result line closes open calls, but their end may still follow."""
         self.requests: dict[str, Tokens] | None = None
         """The tokens of each request that has an id; None unless a reader of the session asks for them."""
-        self._repeats_history = False
-        self._repeated_calls = 0
-
-    @property
-    def repeated_calls(self) -> int:
-        """The number of the first calls that are a copy of another session's history."""
-        return len(self.calls) if self._repeats_history else self._repeated_calls
-
-    def set_repeats_history(self, repeats: bool) -> None:
-        """Note whether the following lines are a copy of another session's history, which is at the start."""
-        self._repeated_calls, self._repeats_history = (
-            self.repeated_calls,
-            repeats and len(self.calls) == self.repeated_calls,
-        )
+        self.repeats_history = False
+        """Whether the present lines are a copy of another session's history."""
+        self.copied_calls = 0
+        """The number of calls before the copy ended."""
 
     @property
     def run(self) -> Run:
@@ -171,6 +161,11 @@ class Session:
         if failed := self.ended_by_outcome[Outcome.FAILED]:
             words.append(f"{failed} failed")
         return f"<Session of {self.agent_name or 'an unknown agent'}: {', '.join(words)}>"
+
+
+def repeated_calls(session: Session) -> int:
+    """Return the number of the first calls that are a copy of another session's history."""
+    return len(session.calls) if session.repeats_history else session.copied_calls
 
 
 def calls_by_outcome(session: Session) -> dict[Outcome, int]:

@@ -23,7 +23,7 @@ from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.reducers import forget_texts
-from agentwatch.session.session import Session
+from agentwatch.session.session import Session, repeated_calls
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
 
@@ -303,7 +303,7 @@ def rows_of(found: Found, repositories: Repositories) -> Rows:
     session = feed.session
     calls: list[Row] = []
     edits: list[Row] = []
-    for call in islice(session.calls, session.repeated_calls, None):
+    for call in islice(session.calls, repeated_calls(session), None):
         calls.append(call_row(call, verdicts.get(call.number)))
         cwd = session.runs[call.run - 1].cwd or found.metadata.cwd
         edits += edit_rows(call, cwd, repositories.root(cwd) if cwd else None)
@@ -349,7 +349,7 @@ def _session_row(
     tokens = [each.tokens for each in session.runs]
     prompt = next((prompt for each in session.runs if (prompt := each.prompt) is not None), metadata.prompt)
     seen_ms = found.changed_ns // 10**6 if session.last_seen_ms is None else session.last_seen_ms
-    outcomes = Counter(call.outcome for call in islice(session.calls, session.repeated_calls, None))
+    outcomes = Counter(call.outcome for call in islice(session.calls, repeated_calls(session), None))
     values = {
         "path": path_of(found),
         "agent": (session.agent_name if is_recording else None) or found.agent,
@@ -369,7 +369,7 @@ def _session_row(
         "seen_ms": seen_ms,
         "active_ms": activity.active_ms(),
         "turns": sum(each.turns for each in session.runs),
-        "calls": len(session.calls) - session.repeated_calls,
+        "calls": len(session.calls) - repeated_calls(session),
         "failed": outcomes.get(Outcome.FAILED, 0),
         "rejected": outcomes.get(Outcome.REJECTED, 0),
         "input_tokens": known_sum(each.input for each in tokens),

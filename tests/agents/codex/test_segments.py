@@ -16,6 +16,7 @@ from agentwatch.agents.codex.program import id_in_stem
 from agentwatch.agents.found import Reach
 from agentwatch.agents.opening import store_for
 from agentwatch.agents.places import Folder, Spot, Stamp
+from agentwatch.session.session import repeated_calls
 from tests.builders.codex.threads import BEGAN_MS, MINUTE_MS, Json, file_name, meta, name_at, turn, written
 from tests.conftest import case
 from tests.sources.stores.test_zstd import Damaged, StandIn, frame
@@ -52,7 +53,7 @@ def test_the_files_are_joined(folder: Path) -> None:
     (folder / name).write_bytes(written(lines))
     found = agentwatch.load(folder / name)
     assert (len(found.runs), found.run.turns, len(found.calls)) == (1, 2, 3)
-    assert (found.run.tokens.input, found.repeated_calls) == (3700, 0)
+    assert (found.run.tokens.input, repeated_calls(found)) == (3700, 0)
     assert found.run.session_id == THREAD
     rollout = name_at(BEGAN_MS + 10 * MINUTE_MS, 1)
     other = folder.parent / "25"

@@ -9,6 +9,7 @@ from agentwatch.agents.claude.agent import TRANSCRIPT as AGENT
 from agentwatch.agents.claude.calls import Requests
 from agentwatch.agents.claude.transcript import Decoder
 from agentwatch.session.events import Compaction, Event, Notice, Retry, RunInfo, Tokens, Unknown
+from agentwatch.session.session import repeated_calls
 from tests.builders.on_disk.transcript import (
     AT,
     AT_MS,
@@ -177,12 +178,12 @@ def test_the_lines_that_a_fork_copies_are_not_its_own() -> None:
     ]
     own = call("c-2", uuid="c", message={"id": "n", "usage": {**usage, "input_tokens": 40}})
     found = session_of(*before, line("mode"))
-    assert (found.run.tokens.input, found.repeated_calls) == (None, 1)
+    assert (found.run.tokens.input, repeated_calls(found)) == (None, 1)
     found = session_of(*before, line("mode"), user("More", "v"), own)
-    assert (found.run.tokens.input, len(found.calls), found.repeated_calls) == (40, 2, 1)
+    assert (found.run.tokens.input, len(found.calls), repeated_calls(found)) == (40, 2, 1)
     late = call("c-3", uuid="d", message={"id": "p", "usage": usage}, **origin)
     found = session_of(*before, own, late, user("More", "w"))
-    assert (found.run.tokens.input, len(found.calls), found.repeated_calls) == (40, 3, 1)
+    assert (found.run.tokens.input, len(found.calls), repeated_calls(found)) == (40, 3, 1)
 
 
 def test_the_cost_is_the_last_that_was_written() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentwatch.session.session import repeated_calls
 from tests.builders.codex.lines import read
 from tests.builders.codex.threads import BEGAN_MS, MINUTE_MS, Json, copied, meta, name_at, turn
 from tests.conftest import case
@@ -26,11 +27,11 @@ def test_a_fork_that_copies_history_counts_its_own_requests() -> None:
         with case(has_id):
             begin = [meta(FORK, FORKED_MS, forked_from_id=PARENT), *copied(parent(has_id=has_id), FORKED_MS)]
             found = read(*begin)
-            assert (found.run.tokens.input, found.repeated_calls, len(found.calls)) == (0, 2, 2)
+            assert (found.run.tokens.input, repeated_calls(found), len(found.calls)) == (0, 2, 2)
             own = turn(FORK, FORKED_MS + MINUTE_MS, 13, 6300, 3200, is_paginated=False, has_id=has_id)
             found = read(*begin, *own)
             assert (found.run.tokens.input, found.run.tokens.cached) == (3200, 1600)
-            assert (found.repeated_calls, len(found.calls), found.run.turns) == (2, 3, 3)
+            assert (repeated_calls(found), len(found.calls), found.run.turns) == (2, 3, 3)
     kept = [meta(FORK, FORKED_MS, forked_from_id=PARENT), *parent(has_id=False)]
     own = turn(FORK, FORKED_MS + 100, 13, 6300, 3200, is_paginated=False, has_id=False)
     assert read(*kept, *own).run.tokens.input == 3200
@@ -61,7 +62,7 @@ def test_a_fork_that_names_its_history_counts_its_own_requests() -> None:
             ]
             found = read(begin, *lines)
             assert (found.run.tokens.input, found.run.tokens.output) == (1200, 120)
-            assert (found.repeated_calls, len(found.calls)) == (0, 2)
+            assert (repeated_calls(found), len(found.calls)) == (0, 2)
 
 
 def test_a_count_that_starts_again_is_not_negative() -> None:
