@@ -15,6 +15,8 @@ class Reach(Enum):
 
     LINES = "lines"
     """It is a file of lines, one JSON object each."""
+    PARTS = "parts"
+    """It is such a file, and other files have its beginning. Its end is in the file, all of it in a store."""
     STORE = "store"
     """It is opened through a store: a row of a database, a JSON document, a compressed file."""
     LISTED = "listed"

@@ -32,7 +32,9 @@ def whole(number: float | None) -> float | None:
 
 LEAST = 3
 """Tools and commands with fewer calls are left out: their rates would mean little."""
-_CALLS = "FROM temp.chosen CROSS JOIN stored_call ON stored_call.session = chosen.id"
+_CALLS = (
+    "FROM temp.chosen CROSS JOIN stored_call ON stored_call.session = chosen.id AND NOT stored_call.is_copy"
+)
 """Reads the calls session by session, in the order in which they are stored."""
 _COUNTED = f"SELECT tool, command, outcome {_CALLS}"
 _TIMED = (
@@ -193,9 +195,10 @@ def choose(connection: sqlite3.Connection, chosen: Chosen) -> None:
 
 _QUERY = """
 SELECT chosen.repository, file, count(*), count(DISTINCT chosen.id),
-    CASE WHEN count(lines_added) THEN total(lines_added) END,
-    CASE WHEN count(lines_removed) THEN total(lines_removed) END
+    CASE WHEN count(stored_edit.lines_added) THEN total(stored_edit.lines_added) END,
+    CASE WHEN count(stored_edit.lines_removed) THEN total(stored_edit.lines_removed) END
 FROM temp.chosen CROSS JOIN stored_edit ON stored_edit.session = chosen.id
+JOIN stored_call USING (session, number) WHERE NOT is_copy
 GROUP BY 1, 2 ORDER BY 3 DESC, 4 DESC, 1, 2 LIMIT ?
 """
 
@@ -225,7 +228,7 @@ def most_edited(connection: sqlite3.Connection, most: int) -> list[EditedFile]:
 _COLUMNS = (
     *(
         "agent",
-        "stored_session.repository",
+        "session.repository",
         "parent IS NOT NULL",
         "outcome",
         "tests",
@@ -234,7 +237,7 @@ _COLUMNS = (
     *("active_ms", "calls", "failed", "rejected", "input_tokens", "cached_tokens", "output_tokens"),
     "cost_usd",
 )
-_SESSIONS_QUERY = f"SELECT {', '.join(_COLUMNS)} FROM stored_session JOIN temp.chosen USING (id)"  # noqa: S608 - constants
+_SESSIONS_QUERY = f"SELECT {', '.join(_COLUMNS)} FROM session JOIN temp.chosen USING (id)"  # noqa: S608 - constants
 
 
 class Sums(NamedTuple):

@@ -170,7 +170,7 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
     is_own = found.agent == OWN
     prompts = (digest.first_prompt or metadata.prompt, digest.last_prompt)
     branch = digest.branch or metadata.branch or ""
-    counts = digest.is_whole and digest.format
+    counts = digest.is_whole and digest.format and found.reach is not Reach.PARTS
     results = counts and knowledge_of(found.agent).has_results
     return Row(
         key=found.key,

@@ -44,7 +44,8 @@ def _install(hooks: Hooks, is_confirmed: bool) -> int:
     changes, program = hooks.installing(), hooks.program
     if not changes and program.is_installed:
         return print_lines([f"the hooks of {hooks.agent.title} are installed already: {hooks.file}"])
-    more = [] if program.is_installed else [f"The program that they run is written: {program.path}"]
+    verb = "is" if is_confirmed else "would be"
+    more = [] if program.is_installed else [f"The program that they run {verb} written: {program.path}"]
     if (code := _asked(changes, more, "Install the hooks?", is_confirmed)) is not None:
         return code
     try:
@@ -59,7 +60,8 @@ def _remove(hooks: Hooks, is_confirmed: bool) -> int:
     changes = hooks.removing()
     if not changes:
         return print_lines([f"no hooks of agentwatch are installed for {hooks.agent.title}"])
-    more = [f"The logs of the hooks are deleted: {hooks.program.folder / hooks.agent.name}"]
+    verb = "are" if is_confirmed else "would be"
+    more = [f"The logs of the hooks {verb} deleted: {hooks.program.folder / hooks.agent.name}"]
     if (code := _asked(changes, more, "Remove the hooks?", is_confirmed)) is not None:
         return code
     try:

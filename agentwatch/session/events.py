@@ -233,6 +233,8 @@ class RunInfo(NamedTuple):
     """The beginning of the user's last prompt, which is repeated for a reader of the last lines."""
     is_one_liner: bool = False
     """Whether another program has started the run for one prompt (`claude -p`, `codex exec`)."""
+    repeats_history: bool | None = None
+    """Whether the following lines are a copy of another session's history."""
 
 
 class TurnStarted(NamedTuple):
@@ -329,6 +331,8 @@ class Usage(NamedTuple):
     tokens: Tokens
     scope: UsageScope
     at_ms: int | None = None
+    request: str | None = None
+    """The agent's id of the request. A copy of the session's history in another file repeats it."""
 
 
 class TurnEnded(NamedTuple):

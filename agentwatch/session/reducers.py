@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Call, CallKey, Pieces, Place, call_key
 from agentwatch.session.call_store import FEW_SETTLED
+from agentwatch.session.counts import added
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -29,6 +30,7 @@ from agentwatch.session.events import (
     Text,
     TextEnded,
     TextRetracted,
+    Tokens,
     ToolEnded,
     ToolKind,
     ToolProgress,
@@ -40,7 +42,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.rules import asks_user, begins_turn, planned, question_words, repeats_end, retry_words
 from agentwatch.session.runs import Answer, Run
-from agentwatch.session.session import Session
+from agentwatch.session.session import Session, repeated_calls
 from agentwatch.session.transcript import FEW_ENDED, Kind
 from agentwatch.text.amounts import plural
 
@@ -67,6 +69,9 @@ def run_info(session: Session, event: RunInfo, place: Place) -> None:
     """Add facts to the current run."""
     current_run(session, place).describe(event)
     session.agent_name = bounded(event.agent_name) or session.agent_name
+    if event.repeats_history is not None:
+        copied = session.copied_calls = repeated_calls(session)
+        session.repeats_history = event.repeats_history and copied == len(session.calls)
 
 
 def turn_started(session: Session, _event: TurnStarted, place: Place) -> None:
@@ -98,6 +103,9 @@ def rewound(session: Session, event: Rewound, place: Place) -> None:
 def usage(session: Session, event: Usage, place: Place) -> None:
     """Add a token count to the current run."""
     current_run(session, place).usage_counts.add(event)
+    if event.request is not None and session.requests is not None:
+        counted = session.requests.get(event.request, Tokens())
+        session.requests[event.request] = added((counted, event.tokens))
 
 
 def turn_ended(session: Session, event: TurnEnded, place: Place) -> None:
@@ -433,6 +441,6 @@ def forget_texts(session: Session) -> None:
 
 if TYPE_CHECKING:
     from agentwatch.session.call import Place
-    from agentwatch.session.session import Session
+    from agentwatch.session.session import Session, repeated_calls
 
     Applier = Callable[[Session, Any, Place], None]

@@ -9,7 +9,7 @@ from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Call, CallKey, Place
 from agentwatch.session.call_store import Calls, EndedCalls
 from agentwatch.session.counts import LineCounts, Phase, Rhythm
-from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Traits
+from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Kind, Transcript
 from agentwatch.text.amounts import plural
@@ -120,6 +120,12 @@ class Session:
         """The number of runs whose text was dropped; it cannot grow again."""
         self.unended: dict[CallKey, Call] = {}
         """The calls without an end line. A result line closes open calls, but their end may still follow."""
+        self.requests: dict[str, Tokens] | None = None
+        """The tokens of each request that has an id; None unless a reader of the session asks for them."""
+        self.repeats_history = False
+        """Whether the present lines are a copy of another session's history."""
+        self.copied_calls = 0
+        """The number of calls before the copy ended."""
 
     @property
     def run(self) -> Run:
@@ -155,6 +161,11 @@ class Session:
         if failed := self.ended_by_outcome[Outcome.FAILED]:
             words.append(f"{failed} failed")
         return f"<Session of {self.agent_name or 'an unknown agent'}: {', '.join(words)}>"
+
+
+def repeated_calls(session: Session) -> int:
+    """Return the number of the first calls that are a copy of another session's history."""
+    return len(session.calls) if session.repeats_history else session.copied_calls
 
 
 def calls_by_outcome(session: Session) -> dict[Outcome, int]:

@@ -20,6 +20,7 @@ from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import hold
 from agentwatch.sources.proc import Proc
 from tests.builders import lines as stream
+from tests.builders.codex.threads import BEGAN_MS, MINUTE_MS, file_name, meta, name_at, turn, written
 from tests.builders.lines import final, init, line, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.on_disk import cursor_transcript as cursor
@@ -281,3 +282,23 @@ def test_an_empty_machine_has_no_rows(tmp_path: Path) -> None:
     machine = Machine({"AGENTWATCH_HOME": str(tmp_path / "none")}, tmp_path / "nobody")
     assert machine.settle(now_ms())
     assert machine.rows == {}
+
+
+def test_a_thread_in_two_files_is_one_row(tmp_path: Path) -> None:
+    """Its end is read from the newest file. How many calls the others have is not known in the list."""
+    fake = fake_machine(tmp_path, with_captures=False)
+    day = fake.home / ".codex/sessions/2026/11/24"
+    day.mkdir(parents=True)
+    thread, at_ms = name_at(BEGAN_MS, 1), BEGAN_MS + 10 * MINUTE_MS
+    first = [meta(thread, BEGAN_MS), *turn(thread, BEGAN_MS + MINUTE_MS, 11, 1000, 1000)]
+    older, newer = day / file_name(BEGAN_MS, thread), day / file_name(at_ms, thread, name_at(at_ms, 2))
+    older.write_bytes(written(first))
+    watched = Watched(fake)
+    watched.machine.wants_all = True
+    [row] = watched.rows().values()
+    assert (row.id, row.path, row.calls) == (thread, older, 1)
+    base = {"thread_id": thread, "end_ordinal_exclusive": 1, "end_byte_offset": len(written(first))}
+    lines = [meta(thread, at_ms, history_base=base), *turn(thread, at_ms + MINUTE_MS, 12, 2000, 1000)]
+    newer.write_bytes(written(lines))
+    rows = watched.until(lambda rows: any(row.path == newer for row in rows.values()))
+    assert [(row.id, row.calls) for row in rows.values()] == [(thread, None)]

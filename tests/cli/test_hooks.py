@@ -25,11 +25,12 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_without_a_terminal_nothing_is_changed(user: Path, home: Path) -> None:
-    """The change is shown on stdout, and the exit code is 2."""
+    """What would be changed is said on stdout, and the exit code is 2."""
     before = files(user)
     done = ran("hooks", "install", "codex")
     assert done.returncode == 2
     assert done.stdout.startswith(f"--- /dev/null\n+++ {user}/.codex/hooks.json\n".encode())
+    assert b"\nThe program that they run would be written: " in done.stdout
     assert done.stderr == b"agentwatch: nothing was changed; --yes changes it without asking\n"
     assert (files(user), (home / "hooks").exists()) == (before, False)
 

@@ -163,4 +163,4 @@ def test_the_documentation_names_every_column(machine: FakeMachine) -> None:
         cells: list[Any] = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
         named = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
         columns = {row[1] for row in rows(index_of(machine), f"PRAGMA table_info({view})")}
-        assert columns - {"is_duplicate"} == named != set()
+        assert columns - {"is_copy"} == named != set()

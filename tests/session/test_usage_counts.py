@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from agentwatch.session.call import Place
 from agentwatch.session.counts import UsageCounts, added, known_sum
 from agentwatch.session.events import Tokens, Usage, UsageScope
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 
 REQUEST, TURN, RUN = UsageScope
 
@@ -60,3 +63,19 @@ def test_unknown_numbers_are_left_out_of_a_sum() -> None:
     assert known_sum([3, None, 4.5]) == 7.5
     assert known_sum([0, None]) == 0
     assert known_sum([None]) is None
+
+
+def test_requests_are_kept_by_their_ids_for_a_reader_that_asks() -> None:
+    """What later lines add to a request is added; one without an id is only counted."""
+    lines = [
+        Usage(Tokens(input=3, output=number), REQUEST, request=name) for number, name in enumerate("aab")
+    ]
+    for asked in (None, dict[str, Tokens]()):
+        session = Session()
+        session.requests = asked
+        for number, event in enumerate([*lines, Usage(Tokens(input=5), REQUEST)]):
+            apply_line(session, [event], Place(number, 1, None))
+        assert session.run.tokens.input == 14
+        assert session.requests == (
+            None if asked is None else {"a": Tokens(6, None, 1), "b": Tokens(3, None, 2)}
+        )

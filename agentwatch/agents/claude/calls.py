@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Container, Iterator
 from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.changes import line_count, patch_lines, replaced_lines
-from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
-from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.fields import MOST_ID, NO_FIELDS, Fields, items, mapping, number, text
+from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
@@ -24,7 +25,18 @@ from agentwatch.agents.tool import (
     path_in,
     plan_entry,
 )
-from agentwatch.session.events import Event, Outcome, Plan, PlanEntry, ToolEnded, ToolKind, ToolStarted
+from agentwatch.session.events import (
+    Event,
+    Outcome,
+    Plan,
+    PlanEntry,
+    Tokens,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+    Usage,
+    UsageScope,
+)
 from agentwatch.text.amounts import plural
 
 # The to-do list: `TodoWrite` writes all of it, `TaskUpdate` changes one entry.
@@ -440,9 +452,12 @@ class Dialect(NamedTuple):
     """Whether the line of a message has its final output tokens. If not, they are a value of its middle."""
     details_in: Callable[[Tool, str], Fields] = no_details
     """Returns the structured result in the text of a result."""
+    counts_subagents_apart: bool = False
+    """Whether the tokens in a result line are those of the main agent only, and subagents' messages have
+    their own."""
 
 
-CLAUDE_CODE = Dialect("claude-code")
+CLAUDE_CODE = Dialect("claude-code", counts_subagents_apart=True)
 
 
 _NO_NAME = "unknown"
@@ -639,3 +654,59 @@ def _facts_without_details(argued: Facts, words: str) -> Facts:
 
 def _plan_in(arguments: Fields) -> Fields:
     return {key: arguments[key] for key in _PLAN_ARGUMENTS if key in arguments}
+
+
+# The token counts of requests to the model: those of the main agent, and those of its subagents.
+
+_MOST_MESSAGES = 64
+"""The messages of several requests are rarely mixed."""
+
+
+class Requests:
+    """Counts the tokens of each message once: its lines, one for each block, all repeat them."""
+
+    def __init__(self) -> None:
+        self._counted: OrderedDict[str, Tokens] = OrderedDict()
+        self._last: object = None
+        """The last message that was counted, and its counts: most lines repeat them."""
+
+    def usage(
+        self, message: Fields, at_ms: int | None, request_id: str | None = None, *, is_main: bool = True
+    ) -> Usage | None:
+        """Return what a line of a message adds to the counts; None if it adds nothing.
+
+        Only the last line of a message has the final count of its output.
+
+        Args:
+            message: The message.
+            at_ms: The time of the line.
+            request_id: The id of the request, which the line has beside the message.
+            is_main: Whether the main agent wrote the message. The context of a subagent is not the session's.
+        """
+        counts, message_id = mapping(message.get("usage")), text(message, "id")
+        cached, output = number(counts, "cache_read_input_tokens"), number(counts, "output_tokens")
+        parts = (number(counts, "input_tokens"), cached, number(counts, "cache_creation_input_tokens"))
+        last = (message_id, request_id, parts, output)
+        if last == self._last:
+            return None
+        given = [part for part in parts if part is not None]
+        tokens = Tokens(sum(given) if given else None, cached, output)
+        if message_id is None or len(message_id) > MOST_ID or not any(tokens):
+            return None
+        self._last = last
+        key = f"{message_id} {(request_id or '')[:MOST_ID]}".rstrip()
+        before = self._counted.get(key, Tokens())
+        remember(self._counted, key, tokens, _MOST_MESSAGES)
+        if tokens == before:
+            return None
+        added = Tokens(
+            _added(tokens.input, before.input),
+            _added(tokens.cached, before.cached),
+            _added(tokens.output, before.output),
+            context_used=(tokens.input or None) if is_main else None,
+        )
+        return Usage(added, UsageScope.REQUEST, at_ms, key)
+
+
+def _added(now: int | None, before: int | None) -> int | None:
+    return now if now is None or before is None else now - before

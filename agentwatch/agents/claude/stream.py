@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from agentwatch.agents.agent import Agent
-from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect
+from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect, Requests
 from agentwatch.agents.decoder import Salvaged, SegmentText
 from agentwatch.agents.fields import (
     MOST_ID,
@@ -28,6 +28,7 @@ from agentwatch.agents.fields import (
     text,
 )
 from agentwatch.agents.open_calls import remember
+from agentwatch.session.counts import added
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -471,15 +472,19 @@ def is_agents_own(fields: Fields, words: str) -> bool:
     return fields.get("isSynthetic") is True or words.startswith(_NOT_PROMPTS)
 
 
-def turn_ended(fields: Fields, dialect: Dialect, model: str | None, *, is_interrupted: bool) -> list[Event]:
+def turn_ended(
+    fields: Fields, dialect: Dialect, model: str | None, of_subagents: Tokens, *, is_interrupted: bool
+) -> list[Event]:
     """Read a result line.
 
-    Its `usage` covers the turn. Its cost, and the counts by model, cover all turns of the process.
+    Its `usage` covers the turn, without the requests of subagents. Its cost, and the counts by model, cover
+    all turns of the process.
 
     Args:
         fields: The line.
         dialect: The agent's variant of the grammar.
         model: The model of the main agent, whose context counts; None if unknown.
+        of_subagents: The tokens of the subagents in this turn, as far as they are known.
         is_interrupted: Whether a line of the turn says that the user interrupted it.
     """
     outcome = _outcome(fields, dialect, is_interrupted=is_interrupted)
@@ -494,7 +499,8 @@ def turn_ended(fields: Fields, dialect: Dialect, model: str | None, *, is_interr
         )
     ]
     if usage := mapping(fields.get("usage")):
-        events.append(Usage(tokens_in(usage, dialect, with_output=True), UsageScope.TURN))
+        turn = added((tokens_in(usage, dialect, with_output=True), of_subagents))
+        events.append(Usage(turn, UsageScope.TURN))
     process = Tokens(cost_usd=cost(fields.get("total_cost_usd")), context_size=_context_size(fields, model))
     return [*events, Usage(process, UsageScope.RUN)] if any(part is not None for part in process) else events
 
@@ -610,6 +616,10 @@ class Decoder:
         """The tokens that the main agent's newest message has written so far."""
         self._message: str | None = None
         """The id of the main agent's newest message."""
+        self._requests = Requests()
+        """The requests of the subagents."""
+        self._of_subagents = Tokens()
+        """Their tokens in this turn. The count in a result line leaves them out."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
@@ -705,7 +715,7 @@ class Decoder:
 
     def _begin_turn(self) -> None:
         self._has_turn, self._has_content, self._is_interrupted = True, False, False
-        self._message = None
+        self._message, self._of_subagents = None, Tokens()
         self._text.turn_ended()
 
     def _content(self, fields: Fields) -> list[Event]:
@@ -747,6 +757,8 @@ class Decoder:
             events += self._content(fields)
             events += self._text.retract(fields.get("supersedes")) if "supersedes" in fields else ()
             events += self._request(message)
+        elif self.dialect.counts_subagents_apart:
+            events += self._request_of_subagent(message, at_ms)
         group = text(message, "id")
         for block in blocks_of(message):
             match block.get("type"):
@@ -778,6 +790,14 @@ class Decoder:
         self._message = key
         self._model = self._model or (text(message, "model") or "")[:_MOST_MODEL]
         return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST)]
+
+    def _request_of_subagent(self, message: Fields, at_ms: int | None) -> list[Event]:
+        """Return what a line of a subagent adds to the tokens of the turn."""
+        usage = self._requests.usage(message, at_ms, is_main=False)
+        if usage is None:
+            return []
+        self._of_subagents = added((self._of_subagents, usage.tokens))
+        return [usage]
 
     def _user(self, fields: Fields) -> list[Event]:
         message, agent = mapping(fields.get("message")), text(fields, "parent_tool_use_id")
@@ -813,7 +833,9 @@ class Decoder:
             events.append(TurnStarted())
         is_interrupted = self._is_interrupted or is_aborted(fields)
         events += self._calls.turn_ended(fields.get("permission_denials"), is_interrupted=is_interrupted)
-        ended = turn_ended(fields, self.dialect, self._model, is_interrupted=is_interrupted)
+        ended = turn_ended(
+            fields, self.dialect, self._model, self._of_subagents, is_interrupted=is_interrupted
+        )
         self._has_run, self._has_turn, self._is_compacting = True, False, False
         self._session_id = self._session_id or text(fields, "session_id")
         self._permissions.clear()

@@ -19,14 +19,12 @@ import orjson
 from agentwatch.agents.own_files import is_still_written
 from agentwatch.recording.store import within
 from agentwatch.sources.stores.json_values import as_line, parsed
+from agentwatch.sources.stores.tail import Tail
 
 _PROJECTS, _FOLDER = "projects", "subagents"
 _START, _END, _META = "agent-", ".jsonl", ".meta.json"
-_CHUNK = 1 << 20
 _BATCH = 4 << 20
 """The bytes that one call returns: the lines of a large transcript are not all kept in memory."""
-_MOST_LINE = 64 << 20
-"""Of a longer line only the beginning and the end are kept."""
 _MOST_META = 1 << 16
 _MOST_AGENTS = 1000
 _MOST_NEW_SESSION = 16 << 20
@@ -74,8 +72,8 @@ class ClaudeSubagents:
             OSError: The transcript cannot be opened.
         """
         self._transcript, self._folder = transcript, folder
-        self._main = _Tail(os.open(transcript, _READ))
-        self._agents: dict[str, _Tail] = {}
+        self._main = Tail(os.open(transcript, _READ))
+        self._agents: dict[str, Tail] = {}
         self._merged: Iterator[bytes] = iter(())
         self._seen_at = 0
 
@@ -121,7 +119,7 @@ class ClaudeSubagents:
         if not os.path.samestat(named, opened):
             fd = os.open(self._transcript, _READ)
             os.close(self._main.fd)
-            self._main = _Tail(fd)
+            self._main = Tail(fd)
         elif opened.st_size < self._main.offset:
             self._main.offset = 0
 
@@ -138,40 +136,12 @@ class ClaudeSubagents:
             if name not in self._agents and len(self._agents) < _MOST_AGENTS:
                 fd = _open_own(self._folder, name)
                 if fd is not None:
-                    self._agents[name] = _Tail(fd)
+                    self._agents[name] = Tail(fd)
                     metas.append(_meta_line(self._folder, name.removesuffix(_END)))
         return metas
 
 
-class _Tail:
-    """The lines that are appended to a file."""
-
-    def __init__(self, fd: int) -> None:
-        self.fd = fd
-        self.offset = 0
-        """The position after the last whole line."""
-
-    def has_grown(self) -> bool:
-        """Return whether the file may have further lines."""
-        return os.fstat(self.fd).st_size > self.offset
-
-    def lines(self) -> Iterator[bytes]:
-        """Yield the whole lines after the last one, each with its line end."""
-        position, pieces, size = self.offset, list[bytes](), 0
-        while data := os.pread(self.fd, _CHUNK, position):
-            *ended, rest = data.split(b"\n")
-            for piece in ended:
-                yield b"".join((*pieces, piece, b"\n"))
-                position += len(piece) + 1
-                self.offset, size = position, 0
-                pieces.clear()
-            position += len(rest)
-            size += len(rest)
-            if size <= _MOST_LINE:
-                pieces.append(rest)
-
-
-def _timed(tail: _Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
+def _timed(tail: Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
     """Yield the lines of a file with their times; a line without a time has that of the line before it."""
     at = ""
     for line in tail.lines():

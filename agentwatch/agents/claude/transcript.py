@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from agentwatch.agents.claude.calls import ASKING, questions_in, tool_named
+from agentwatch.agents.claude.calls import ASKING, Requests, questions_in, tool_named
 from agentwatch.agents.claude.calls import Calls as ClaudeCalls
 from agentwatch.agents.claude.transcript_recognition import BESIDE, FORMAT, SILENT
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, number, text
@@ -385,47 +385,7 @@ def _answers(structured: object) -> str:
     return ", ".join(each for each in answers if isinstance(each, str))
 
 
-# The token counts of requests to the model, and the cost that some lines contain.
-
-_MOST_MESSAGES = 64
-"""The messages of several requests are rarely mixed."""
-
-
-class Requests:
-    """Counts the tokens of each message once: its lines, one for each block, all repeat them."""
-
-    def __init__(self) -> None:
-        self._counted: OrderedDict[str, Tokens] = OrderedDict()
-        self._last: object = None
-        """The last message that was counted, and its counts: most lines repeat them."""
-
-    def usage(self, message: Fields, at_ms: int | None) -> Usage | None:
-        """Return what a line of a message adds to the counts; None if it adds nothing.
-
-        Only the last line of a message has the final count of its output.
-        """
-        counts, message_id = mapping(message.get("usage")), text(message, "id")
-        cached, output = number(counts, "cache_read_input_tokens"), number(counts, "output_tokens")
-        parts = (number(counts, "input_tokens"), cached, number(counts, "cache_creation_input_tokens"))
-        last = (message_id, parts, output)
-        if last == self._last:
-            return None
-        given = [part for part in parts if part is not None]
-        tokens = Tokens(sum(given) if given else None, cached, output)
-        if message_id is None or len(message_id) > MOST_ID or not any(tokens):
-            return None
-        self._last = last
-        before = self._counted.get(message_id, Tokens())
-        remember(self._counted, message_id, tokens, _MOST_MESSAGES)
-        if tokens == before:
-            return None
-        added = Tokens(
-            _added(tokens.input, before.input),
-            _added(tokens.cached, before.cached),
-            _added(tokens.output, before.output),
-            context_used=tokens.input or None,
-        )
-        return Usage(added, UsageScope.REQUEST, at_ms)
+# The cost that some lines contain.
 
 
 def cost(fields: Fields) -> Usage | None:
@@ -434,10 +394,6 @@ def cost(fields: Fields) -> Usage | None:
     if isinstance(total, bool) or not isinstance(total, int | float) or not 0 <= total < 1e9:
         return None
     return Usage(Tokens(cost_usd=float(total)), UsageScope.RUN)
-
-
-def _added(now: int | None, before: int | None) -> int | None:
-    return now if now is None or before is None else now - before
 
 
 # The call whose subagent wrote a line.
@@ -541,6 +497,8 @@ class Decoder:
         self._queued = ""
         """The beginning of the last notice about a queued prompt or an attachment."""
         self._is_first = True
+        self._repeats_history = False
+        """Whether the newest message is a copy of one of the session from which this one was forked."""
         self._own_agent: str | bool | None = False
         """The `agentId` of a subagent whose own file this is, which may be None; False for a session."""
 
@@ -558,6 +516,9 @@ class Decoder:
             begun.append(RunStarted(FORMAT))
         if info is not None:
             begun.append(info)
+        if ("forkedFrom" in fields) is not self._repeats_history and "uuid" in fields:
+            self._repeats_history = not self._repeats_history
+            begun.append(RunInfo(repeats_history=self._repeats_history))
         if isinstance(kind, str) and kind in BESIDE:
             begun += self._beside(kind, fields)
         elif not self._tree.has(fields.get("uuid")):
@@ -692,11 +653,12 @@ class Decoder:
                 characters += len(found) if kind == "text" else 0
                 yield Text(channel, found, at_ms, agent=agent)
                 yield TextEnded(channel, at_ms, agent)
-        if agent is not None:
-            return
-        usage = self._requests.usage(message, at_ms)
-        if usage is not None:
+        request_id, is_main = text(fields, "requestId"), agent is None
+        usage = self._requests.usage(message, at_ms, request_id, is_main=is_main)
+        if usage is not None and not self._repeats_history:
             yield usage
+        if not is_main:
+            return
         self._turns.wrote(message_id)
         self._answers.wrote(fields.get("uuid"), characters)
         is_last = message.get("stop_reason") == "end_turn" and not self._calls.has_open()

@@ -16,4 +16,4 @@ HOOKS = HookedAgent(
     note="Codex runs new hooks once you trust them: start codex, and type /hooks",
 )
 """Source: developers.openai.com/codex/hooks, and codex-rs/hooks in the source of Codex (October 2026). The
-input begins with session_id; empty output and 0 mean no decision. Not run with Codex itself."""
+input begins with session_id; empty output and 0 mean no decision. Run with Codex 0.169.0."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentwatch.agents.codex.program import id_in_stem
+from agentwatch.agents.codex.program import is_later_segment, thread_in_name
+from agentwatch.agents.described import first_text, id_in
 from agentwatch.agents.found import Found, Metadata, Reach
 from agentwatch.agents.places import HOUR_S, Kind, Spot, one_file
 
@@ -34,9 +35,12 @@ def _rollout(is_archived: bool) -> Callable[[Spot], list[Found]]:
     metadata = Metadata(is_archived=is_archived)
 
     def read(spot: Spot) -> list[Found]:
-        stem = spot.name.removesuffix(".zst").removesuffix(".jsonl")
-        reach = Reach.STORE if spot.name.endswith(".zst") else Reach.LINES
-        return one_file(spot, id_in_stem(stem), metadata=metadata, reach=reach)
+        thread, reach = thread_in_name(spot.name), Reach.LINES
+        if spot.name.endswith(".zst"):
+            reach = Reach.STORE
+        elif is_later_segment(spot.name):
+            thread, reach = id_in(first_text(spot.path, "id")) or thread, Reach.PARTS
+        return one_file(spot, thread, metadata=metadata, reach=reach)
 
     return read
 

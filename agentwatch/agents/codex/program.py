@@ -6,8 +6,13 @@ Source: the vendor's documentation and code, and folders that the program has wr
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, Reports, SessionsAt
+
+if TYPE_CHECKING:
+    from agentwatch.sources.stores.store import Store
 
 _UUID = 36
 """The characters of a UUID."""
@@ -15,8 +20,32 @@ _ROOTS = ("$CODEX_HOME", "~/.codex")
 
 
 def id_in_stem(stem: str) -> str:
-    """Return the id in the name of a rollout: `rollout-TIME-UUID`."""
-    return stem[-_UUID:]
+    """Return the id of the thread in the name of a rollout.
+
+    It is `rollout-TIME-THREAD`; a later one of the same thread is `rollout-TIME-THREAD_ROLLOUT`.
+    """
+    is_later = stem[-_UUID - 1 : -_UUID] == "_"
+    return stem[-2 * _UUID - 1 : -_UUID - 1] if is_later else stem[-_UUID:]
+
+
+def thread_in_name(name: str) -> str:
+    """Return the id of the thread in the name of a file."""
+    return id_in_stem(name.removesuffix(".zst").removesuffix(".jsonl"))
+
+
+def is_later_segment(name: str) -> bool:
+    """Return whether a file is named as one of the later rollouts of its thread."""
+    stem = name.removesuffix(".zst").removesuffix(".jsonl")
+    return name.startswith("rollout-") and stem[-_UUID - 1 : -_UUID] == "_"
+
+
+def _segments(path: Path, head: bytes) -> Store | None:
+    """Open a thread that has several rollouts, by its newest."""
+    if path.suffix != ".jsonl" or not head.startswith(b"{") or not is_later_segment(path.name):
+        return None
+    from agentwatch.agents.codex.segments import open_segments
+
+    return open_segments(path)
 
 
 def _is_of_session(path: str) -> bool:
@@ -46,5 +75,6 @@ PROGRAM = Program(
     knowledge=Knowledge(COMMANDS | CHANGES),
     reports=Reports("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexLocks"),
     hooks="agentwatch.agents.codex.hooks:HOOKS",
+    stores=(_segments,),
     id_in=id_in_stem,
 )

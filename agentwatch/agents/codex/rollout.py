@@ -40,8 +40,10 @@ from agentwatch.agents.codex.stream import (
 )
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.agents.json_line import whole_text
+from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.tool import Phrase, first_line, other_tool
+from agentwatch.session.counts import added
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -1219,6 +1221,9 @@ def _call_id(fields: Fields) -> str:
 
 
 FORMAT = "codex-rollout"
+_UUID = 36
+"""The characters of a UUID."""
+_COPY_GAP_MS = 1000
 _ONE_LINER = "codex_exec"
 """The originator of a session that another program starts for one prompt, with `codex exec`."""
 _CONTEXT_ITEMS = frozenset(
@@ -1230,21 +1235,116 @@ _CONTEXT_ITEMS = frozenset(
 """Items that belong to the model's context, and report nothing."""
 
 
+class Counts:
+    """The tokens of the thread's own requests.
+
+    The total in a rollout goes on from the history that its thread inherits. A fork before version 0.154
+    begins with a copy of that history, with new times; later ones only name it (`history_base`).
+    """
+
+    def __init__(self) -> None:
+        self.inherits = False
+        """Whether no turn of the file's own has begun: what comes is inherited."""
+        self._before = Tokens()
+        """The tokens of the thread's files before this one."""
+        self._own = Tokens()
+        self._inherited: Tokens | None = Tokens()
+        """The total when the first own turn began; None until it is known."""
+        self._began_ms: int | None = None
+        """When the file was begun."""
+        self._last_ms: int | None = None
+        self._has_turn_ids = False
+
+    def begin(self, payload: Fields, at_ms: int | None) -> None:
+        """Begin a file, which may inherit history."""
+        self._before, self._own = added((self._before, self._own)), Tokens()
+        self.inherits = _has_base(payload) or text(payload, "forked_from_id") is not None
+        self._inherited = None if self.inherits else Tokens()
+        self._began_ms, self._last_ms = iso_ms(payload.get("timestamp")), at_ms
+        self._has_turn_ids = False
+
+    def has_own_turn(self, payload: Fields, at_ms: int | None) -> bool:
+        """Return whether a line is of an own turn, which ends the inherited history.
+
+        The ids of turns contain the time at which the turn began. In files without such ids, the copy was
+        written at once: a line that came a second later is an own one.
+        """
+        last_ms, self._last_ms = self._last_ms, at_ms
+        turn_ms, began_ms = _made_ms(text(payload, "turn_id")), self._began_ms
+        if turn_ms is not None and began_ms is not None:
+            self._has_turn_ids = True
+            is_own = turn_ms >= began_ms
+        elif self._has_turn_ids or last_ms is None or at_ms is None or began_ms is None:
+            is_own = False
+        else:
+            is_own = at_ms >= began_ms and (last_ms < began_ms or at_ms - last_ms >= _COPY_GAP_MS)
+        self.inherits = not is_own
+        return is_own
+
+    def usage(self, total: Tokens, last: Tokens) -> Tokens:
+        """Return the tokens of the thread's own requests after a line.
+
+        Args:
+            total: The total in the line.
+            last: The tokens of the newest request.
+        """
+        inherited = self._inherited
+        if self.inherits:
+            self._inherited = inherited = total
+        elif inherited is None or (total.input or 0) < (inherited.input or 0):
+            self._inherited = inherited = _less(total, last)
+        self._own = _less(total, inherited)
+        return added((self._before, self._own))
+
+
+def _has_base(payload: Fields) -> bool:
+    """Return whether the first line of a file names the history before it, which the file does not repeat."""
+    return bool(mapping(payload.get("history_base")))
+
+
+def _less(total: Tokens, part: Tokens) -> Tokens:
+    """Return what is left of a count without a part of it."""
+    left = (
+        None if each is None else max(each - (of or 0), 0)
+        for each, of in zip(total[:3], part[:3], strict=True)
+    )
+    return Tokens(*left)
+
+
+def _made_ms(name: str | None) -> int | None:
+    """Return the time in an id of version 7, in milliseconds since the epoch; None for another id."""
+    if name is None or len(name) != _UUID or name[14] != "7":
+        return None
+    try:
+        return int(name[:8] + name[9:13], 16)
+    except ValueError:
+        return None
+
+
 class Decoder:
     """Decodes the lines of a rollout into events."""
 
     def __init__(self) -> None:
+        self._counts = Counts()
+        self._repeats_history = False
         self._turns = Turns()
         self._has_begun = False
+        self._thread: str | None = None
         self._is_compacted = False
         """Whether the newest content of the conversation is a compaction, which up to three lines report."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
         payload, at_ms = mapping(fields.get("payload")), time_of(fields)
+        if self._counts.inherits and self._counts.has_own_turn(payload, at_ms) and self._repeats_history:
+            self._repeats_history = False
+            return [RunInfo(repeats_history=False), *self._events(fields, payload, at_ms)]
+        return self._events(fields, payload, at_ms)
+
+    def _events(self, fields: Fields, payload: Fields, at_ms: int | None) -> list[Event]:
         match fields.get("type"):
             case "session_meta":
-                return self._session(payload)
+                return self._session(payload, at_ms)
             case "turn_context":
                 return self._context(payload)
             case "response_item":
@@ -1254,7 +1354,7 @@ class Decoder:
             case "compacted":
                 return self._compacted(at_ms)
             case "token_usage_record":
-                return _usage(mapping(payload.get("thread_token_usage")), mapping(payload.get("usage")))
+                return self._usage(mapping(payload.get("thread_token_usage")), mapping(payload.get("usage")))
             case "world_state" | "inter_agent_communication" | "inter_agent_communication_metadata":
                 return []
         return [Unknown(f"type {in_words(fields.get('type'))}")]
@@ -1263,20 +1363,30 @@ class Decoder:
         """Return the events that follow from the end of the rollout."""
         return [*self._turns.texts.late_prompts(), *self._turns.calls.end()]
 
-    def _session(self, payload: Fields) -> list[Event]:
-        """Begin the run. A second session_meta is that of the session from which this one was forked."""
+    def _session(self, payload: Fields, at_ms: int | None) -> list[Event]:
+        """Begin the run. A second session_meta is that of the session from which this one was forked.
+
+        Or it begins the next file of the thread.
+        """
+        name = text(payload, "id") or text(payload, "session_id")
         if self._has_begun:
+            if name == self._thread and _has_base(payload):
+                self._counts.begin(payload, at_ms)
             return []
-        self._has_begun = True
+        self._has_begun, self._thread = True, name
+        self._counts.begin(payload, at_ms)
+        self._repeats_history = self._counts.inherits and not _has_base(payload)
         started = RunStarted(
             FORMAT,
-            session_id=text(payload, "id") or text(payload, "session_id"),
+            session_id=name,
             cwd=self._move_to(text(payload, "cwd")),
             agent_version=text(payload, "cli_version"),
         )
         branch = text(mapping(payload.get("git")), "branch")
         is_one_liner = payload.get("originator") == _ONE_LINER
         begun: list[Event] = [started]
+        if self._repeats_history:
+            begun.append(RunInfo(repeats_history=True))
         if branch is not None or is_one_liner:
             begun.append(RunInfo(branch=branch, is_one_liner=is_one_liner))
         spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
@@ -1316,7 +1426,7 @@ class Decoder:
         if kind == "token_count":
             info = mapping(event.get("info"))
             total, last = mapping(info.get("total_token_usage")), mapping(info.get("last_token_usage"))
-            return _usage(total, last, number(info, "model_context_window"))
+            return self._usage(total, last, number(info, "model_context_window"))
         if kind == "thread_settings_applied":
             return self._context(mapping(event.get("thread_settings")))
         if kind == "thread_name_updated":
@@ -1348,9 +1458,9 @@ class Decoder:
             self._is_compacted = False
         return events
 
-
-def _usage(total: Fields, last: Fields, size: int | None = None) -> list[Event]:
-    """Return the token count of the run so far, and the context of the newest request."""
-    used = number(last, "total_tokens")
-    tokens = tokens_of(total)._replace(context_used=used, context_size=size)
-    return [] if tokens == Tokens() else [Usage(tokens, UsageScope.RUN)]
+    def _usage(self, total: Fields, last: Fields, size: int | None = None) -> list[Event]:
+        """Return the token count of the thread's own requests so far, and the context of the newest one."""
+        used, counted = number(last, "total_tokens"), tokens_of(total)
+        own = counted if counted == Tokens() else self._counts.usage(counted, tokens_of(last))
+        tokens = own._replace(context_used=used, context_size=size)
+        return [] if tokens == Tokens() else [Usage(tokens, UsageScope.RUN)]

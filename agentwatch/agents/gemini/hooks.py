@@ -23,4 +23,4 @@ HOOKS = HookedAgent(
     manifest=("gemini-extension.json", _MANIFEST),
 )
 """Source: docs/hooks/reference.md and docs/extensions/reference.md of the Gemini CLI (October 2026). Other
-people report that hooks in settings.json did not fire in version 0.52. Not run with the Gemini CLI itself."""
+people report that hooks in settings.json did not fire in version 0.52. Run with the Gemini CLI 0.61.0."""

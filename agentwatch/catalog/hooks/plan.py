@@ -162,7 +162,7 @@ class Hooks:
         """
         copies = _made(changes)
         if self.agent.manifest:
-            remove_empty(self.file.parent, self._folder / "extensions")
+            remove_empty(self.file.parent, self._folder)
         self.program.forget(self.agent.name)
         return copies
 
@@ -222,7 +222,8 @@ class Hooks:
             raise self._left_alone(self.file, "it is not from agentwatch")
         if present == wanted:
             return []
-        return [Change(self.file, present, wanted, is_ours=is_extension and None in (present, wanted))]
+        is_ours = wanted is None or (is_extension and present is None)
+        return [Change(self.file, present, wanted, is_ours=is_ours)]
 
     def _manifest(self, *, is_wanted: bool) -> list[Change]:
         """Return the change of the extension's manifest, if the agent has extensions."""

@@ -15,7 +15,9 @@ from agentwatch.base.files import state_folder
 from agentwatch.catalog.index.rows import (
     CALL_COLUMNS,
     EDIT_COLUMNS,
+    MARK_COPIES,
     MARK_DUPLICATES,
+    REQUEST_COLUMNS,
     SCHEMA,
     SESSION_COLUMNS,
     VERSION,
@@ -40,6 +42,10 @@ _INSERT_CALL = (
 _INSERT_EDIT = (
     f"INSERT INTO stored_edit (session, {', '.join(EDIT_COLUMNS)}) "  # noqa: S608 - constants
     f"VALUES (?, {', '.join('?' * len(EDIT_COLUMNS))})"
+)
+_INSERT_REQUEST = (
+    f"INSERT INTO stored_request (session, {', '.join(REQUEST_COLUMNS)}) "  # noqa: S608 - constants
+    f"VALUES (?, {', '.join('?' * len(REQUEST_COLUMNS))})"
 )
 
 
@@ -114,10 +120,11 @@ class SessionIndex:
         """Write sessions, in place of those with the same paths."""
         with self._transaction():
             self._remove(rows.session[0] for rows in sessions)
-            for session, calls, edits in sessions:
+            for session, calls, edits, requests in sessions:
                 key = self.connection.execute(_INSERT_SESSION, session).lastrowid
                 self.connection.executemany(_INSERT_CALL, ((key, *call) for call in calls))
                 self.connection.executemany(_INSERT_EDIT, ((key, *edit) for edit in edits))
+                self.connection.executemany(_INSERT_REQUEST, ((key, *request) for request in requests))
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove the sessions with these paths."""
@@ -125,9 +132,12 @@ class SessionIndex:
             self._remove(paths)
 
     def mark_duplicates(self) -> None:
-        """Find out which sessions are in the index twice: as our own recording, and as the agent's file."""
+        """Find out which sessions are in the index twice: as our own recording, and as the agent's file.
+
+        It also finds the requests and calls that are in several sessions: one copies another's history.
+        """
         with self._transaction():
-            for statement in MARK_DUPLICATES:
+            for statement in (*MARK_DUPLICATES, *MARK_COPIES):
                 self.connection.execute(statement)
 
     def counts(self) -> tuple[int, int]:
@@ -165,7 +175,7 @@ class SessionIndex:
         found = [(path,) for path in paths]
         where = "FROM stored_session WHERE path = ?"
         execute = self.connection.executemany
-        for table in ("stored_call", "stored_edit"):
+        for table in ("stored_call", "stored_edit", "stored_request"):
             execute(f"DELETE FROM {table} WHERE session = (SELECT id {where})", found)  # noqa: S608 - constants
         execute(f"DELETE {where}", found)
 

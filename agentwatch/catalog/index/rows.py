@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from agentwatch.agents.found import Found, Reach
@@ -22,7 +23,7 @@ from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.reducers import forget_texts
-from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.session.session import Session, repeated_calls
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
 
@@ -178,7 +179,7 @@ def call_row(call: Call, verdict: Verdict | None) -> Row:
             None if command is None else command_of(command),
             *(call.target, call.path, call.outcome.value, call.error, call.exit_code),
             *(call.started_ms, call.ended_ms, call.duration_ms, call.lines_added, call.lines_removed),
-            *(call.agent, *_verdict_values(verdict)),
+            *(call.agent, *_verdict_values(verdict), call.call_id),
         )
     )
 
@@ -284,6 +285,7 @@ class Rows(NamedTuple):
     session: Row
     calls: list[Row]
     edits: list[Row]
+    requests: Sequence[Row] = ()
 
 
 def rows_of(found: Found, repositories: Repositories) -> Rows:
@@ -295,15 +297,18 @@ def rows_of(found: Found, repositories: Repositories) -> Rows:
             tests = final_verdicts(feed, lambda call: verdicts.get(call.number)).state
     except (OSError, Fault) as problem:
         session = Session()
-        return Rows(_session_row(found, session, Activity(session), None, repositories, str(problem)), [], [])
+        return Rows(
+            _session_row(found, session, Activity(session), None, repositories, str(problem)), [], [], []
+        )
     session = feed.session
     calls: list[Row] = []
     edits: list[Row] = []
-    for call in session.calls:
+    for call in islice(session.calls, repeated_calls(session), None):
         calls.append(call_row(call, verdicts.get(call.number)))
         cwd = session.runs[call.run - 1].cwd or found.metadata.cwd
         edits += edit_rows(call, cwd, repositories.root(cwd) if cwd else None)
-    return Rows(_session_row(found, session, activity, tests, repositories, None), calls, edits)
+    requests = [row_of((key, *counts[:3])) for key, counts in (session.requests or {}).items()]
+    return Rows(_session_row(found, session, activity, tests, repositories, None), calls, edits, requests)
 
 
 def path_of(found: Found) -> str:
@@ -313,7 +318,7 @@ def path_of(found: Found) -> str:
 
 def _opened(found: Found) -> FileSource | StoreSource:
     """Open one file. A subagent in another file is a session of its own, and is not joined to its parent."""
-    if found.reach is Reach.STORE:
+    if found.reach in (Reach.STORE, Reach.PARTS):
         return saved_source(found.path)
     return FileSource(open_saved(found.path))
 
@@ -322,6 +327,7 @@ def _read(source: FileSource | StoreSource) -> tuple[Feed, Activity]:
     """Return a feed that has read a session without its texts, and the times of its lines."""
     feed = Feed(source.reader)
     feed.takes_agent_times = True
+    feed.session.requests = {}
     feed.observer = activity = Activity(feed.session)
     while not feed.is_over:
         feed.advance(_STEP_SECONDS)
@@ -343,7 +349,7 @@ def _session_row(
     tokens = [each.tokens for each in session.runs]
     prompt = next((prompt for each in session.runs if (prompt := each.prompt) is not None), metadata.prompt)
     seen_ms = found.changed_ns // 10**6 if session.last_seen_ms is None else session.last_seen_ms
-    outcomes = calls_by_outcome(session)
+    outcomes = Counter(call.outcome for call in islice(session.calls, repeated_calls(session), None))
     values = {
         "path": path_of(found),
         "agent": (session.agent_name if is_recording else None) or found.agent,
@@ -363,7 +369,7 @@ def _session_row(
         "seen_ms": seen_ms,
         "active_ms": activity.active_ms(),
         "turns": sum(each.turns for each in session.runs),
-        "calls": len(session.calls),
+        "calls": len(session.calls) - repeated_calls(session),
         "failed": outcomes.get(Outcome.FAILED, 0),
         "rejected": outcomes.get(Outcome.REJECTED, 0),
         "input_tokens": known_sum(each.input for each in tokens),
@@ -379,7 +385,7 @@ def _session_row(
 
 # The tables and views of the index. `docs/howto/statistics.md` describes them for those who query it.
 
-VERSION = 2
+VERSION = 3
 """The version of the schema, as `user_version` of the database."""
 SESSION_COLUMNS = (
     *("path", "agent", "session_id", "parent", "is_recording", "format", "title", "prompt", "model", "cwd"),
@@ -390,10 +396,15 @@ SESSION_COLUMNS = (
 CALL_COLUMNS = (
     *("number", "tool", "kind", "program", "command", "target", "path", "outcome", "error", "exit_code"),
     *("started_ms", "ended_ms", "duration_ms", "lines_added", "lines_removed", "subagent", "verdict"),
-    *("verdict_tool", "verdict_source", "verdict_passed", "verdict_failed"),
+    *("verdict_tool", "verdict_source", "verdict_passed", "verdict_failed", "call_id"),
 )
 EDIT_COLUMNS = ("number", "file", "lines_added", "lines_removed")
-SCHEMA = """
+REQUEST_COLUMNS = ("request", "input_tokens", "cached_tokens", "output_tokens")
+_COPIED = frozenset({"calls", "failed", "rejected", "input_tokens", "cached_tokens", "output_tokens"})
+_SHOWN = ", ".join(
+    f"{name} - copied_{name} AS {name}" if name in _COPIED else name for name in SESSION_COLUMNS
+)
+SCHEMA = f"""
 CREATE TABLE made_by (program TEXT NOT NULL);
 CREATE TABLE stored_session (
     id INTEGER PRIMARY KEY,
@@ -425,7 +436,13 @@ CREATE TABLE stored_session (
     size INTEGER NOT NULL,
     changed_ns INTEGER NOT NULL,
     problem TEXT,
-    is_duplicate INTEGER NOT NULL DEFAULT 0
+    is_duplicate INTEGER NOT NULL DEFAULT 0,
+    copied_calls INTEGER NOT NULL DEFAULT 0,
+    copied_failed INTEGER NOT NULL DEFAULT 0,
+    copied_rejected INTEGER NOT NULL DEFAULT 0,
+    copied_input_tokens INTEGER NOT NULL DEFAULT 0,
+    copied_cached_tokens INTEGER NOT NULL DEFAULT 0,
+    copied_output_tokens INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX session_by_id ON stored_session (agent, session_id);
 CREATE INDEX session_by_parent ON stored_session (agent, parent) WHERE parent IS NOT NULL;
@@ -452,6 +469,8 @@ CREATE TABLE stored_call (
     verdict_source TEXT,
     verdict_passed INTEGER,
     verdict_failed INTEGER,
+    call_id TEXT,
+    is_copy INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
 CREATE TABLE stored_edit (
@@ -462,21 +481,31 @@ CREATE TABLE stored_edit (
     lines_removed INTEGER,
     PRIMARY KEY (session, number, file)
 ) WITHOUT ROWID;
-CREATE VIEW session AS SELECT * FROM stored_session WHERE NOT is_duplicate;
+CREATE TABLE stored_request (
+    session INTEGER NOT NULL,
+    request TEXT NOT NULL,
+    input_tokens INTEGER,
+    cached_tokens INTEGER,
+    output_tokens INTEGER,
+    PRIMARY KEY (session, request)
+) WITHOUT ROWID;
+CREATE INDEX session_of_request ON stored_request (request);
+CREATE VIEW session AS SELECT id, {_SHOWN} FROM stored_session WHERE NOT is_duplicate;
 CREATE VIEW call AS
     SELECT stored_call.* FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
-    WHERE NOT stored_session.is_duplicate;
+    WHERE NOT stored_session.is_duplicate AND NOT stored_call.is_copy;
 CREATE VIEW edit AS
     SELECT stored_session.repository, stored_edit.*
     FROM stored_edit JOIN stored_session ON stored_session.id = stored_edit.session
-    WHERE NOT stored_session.is_duplicate;
+    JOIN stored_call USING (session, number)
+    WHERE NOT stored_session.is_duplicate AND NOT stored_call.is_copy;
 CREATE VIEW failure AS
     SELECT
         stored_session.agent, stored_session.repository, stored_session.model, stored_session.session_id,
         stored_session.path AS session_path, stored_call.*
     FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
-    WHERE stored_call.outcome = 'failed' AND NOT stored_session.is_duplicate;
-"""
+    WHERE stored_call.outcome = 'failed' AND NOT stored_session.is_duplicate AND NOT stored_call.is_copy;
+"""  # noqa: S608 - constants
 MARK_DUPLICATES = (
     """
 WITH recorded AS (
@@ -516,3 +545,52 @@ UPDATE stored_session SET is_duplicate = 1 WHERE id IN (SELECT id FROM inside)
 """If both `agentwatch run` and the agent have kept a session, the file with more calls counts. Several
 recordings are parts of one session that was resumed. If the recording counts and has the calls of subagents,
 the files that the agent has kept of these subagents are duplicates too."""
+MARK_COPIES = (
+    "DROP TABLE IF EXISTS temp.copied_request",
+    "DROP TABLE IF EXISTS temp.copied_call",
+    """
+CREATE TEMP TABLE copied_request AS
+SELECT session, request, input_tokens, cached_tokens, output_tokens FROM (
+    SELECT stored_request.*, row_number() OVER (
+        PARTITION BY agent, request ORDER BY stored_session.changed_ns, stored_session.path
+    ) AS place
+    FROM stored_request JOIN stored_session ON stored_session.id = stored_request.session
+    WHERE NOT is_duplicate
+) WHERE place > 1
+""",
+    "CREATE INDEX temp.copied_request_of ON copied_request (session)",
+    """
+CREATE TEMP TABLE copied_call AS
+SELECT session, number FROM (
+    SELECT stored_call.session, number, row_number() OVER (
+        PARTITION BY agent, call_id, started_ms ORDER BY stored_session.changed_ns, stored_session.path
+    ) AS place
+    FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
+    WHERE NOT is_duplicate AND started_ms IS NOT NULL AND stored_session.id IN (
+        SELECT session FROM stored_request WHERE request IN (SELECT request FROM temp.copied_request)
+    )
+) WHERE place > 1
+""",
+    "UPDATE stored_call SET is_copy = 0 WHERE is_copy",
+    """
+UPDATE stored_call SET is_copy = 1
+WHERE (session, number) IN (SELECT session, number FROM temp.copied_call)
+""",
+    """
+UPDATE stored_session SET
+    copied_input_tokens = (SELECT total(input_tokens) FROM temp.copied_request WHERE session = id),
+    copied_cached_tokens = (SELECT total(cached_tokens) FROM temp.copied_request WHERE session = id),
+    copied_output_tokens = (SELECT total(output_tokens) FROM temp.copied_request WHERE session = id)
+""",
+    """
+UPDATE stored_session SET
+    copied_calls = (SELECT count(*) FROM stored_call WHERE session = id AND is_copy),
+    copied_failed = (SELECT count(*) FROM stored_call WHERE session = id AND is_copy AND outcome = 'failed'),
+    copied_rejected = (
+        SELECT count(*) FROM stored_call WHERE session = id AND is_copy AND outcome = 'rejected'
+    )
+WHERE copied_calls OR id IN (SELECT session FROM temp.copied_call)
+""",
+)
+"""A fork may repeat the messages of another session, with their ids and times. Each of these requests and
+calls counts in the file that changed first: a fork is written after what it repeats."""

@@ -317,6 +317,7 @@ def send_rows(version: str) -> None:
     | `{"protocol": 1, "agentwatch": "0.3.0", "now_ms": …}` | the greeting; the clock of this machine |
     | `{"row": {…}}` | a session that is new or has changed |
     | `{"gone": [AGENT, ID]}` | a session that is not listed any more |
+    | `{"hidden": 12}` | the number of old sessions that are not sent |
     | `{"complete": true}` | all sessions were sent once |
     | `{"now_ms": …}` | a sign of life, every 10 s |
 
@@ -338,6 +339,7 @@ class _RowsSender:
         self._rows: Mapping[Key, Row] = {}
         self._shown: dict[Key, Row] = {}
         self._sent: dict[Key, bytes] = {}
+        self._hidden = 0
         self._is_complete = False
         self._life_at = 0.0
         self._write([orjson.dumps({"protocol": PROTOCOL, "agentwatch": version, "now_ms": now_ms()})])
@@ -377,6 +379,10 @@ class _RowsSender:
         for key in self._sent.keys() - self._shown.keys():
             del self._sent[key]
             lines.append(orjson.dumps({"gone": [_text(each) for each in key]}))
+        hidden = sum(row.parent is None for key, row in rows.items() if key not in self._shown)
+        if hidden != self._hidden:
+            self._hidden = hidden
+            lines.append(orjson.dumps({"hidden": hidden}))
         self._write(lines)
 
     def _write(self, lines: list[bytes]) -> None:

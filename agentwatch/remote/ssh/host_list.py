@@ -45,6 +45,7 @@ from agentwatch.remote.ssh.shared_connection import (
     parse_ssh,
     way_of,
 )
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line
 
 _AT_ONCE = 20
@@ -213,6 +214,8 @@ class Lists:
         self._lines = ChannelLines(self._channel)
         self._known: dict[Key, Row] = {}
         self._has_all = False
+        self._hidden = 0
+        """The number of old sessions that the host does not send."""
         self._ahead_ms = 0
         self._asked_at: float | None = None
         self._ask_at = 0.0
@@ -226,8 +229,10 @@ class Lists:
 
     @property
     def note(self) -> SafeText:
-        """What is not known in this way."""
-        return safe_line(_ONLY_FILES if self._way == "tail" else "")
+        """What is not known in this way, or how many sessions the host does not send."""
+        if self._way == "tail":
+            return safe_line(_ONLY_FILES)
+        return safe_line(f"{plural(self._hidden, 'older session')} hidden" if self._hidden else "")
 
     def read(self, seconds: float, *, wants_all: bool) -> bool:
         """Take what the host sends, and return whether it has sent anything.
@@ -271,6 +276,8 @@ class Lists:
             ahead_ms = at_ms - now_ms()
             self._ahead_ms = ahead_ms if abs(ahead_ms) > _AHEAD_MS else 0
         self.is_complete = self.is_complete or given.get("complete") is True
+        if type(hidden := given.get("hidden")) is int and hidden >= 0:
+            self._hidden = hidden
         gone = given.get("gone")
         if isinstance(gone, list) and len(gone) == 2 and all(isinstance(each, str) for each in gone):
             return self._known.pop(key(self._address, gone[0], gone[1]), None) is not None

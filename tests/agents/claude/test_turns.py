@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agentwatch.session.events import Usage
 from agentwatch.session.session import Session
 from tests.builders.claude_lines import (
     CWD,
@@ -14,6 +15,7 @@ from tests.builders.claude_lines import (
     assistant,
     call,
     delta,
+    events,
     init,
     line,
     result,
@@ -189,7 +191,29 @@ def test_a_run_without_a_result_has_the_tokens_of_its_messages() -> None:
     lines = (written_so_far, more, written_so_far, start, more)
     assert read(init(), *lines).run.tokens.output == 24
     inner = say("a", usage=USAGE, parent_tool_use_id="t-1")
-    assert read(init(), inner, line("stream_event", event={"type": "ping"})).run.tokens.input is None
+    assert read(init(), inner, line("stream_event", event={"type": "ping"})).run.tokens == (
+        113,
+        100,
+        7,
+        None,
+        None,
+        None,
+    )
+
+
+def test_the_requests_of_subagents_are_added_to_the_turn() -> None:
+    """A result line counts only those of the main agent; each message of a subagent counts once."""
+    inner = say("a", message_id="m-2", usage=USAGE, parent_tool_use_id="t-1")
+    lines = [init(), say("a", usage=USAGE), inner, inner, result("a", usage=USAGE)]
+    assert read(*lines).run.tokens[:3] == (226, 200, 14)
+    assert read(*lines, init(), result("b", usage=USAGE)).run.tokens[:3] == (339, 300, 21)
+
+
+def test_the_subagents_of_other_agents_are_not_added() -> None:
+    """It is not known whether their results contain them."""
+    inner = say("a", usage=USAGE, parent_tool_use_id="t-1")
+    assert not any(isinstance(event, Usage) for event in events(inner, agent="amp"))
+    assert any(isinstance(event, Usage) for event in events(init(), inner))
 
 
 def test_an_odd_cost_is_unknown() -> None:

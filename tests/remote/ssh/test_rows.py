@@ -54,7 +54,7 @@ def test_a_change_on_the_host_is_shown(host: Sshd, is_there: bool) -> None:
 
 
 def test_old_sessions_are_sent_when_they_are_wanted(host: Sshd) -> None:
-    """A session of last year has no row until all sessions are wanted."""
+    """A session of last year has no row until all sessions are wanted; until then it is counted."""
     host.install()
     save(host)
     path = host.home / ".claude/projects/-srv-app" / f"{ID}.jsonl"
@@ -63,8 +63,9 @@ def test_old_sessions_are_sent_when_they_are_wanted(host: Sshd) -> None:
         until(watched, lambda: watched.is_found)
         watched.step(0)
         assert watched.rows == {}
+        assert watched.notes == ("testhost: 1 older session hidden",)
         watched.wants_all = True
-        until(watched, lambda: KEY in watched.rows)
+        until(watched, lambda: KEY in watched.rows and not watched.notes)
 
 
 def test_a_host_with_tail_alone_lists_its_files(host: Sshd) -> None:

@@ -15,6 +15,7 @@ from agentwatch.agents.claude.subagent_files import ClaudeSubagents, open_claude
 from agentwatch.agents.opening import saved_source, store_for
 from agentwatch.feed.feed import Feed
 from agentwatch.session.session import Session
+from agentwatch.sources.stores import tail
 from tests.builders.captures import Captures
 from tests.builders.on_disk.transcript import call, returned, said, user
 from tests.conftest import case
@@ -238,8 +239,8 @@ def test_of_a_very_long_line_the_middle_is_dropped(
     folder: Folder, opened: Callable[[Path], ClaudeSubagents], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line that never ends does not fill the memory, and the next line is read."""
-    monkeypatch.setattr(subagent_files, "_MOST_LINE", 500)
-    monkeypatch.setattr(subagent_files, "_CHUNK", 100)
+    monkeypatch.setattr(tail, "_MOST_LINE", 500)
+    monkeypatch.setattr(tail, "_CHUNK", 100)
     folder.add_agent()
     with folder.transcript.open("ab") as file:
         file.write(dumped(said("x" * 5000), 10) + dumped(said("next"), 11))

@@ -6,8 +6,10 @@ from typing import Any
 
 from agentwatch.agents.agent import LineRole
 from agentwatch.agents.claude.agent import TRANSCRIPT as AGENT
-from agentwatch.agents.claude.transcript import Decoder, Requests
+from agentwatch.agents.claude.calls import Requests
+from agentwatch.agents.claude.transcript import Decoder
 from agentwatch.session.events import Compaction, Event, Notice, Retry, RunInfo, Tokens, Unknown
+from agentwatch.session.session import repeated_calls
 from tests.builders.on_disk.transcript import (
     AT,
     AT_MS,
@@ -151,6 +153,37 @@ def test_each_message_is_counted_once() -> None:
         assert requests.usage({"id": f"{number}", "usage": usage}, None) is not None
     assert requests.usage({"usage": usage}, None) is None
     assert requests.usage({"id": "x" * 5000, "usage": usage}, None) is None
+
+
+def test_a_subagent_in_the_same_file_is_counted() -> None:
+    """Its requests are the session's; its context is not."""
+    usage = {"input_tokens": 3, "output_tokens": 1}
+    own = said("A", uuid="a", message={"id": "m", "usage": usage})
+    inner = said("B", uuid="b", isSidechain=True, message={"id": "n", "usage": {**usage, "input_tokens": 50}})
+    wrapped = said("C", uuid="c", message={"id": "o", "usage": {**usage, "input_tokens": 200}})
+    data = {"type": "agent_progress", "message": wrapped}
+    progress = [line("progress", number, data=data, parentToolUseID="t-1") for number in ("d", "e")]
+    run = session_of(user("Go", "u"), own, inner, *progress).run
+    assert run.tokens == Tokens(253, None, 3, context_used=3)
+
+
+def test_the_lines_that_a_fork_copies_are_not_its_own() -> None:
+    """They name the session from which they were copied. Their requests and calls count there."""
+    usage = {"input_tokens": 3, "output_tokens": 1}
+    origin: dict[str, Any] = {"forkedFrom": {"sessionId": "o", "messageUuid": "m"}}
+    before = [
+        user("Go", "u", **origin),
+        call("c-1", uuid="a", message={"id": "m", "usage": usage}, **origin),
+        returned("c-1", uuid="b", **origin),
+    ]
+    own = call("c-2", uuid="c", message={"id": "n", "usage": {**usage, "input_tokens": 40}})
+    found = session_of(*before, line("mode"))
+    assert (found.run.tokens.input, repeated_calls(found)) == (None, 1)
+    found = session_of(*before, line("mode"), user("More", "v"), own)
+    assert (found.run.tokens.input, len(found.calls), repeated_calls(found)) == (40, 2, 1)
+    late = call("c-3", uuid="d", message={"id": "p", "usage": usage}, **origin)
+    found = session_of(*before, own, late, user("More", "w"))
+    assert (found.run.tokens.input, len(found.calls), repeated_calls(found)) == (40, 3, 1)
 
 
 def test_the_cost_is_the_last_that_was_written() -> None:

@@ -1,0 +1,39 @@
+"""The lines that are appended to a file which an agent writes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+_CHUNK = 1 << 20
+_MOST_LINE = 64 << 20
+"""Of a longer line only the beginning and the end are kept."""
+
+
+class Tail:
+    """The lines that are appended to a file."""
+
+    def __init__(self, fd: int) -> None:
+        """Take the descriptor of the file, which is read from its beginning."""
+        self.fd = fd
+        self.offset = 0
+        """The position after the last whole line."""
+
+    def has_grown(self) -> bool:
+        """Return whether the file may have further lines."""
+        return os.fstat(self.fd).st_size > self.offset
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the whole lines after the last one, each with its line end."""
+        position, pieces, size = self.offset, list[bytes](), 0
+        while data := os.pread(self.fd, _CHUNK, position):
+            *ended, rest = data.split(b"\n")
+            for piece in ended:
+                yield b"".join((*pieces, piece, b"\n"))
+                position += len(piece) + 1
+                self.offset, size = position, 0
+                pieces.clear()
+            position += len(rest)
+            size += len(rest)
+            if size <= _MOST_LINE:
+                pieces.append(rest)

@@ -1,0 +1,158 @@
+"""History that a fork, a resume or a second file repeats counts once."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch import summary
+from tests.builders.codex.threads import (
+    BEGAN_MS,
+    MINUTE_MS,
+    copied,
+    file_name,
+    meta,
+    name_at,
+    turn,
+    written,
+)
+from tests.builders.machine.fake import fake_machine
+from tests.builders.on_disk.transcript import line, user
+from tests.catalog.index.machines import Indexed
+
+IDS = tuple(f"{number}1111111-2222-4333-8444-555555555555" for number in range(4))
+SUMS = (
+    "SELECT count(*), sum(calls), sum(failed), sum(input_tokens), sum(cached_tokens), sum(output_tokens)"
+    " FROM session"
+)
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def indexed(tmp_path: Path) -> Indexed:
+    """A machine without sessions, and the path of an index."""
+    return Indexed(fake_machine(tmp_path / "machine", with_captures=False), tmp_path / "state" / "index.db")
+
+
+def message(name: str, parent: str | None, block: Json, tokens: int, **more: Any) -> Json:
+    """Return a line of a message with its own request."""
+    usage = {"input_tokens": tokens, "cache_read_input_tokens": 10 * tokens, "output_tokens": 2}
+    said = {"id": f"msg_{name}", "role": "assistant", "model": "m", "content": [block], "usage": usage}
+    return line("assistant", name, parent, message=said, requestId=f"req_{name}", **more)
+
+
+def text(name: str, parent: str | None, tokens: int, **more: Any) -> Json:
+    """Return a line with a text of the agent."""
+    return message(name, parent, {"type": "text", "text": name}, tokens, **more)
+
+
+def conversation() -> list[Json]:
+    """Return a session with a failed command, and a subagent in the same file."""
+    task = {
+        "type": "tool_use",
+        "id": "toolu_1",
+        "name": "Task",
+        "input": {"prompt": "look", "description": "d"},
+    }
+    bash = {"type": "tool_use", "id": "toolu_2", "name": "Bash", "input": {"command": "make"}}
+    results = [
+        [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "done"}],
+        [{"type": "tool_result", "tool_use_id": "toolu_2", "content": "Exit code 2\nno", "is_error": True}],
+    ]
+    return [
+        user("go", "u1"),
+        message("u2", "u1", task, 1),
+        user("look", "s1", isSidechain=True),
+        text("s2", "s1", 7, isSidechain=True),
+        user(results[0], "u3", "u2"),
+        message("u4", "u3", bash, 2),
+        user(results[1], "u5", "u4"),
+        text("u6", "u5", 3),
+    ]
+
+
+def keep(indexed: Indexed, number: int, lines: list[Json]) -> Path:
+    """Write a transcript that was changed later than those with a smaller number."""
+    folder = indexed.machine.home / ".claude/projects/-w"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{IDS[number]}.jsonl"
+    own = (each | {"sessionId": IDS[number]} for each in lines)
+    path.write_text("".join(json.dumps(each) + "\n" for each in own))
+    os.utime(path, (1_795_000_000 + number, 1_795_000_000 + number))
+    return path
+
+
+def test_a_copied_transcript_counts_once(indexed: Indexed) -> None:
+    """By message id and request id, whether or not its lines name the session that they were copied from."""
+    keep(indexed, 0, conversation())
+    indexed.update()
+    assert indexed.rows(SUMS) == [(1, 2, 1, 143, 130, 8)]
+    keep(indexed, 1, [*conversation(), user("more", "f1", "u6"), text("f2", "f1", 100)])
+    named = [
+        each | {"forkedFrom": {"sessionId": IDS[0], "messageUuid": each["uuid"]}} for each in conversation()
+    ]
+    keep(indexed, 2, [*named, user("more", "g1", "u6"), text("g2", "g1", 1000)])
+    indexed.update()
+    assert indexed.rows(SUMS) == [(3, 2, 1, 12243, 11130, 12)]
+    assert indexed.rows("SELECT calls, input_tokens FROM session ORDER BY session_id") == [
+        (2, 143),
+        (0, 1100),
+        (0, 11000),
+    ]
+    assert indexed.rows("SELECT count(*) FROM call") == [(2,)]
+    assert indexed.rows("SELECT count(*) FROM failure") == [(1,)]
+    (indexed.machine.home / ".claude/projects/-w" / f"{IDS[0]}.jsonl").unlink()
+    indexed.update()
+    assert indexed.rows(SUMS) == [(2, 2, 1, 12243, 11130, 12)]
+
+
+def test_messages_with_the_same_id_are_told_apart_by_their_requests(indexed: Indexed) -> None:
+    """Some servers give each message the same id."""
+    for number in (0, 1):
+        said = text("u2", "u1", 5) | {"requestId": f"req_{number}"}
+        keep(indexed, number, [user("go", "u1"), said, text("u3", "u2", 5) | {"message": said["message"]}])
+    indexed.update()
+    assert indexed.rows("SELECT sum(input_tokens) FROM session") == [(55 * 3,)]
+
+
+def test_a_subagent_counts_the_same_in_both_forms(indexed: Indexed) -> None:
+    """The summary of a session and the statistics have its own tokens and those of its subagents."""
+    path = keep(indexed, 0, conversation())
+    whole = summary(path)["tokens"]["input"]
+    inside = [each for each in conversation() if not each["isSidechain"]]
+    apart = [each | {"agentId": "a1"} for each in conversation() if each["isSidechain"]]
+    folder = path.with_suffix("") / "subagents"
+    folder.mkdir(parents=True)
+    keep(indexed, 0, inside)
+    (folder / "agent-a1.jsonl").write_text("".join(json.dumps(each) + "\n" for each in apart))
+    assert summary(path)["tokens"]["input"] == whole == 143
+    indexed.update()
+    assert indexed.rows("SELECT count(*), sum(input_tokens) FROM session") == [(2, 143)]
+
+
+def test_forked_and_reverted_threads_count_once(indexed: Indexed) -> None:
+    """A fork has its own requests and calls; a thread in two files is one session."""
+    day = indexed.machine.home / ".codex/sessions/2026/11/24"
+    day.mkdir(parents=True)
+    parent, fork, rollout = (name_at(BEGAN_MS + number * MINUTE_MS, number) for number in (0, 10, 20))
+    first = [meta(parent, BEGAN_MS), *turn(parent, BEGAN_MS + MINUTE_MS, 11, 1000, 1000)]
+    whole = [*first, *turn(parent, BEGAN_MS + 2 * MINUTE_MS, 12, 3100, 2100)]
+    (day / file_name(BEGAN_MS, parent)).write_bytes(written(whole))
+    at_ms = BEGAN_MS + 10 * MINUTE_MS
+    own = turn(fork, at_ms + MINUTE_MS, 13, 6300, 3200)
+    begin = [meta(fork, at_ms, forked_from_id=parent), *copied(whole, at_ms)]
+    (day / file_name(at_ms, fork)).write_bytes(written([*begin, *own]))
+    at_ms = BEGAN_MS + 20 * MINUTE_MS
+    base = {"thread_id": parent, "end_ordinal_exclusive": 9, "end_byte_offset": len(written(first))}
+    begin = [meta(parent, at_ms, history_base=base), *turn(parent, at_ms + MINUTE_MS, 14, 1700, 700)]
+    (day / file_name(at_ms, parent, rollout)).write_bytes(written(begin))
+    indexed.update()
+    assert indexed.rows("SELECT session_id, calls, input_tokens FROM session ORDER BY 1") == [
+        (parent, 3, 3800),
+        (fork, 1, 3200),
+    ]
+    assert indexed.rows("SELECT count(*) FROM call") == [(4,)]
