@@ -42,7 +42,7 @@ class ActionLines:
         """Yield the new lines."""
         ended = self._session.ended_calls
         while self._printed < len(ended):
-            call = ended[self._printed]
+            call = self._session.calls.as_ended(ended[self._printed])
             self._printed += 1
             yield self._line(call)
 

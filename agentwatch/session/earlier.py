@@ -24,6 +24,7 @@ class EarlierCalls(Calls):
     def __init__(self, newest: Calls) -> None:
         """Create the view; `newest` are the calls of the newest session."""
         self._newest = newest
+        self.corrected = newest.corrected
         self._count = 0
         self._unpacked: dict[int, Call] = {}
         """By number: the calls whose state differs, or may differ, from that in the newest session."""
@@ -34,7 +35,7 @@ class EarlierCalls(Calls):
         Args:
             count: The number of calls.
             changed: The calls that may still change.
-            offset: The offset of the checkpoint. Calls that a later line started after their end are shown
+            offset: The offset of the checkpoint. Calls that a later line changed after their end are shown
                 as they were.
         """
         self._count = count
@@ -69,7 +70,7 @@ class EarlierCalls(Calls):
         else:
             self._unpacked[call.number] = call
 
-    def starts_late(self, call: Call, _offset: int) -> None:
+    def changes_late(self, call: Call, _offset: int, *, is_correction: bool = False) -> None:
         """Do nothing: the newest session keeps the earlier state."""
 
     def changed(self, call: Call) -> None:

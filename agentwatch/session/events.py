@@ -528,6 +528,8 @@ class ToolEnded(NamedTuple):
     """The duration of the call, if the agent measured it."""
     has_result: bool = True
     """Whether the line is about the call. If not, the call has ended because the agent continued."""
+    corrects: Outcome | None = None
+    """The outcome that an earlier line gave the call, if this line gives it another one."""
 
 
 class Permission(NamedTuple):

@@ -17,7 +17,7 @@ _INIT_FIELDS = _MODELS_FIELDS | {"cwd"}
 _OTHER_AGENTS_MARKS = frozenset(
     {
         *("uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"),
-        *("jsonrpc", "$set", "$rewindTo"),
+        *("jsonrpc", "$set", "$rewindTo", "claude_code_version"),
     }
 )
 

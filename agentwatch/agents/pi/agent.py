@@ -35,7 +35,7 @@ _ENTRIES = frozenset(
         *("custom_message", "context_edit", "label", "session_info", "usage"),
     }
 )
-_ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
+_ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "system"})
 
 
 def is_header(fields: Fields) -> bool:

@@ -74,6 +74,18 @@ def test_a_cancelled_turn_cancels_its_calls() -> None:
     done = only(start, cancel, changed(status="completed"), stopped("cancelled"))
     assert action(done) == "Ran terminal command sleep 9 (after the cancel)"
     assert only(start, changed(status="failed"), cancel).outcome == "failed"
+    remark = "\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"
+    for output, code, outcome in [
+        (remark, None, "cancelled"),
+        (remark, 0, "succeeded"),
+        ("", None, "succeeded"),
+    ]:
+        with case((output, code)):
+            stopped_call = changed(
+                status="completed", rawOutput={"output": output, "metadata": {"exit": code}}
+            )
+            assert only(start, cancel, stopped_call, stopped("cancelled")).outcome == outcome
+            assert only(start, stopped_call, stopped("end_turn")).outcome == "succeeded"
 
 
 def test_an_error_answers_a_permission() -> None:
