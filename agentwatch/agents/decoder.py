@@ -381,6 +381,8 @@ class Decoder:
         decoder = self._use(agent)
         kept, self._undetected = self._undetected, []
         count = agent.foreign_lines(kept)
+        if count == len(kept):
+            kept, count = [], 0
         foreign: list[list[Event]] = [[_unknown_type(each)] for each in kept[:count]]
         decoded = [self._timed(decoder.decode(each), each) for each in (*kept[count:], fields)]
         decoded[0] = _after_time([FormatDetected(agent.name, agent.traits, agent.agent)], decoded[0])

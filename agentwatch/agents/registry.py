@@ -22,7 +22,7 @@ AGENTS = {
     "pi": ("pi", "pi-session"),
     "gemini": ("gemini-chat", "gemini"),
     "amp": ("amp",),
-    "droid": ("droid",),
+    "droid": ("droid", "droid-session"),
     "claude": ("claude-transcript", "claude-code", "claude-family"),
 }
 """The formats of each built-in agent, by its short name, which is also the name of its folder.

@@ -9,7 +9,7 @@ from agentwatch.agents.changes import changed_lines
 from agentwatch.agents.claude.calls import argument_facts, plan_entries, questions_in
 from agentwatch.agents.fields import Fields, in_words, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
-from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.qwen.chat_recognition import FORMAT, parts_of
 from agentwatch.agents.qwen.stream import ASKING, tool_named
 from agentwatch.agents.tool import NO_FACTS, Facts, Phrase, Result, Tool
@@ -275,7 +275,7 @@ def system_events(fields: Fields) -> list[Event]:
 
 
 _MOST_PARTS = 1024
-"""The number of lines of an answer, and of their texts, that later lines are compared with."""
+"""The number of the newest lines of an answer, and of its texts, that later lines are compared with."""
 _ADDED = "<qwen:"
 """The beginning of a part that hooks add to the user's message."""
 
@@ -285,8 +285,8 @@ class _Answer:
 
     def __init__(self) -> None:
         self._uuid: object = None
-        self._times: set[int | None] = set()
-        self._texts: set[int] = set()
+        self._times: dict[int | None, None] = {}
+        self._texts: dict[int, None] = {}
         """The hashes of its texts and thoughts."""
         self._earlier: frozenset[int] = frozenset()
         """Those of its lines before the present one."""
@@ -301,15 +301,13 @@ class _Answer:
         """Add a line of the answer, or begin another answer."""
         if self._uuid is None or fields.get("uuid") != self._uuid:
             self._uuid, self.has_usage = fields.get("uuid"), False
-            self._times, self._texts = set(), set()
-        if len(self._times) < _MOST_PARTS:
-            self._times.add(iso_ms(fields.get("timestamp")))
+            self._times, self._texts = {}, {}
+        remember(self._times, iso_ms(fields.get("timestamp")), None, _MOST_PARTS)
         self._earlier = frozenset(self._texts)
 
     def is_new(self, words: str) -> bool:
         """Return whether no earlier line of the answer has this text, and keep it."""
-        if len(self._texts) < _MOST_PARTS:
-            self._texts.add(hash(words))
+        remember(self._texts, hash(words), None, _MOST_PARTS)
         return hash(words) not in self._earlier
 
 
