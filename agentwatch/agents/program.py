@@ -85,6 +85,8 @@ class Command(NamedTuple):
     """The names of its program."""
     packages: tuple[str, ...] = ()
     """The folders of its package, for scripts such as `cli.js`."""
+    shared_names: tuple[str, ...] = ()
+    """Names of its program that other programs have too: the program or its script must be in the package."""
     releases: tuple[str, ...] = ()
     """The beginnings of the names under which releases are downloaded."""
     servers: tuple[str, ...] = ()
