@@ -152,6 +152,10 @@ class Traits(NamedTuple):
     """The result of a command contains its exit code."""
     result_is_last_text: bool = False
     """The result repeats only the last text of its turn; otherwise all texts, joined without a separator."""
+    rejected_edits: str = ""
+    """Why the agent may reject all edits of a run by itself, and how to change that; empty if it does not."""
+    waits_for_subagents: bool = False
+    """A run waits in silence for the subagents that continue in the background, and ends only after them."""
 
 
 class FormatDetected(NamedTuple):

@@ -278,6 +278,10 @@ class WatchScreen(Screen[None]):
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._moment, self._survivors, below=below)
         facts = self._source.agent_facts()
+        if facts.started_ms is not None and facts.pid is None and session.last_seen_ms is None:
+            from agentwatch.agents.registry import silence_hint  # 3 ms, which a stream does not need
+
+            facts = facts._replace(silence=silence_hint())
         room = self._status.size.width - columns(view) - 3
         is_asking = session.asked.oldest is not None or bool(facts.asks or facts.paused_by)
         words = status(session, now, NO_FACTS if self.is_earlier else facts, room)
