@@ -323,13 +323,14 @@ class WatchScreen(Screen[None]):
         feed = self._feed
         if self.workspace.panes.transcript.viewport.is_unsettled or feed.backlog():
             return 0
+        has_clock = bool(feed.session.runs) or self._source.agent_facts().started_ms is not None
         waits = [
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
             _PLAY_SECONDS if self._moment.playhead.is_playing else None,
             status_wait or None,
             self._calls_wait or None,
             _CALL_SECONDS if feed.session.open_calls and not self.is_earlier else None,
-            _CLOCK_SECONDS if feed.session.runs and not feed.is_over else None,
+            _CLOCK_SECONDS if has_clock and not feed.is_over else None,
         ]
         return min((wait for wait in waits if wait is not None), default=None)
 
