@@ -56,7 +56,7 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
     """
     silence = silence_ms(session, now_ms, agent)
     if session.last_seen_ms is None and agent.pid is None:
-        return 0.0  # a pipe whose agent prints only at its end is no hang
+        return 0.0  # some agents print only at their end
     if silence is None or session.phase is Phase.NOTHING or session.asked or agent.asks or agent.paused_by:
         return 0.0
     if session.compacting is not None:

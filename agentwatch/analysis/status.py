@@ -76,7 +76,7 @@ def _is_shown(count: int | None) -> bool:
 
 _EDITS = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 _MOST_JUDGED = 1000
-"""With more calls, the status line does not look at each of them whenever it is drawn."""
+"""With more calls, the status line does not read them whenever it is drawn."""
 _MOST_COLUMNS = 1000
 """A result may be megabytes long; a line on stderr is for a person."""
 _FIRST_LINE_COLUMNS = 60
@@ -140,10 +140,17 @@ def rejected_edits(session: Session) -> SafeText | None:
     why = session.traits.rejected_edits
     if not why or not session.ended_by_outcome[Outcome.REJECTED] or len(session.calls) > _MOST_JUDGED:
         return None
-    edits = [call for call in session.calls if call.kind in _EDITS]
-    if not edits or any(call.outcome is not Outcome.REJECTED for call in edits):
-        return None
-    return SafeText(f"{'the only edit was' if len(edits) == 1 else 'all edits were'} rejected: {why}")
+    edits = 0
+    for call in reversed(session.calls):  # nearly always, the last edits were made
+        if call.kind in _EDITS:
+            if call.outcome is not Outcome.REJECTED:
+                return None
+            edits += 1
+    return (
+        SafeText(f"{'the only edit was' if edits == 1 else 'all edits were'} rejected: {why}")
+        if edits
+        else None
+    )
 
 
 def unknown_agent(session: Session, width: int | None = None) -> SafeText:

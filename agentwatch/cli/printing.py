@@ -133,12 +133,12 @@ def _ending(source: Source, session: Session) -> list[str]:
     words, why = ending(session, facts), reason(session, facts)
     if session.outcome is not Outcome.FAILED and (source.fault is not None or source.ended_by is not None):
         words = None  # the recording is incomplete, or a new one follows in the same file; either is reported
-    if session.outcome in (None, Outcome.UNFINISHED):
-        from agentwatch.agents.registry import failure_hint
+    first = session.lines.first_text if session.outcome is None else ""
+    texts = [*filter(None, (first, session.lines.last_text, *source.last_stderr(_STDERR_LINES)))]
+    if words and texts and session.outcome in (None, Outcome.UNFINISHED):
+        from agentwatch.agents.registry import failure_hint  # 3 ms, which a stream does not need
 
-        first = session.lines.first_text if session.outcome is None else ""
-        cause = failure_hint((first, session.lines.last_text, *source.last_stderr(_STDERR_LINES)))
-        if words and cause:
+        if cause := failure_hint(texts):
             words = SafeText(cause if session.outcome is None else f"{words}: {cause}")
     stderr: list[str] = []
     if session.outcome is not None or facts.exit_code:
