@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from agentwatch.session.asked import Asked
 from agentwatch.session.call import Call
-from agentwatch.session.call_store import Calls
+from agentwatch.session.call_store import Calls, LateChange
 from agentwatch.session.runs import TurnResult
 from agentwatch.session.session import Session
 from agentwatch.session.storage import Content, TextPrefix
@@ -25,6 +25,7 @@ class EarlierCalls(Calls):
         """Create the view; `newest` are the calls of the newest session."""
         self._newest = newest
         self.corrected = newest.corrected
+        self.late: list[LateChange] = []
         self._count = 0
         self._unpacked: dict[int, Call] = {}
         """By number: the calls whose state differs, or may differ, from that in the newest session."""
@@ -69,9 +70,6 @@ class EarlierCalls(Calls):
             self._unpacked.pop(call.number, None)
         else:
             self._unpacked[call.number] = call
-
-    def changes_late(self, call: Call, _offset: int, *, is_correction: bool = False) -> None:
-        """Do nothing: the newest session keeps the earlier state."""
 
     def changed(self, call: Call) -> None:
         """Store the new state of a call that was changed."""

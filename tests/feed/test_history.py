@@ -73,6 +73,9 @@ def test_a_corrected_outcome_is_that_of_its_moment(opened: Opened) -> None:
     assert [history.at(end).session.calls[0].outcome for end in line_ends(before)[1:]] == [
         *("running", "failed", "failed", "failed"),
     ]
+    shown = history.at(line_ends(before)[2]).session
+    of_moment = CallChanges(shown)
+    assert (of_moment.take(10), of_moment.take(10)) == ([0], [])
     until = Until(len(before))
     earlier = Feed(LineReader(reader.fd, until, reader.times))
     earlier.advance()
