@@ -1,6 +1,6 @@
 """The interface of an agent's format: the parts that every format provides, and the optional ones."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -117,11 +117,15 @@ class Agent(NamedTuple):
     """Bytes that occur in each line whose blocks contain words that its bytes do not. Such a line must be
     decoded to be searched. None: the format has no such lines."""
 
-    def may_have_written(self, lines: Iterable[Fields]) -> bool:
-        """Return whether the agent may have written lines that it does not recognise.
+    def foreign_lines(self, lines: Sequence[Fields]) -> int:
+        """Return how many of the first lines another agent wrote, of lines that this one does not recognise.
 
-        If one of them starts a run, another agent wrote it: the agent would recognise its own start line,
-        unless it shares that with others.
+        A line that starts a run ends them: the agent would recognise its own start line, unless it shares
+        that with others. What follows may be the agent's.
         """
         may_write = self.may_write or (lambda _fields: False)
-        return all(self.role(fields) is not LineRole.START or may_write(fields) for fields in lines)
+        for number in range(len(lines), 0, -1):
+            fields = lines[number - 1]
+            if self.role(fields) is LineRole.START and not may_write(fields):
+                return number
+        return 0

@@ -332,8 +332,7 @@ class Decoder:
             self._is_first = False
             if agent is None:
                 self._keep(fields, size)
-                unknown = Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))
-                return [*self._plugin_problems(), unknown]
+                return [*self._plugin_problems(), _unknown_type(fields, head)]
             events = self._decoded_by(agent, fields)
         else:
             events = self._decoder.decode(fields)
@@ -381,11 +380,13 @@ class Decoder:
         """Switch to the decoder of an agent. Decode the kept lines with it, then this line."""
         decoder = self._use(agent)
         kept, self._undetected = self._undetected, []
-        if not agent.may_have_written(kept):
-            kept = []
-        decoded = [self._timed(decoder.decode(each), each) for each in (*kept, fields)]
+        count = agent.foreign_lines(kept)
+        if count == len(kept):
+            kept, count = [], 0
+        foreign: list[list[Event]] = [[_unknown_type(each)] for each in kept[:count]]
+        decoded = [self._timed(decoder.decode(each), each) for each in (*kept[count:], fields)]
         decoded[0] = _after_time([FormatDetected(agent.name, agent.traits, agent.agent)], decoded[0])
-        self._redecoded = decoded[:-1]
+        self._redecoded = [*foreign, *decoded[:-1]]
         return decoded[-1]
 
     def _timed(self, events: list[Event], fields: Fields) -> list[Event]:
@@ -406,6 +407,10 @@ def _after_time(added: list[Event], events: list[Event]) -> list[Event]:
     """Return the events of a line with others before them; the time of the line stays the first."""
     at = int(bool(events) and type(events[0]) is LineTime)
     return [*events[:at], *added, *events[at:]]
+
+
+def _unknown_type(fields: Fields, head: bytes = b"") -> Unknown:
+    return Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))
 
 
 def _beginning(data: bytes) -> str:

@@ -146,6 +146,8 @@ class Tree:
         self._before_prompts = _Recent()
         """The parents of prompts: a user goes back to a prompt, and writes another in its place."""
         self._starts_without_parent = False
+        self._has_parents = False
+        """Whether a line has named its parent. In a file without parents, every prompt follows the last."""
 
     def has(self, line: object) -> bool:
         """Return whether a line was added before: a resumed session may repeat its history."""
@@ -159,6 +161,8 @@ class Tree:
             parent: The id of its parent.
             is_of_last_turn: Whether it belongs to the last turn, whatever its parent is.
         """
+        if isinstance(parent, str):
+            self._has_parents = True
         turn = None if is_of_last_turn or not isinstance(parent, str) else self._lines[parent]
         if isinstance(line, str):
             self._lines[line] = self.turns if turn is None else turn
@@ -178,11 +182,12 @@ class Tree:
         """
         turn = self.turns
         if isinstance(parent, str):
+            self._has_parents = True
             found = self._lines[parent]
             found = self._before_prompts[parent] if found is None else found
             turn = turn if found is None else min(found, turn)
             self._before_prompts[parent] = turn
-        elif parent is None:
+        elif parent is None and (self._has_parents or not self.turns):
             turn = 0 if self._starts_without_parent else turn
             self._starts_without_parent = self._starts_without_parent or not self.turns
         rewound = self.turns - turn

@@ -85,6 +85,8 @@ class Command(NamedTuple):
     """The names of its program."""
     packages: tuple[str, ...] = ()
     """The folders of its package, for scripts such as `cli.js`."""
+    shared_names: tuple[str, ...] = ()
+    """Names of its program that other programs have too: the program or its script must be in the package."""
     releases: tuple[str, ...] = ()
     """The beginnings of the names under which releases are downloaded."""
     servers: tuple[str, ...] = ()
@@ -131,6 +133,15 @@ class Reports(NamedTuple):
     """`module:name` of a `Reporter`."""
 
 
+class Hints(NamedTuple):
+    """What to do if an agent prints no stream; each is empty if nothing is known."""
+
+    silence: str = ""
+    """Why its pipe stays silent until the end."""
+    failures: tuple[tuple[str, str], ...] = ()
+    """What a line contains that it prints instead of a stream, and the cause with its remedy."""
+
+
 Opener = Callable[[Path, bytes], "Store | None"]
 """Returns the store at a path, given the first 4 KiB of the file there; None if the path is of another kind.
 
@@ -158,5 +169,6 @@ class Program(NamedTuple):
     opened, so that it imports little before it knows the file."""
     id_in: Callable[[str], str] = str
     """Returns the id in the name of a session's file, without its ending."""
+    hints: Hints = Hints()
     published_name: str = ""
     """The name that harbor, the reference of ATIF, has for it; empty for its short name."""

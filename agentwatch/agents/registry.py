@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agentwatch.agents.agent import Agent
     from agentwatch.agents.fields import Fields
     from agentwatch.agents.hooks import HookedAgent
@@ -22,7 +24,7 @@ AGENTS = {
     "pi": ("pi", "pi-session"),
     "gemini": ("gemini-chat", "gemini"),
     "amp": ("amp",),
-    "droid": ("droid",),
+    "droid": ("droid", "droid-session"),
     "claude": ("claude-transcript", "claude-code", "claude-family"),
 }
 """The formats of each built-in agent, by its short name, which is also the name of its folder.
@@ -59,6 +61,17 @@ def programs() -> tuple[Program, ...]:
 def program_named(name: str) -> Program | None:
     """Return the program of an agent, by its short name; None if the agent is unknown."""
     return next((program for program in programs() if program.name == name), None)
+
+
+def silence_hint() -> str:
+    """Return why a pipe of an agent that is not known yet may stay silent; empty if no agent's does."""
+    return " · ".join(program.hints.silence for program in programs() if program.hints.silence)
+
+
+def failure_hint(lines: Iterable[str]) -> str | None:
+    """Return the cause of a failure that an agent prints instead of a stream; None if no line has one."""
+    causes = [cause for program in programs() for cause in program.hints.failures]
+    return next((cause for line in lines for words, cause in causes if words in line), None)
 
 
 def hooked_agents() -> dict[str, HookedAgent]:

@@ -1,4 +1,4 @@
-"""Checks a session: the text equals the result, calls are paired, and all lines are understood."""
+"""Checks a session: the text equals the result, calls are paired, and no line is malformed."""
 
 from __future__ import annotations
 
@@ -33,10 +33,15 @@ class Integrity:
     """What the agent's format can express. What it cannot express is not checked."""
     is_error: bool = False
     """Whether the result is an error message, which is not a copy of the text."""
+    is_known: bool = True
+    """Whether a known agent wrote the lines. A kind of line that is new in its format loses nothing."""
 
     @property
     def passes(self) -> bool:
-        """Whether no check failed. Repaired lines were read successfully and do not count."""
+        """Whether nothing is lost or contradictory.
+
+        Repaired lines were read successfully, and unknown lines of a known agent are a notice.
+        """
         return not self.problems()
 
     def without_text(self) -> Integrity:
@@ -44,14 +49,14 @@ class Integrity:
         return replace(self, text_matches_result=None, difference_at=None)
 
     def problems(self) -> SafeText:
-        """Return the failed checks: `text ≠ result · 3 calls not paired · 2 unknown`; empty if none."""
+        """Return the failed checks: `text ≠ result · 3 calls not paired · 1 malformed`; empty if none."""
         unpaired = self.calls - self.paired - self.open_calls
         without = "paired" if self.traits.announces_calls else "ended"
         parts = {
             "text ≠ result": self.text_matches_result is False,
             f"{unpaired} {'call' if unpaired == 1 else 'calls'} not {without}": unpaired,
             f"{self.malformed} malformed": self.malformed,
-            f"{self.unknown} unknown": self.unknown,
+            f"{self.unknown} unknown": self.unknown and not self.is_known,
         }
         return SafeText(" · ".join(words for words, is_so in parts.items() if is_so))
 
@@ -104,6 +109,7 @@ def integrity(session: Session) -> Integrity:
         is_running=bool(session.runs) and not run.is_over and traits.has_result,
         is_error=traits.has_result and run.outcome is Outcome.FAILED and run.result_length > 0,
         traits=traits,
+        is_known=session.format is not None,
     )
 
 

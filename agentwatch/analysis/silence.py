@@ -55,6 +55,8 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
     does not count.
     """
     silence = silence_ms(session, now_ms, agent)
+    if session.last_seen_ms is None and agent.pid is None:
+        return 0.0  # some agents print only at their end
     if silence is None or session.phase is Phase.NOTHING or session.asked or agent.asks or agent.paused_by:
         return 0.0
     if session.compacting is not None:
@@ -64,6 +66,8 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
     if session.phase is not Phase.CALLING:
         usual = usual_silence_ms(session)
         tolerated_ms = UNKNOWN_USUAL_MS if usual is None else max(_TIMES_THE_USUAL * usual, _LEAST_QUIET_MS)
+        if waits_for_subagents(session):
+            tolerated_ms = max(tolerated_ms, _UNLIMITED_CALL_MS)
         return silence / tolerated_ms
     used = silence / _GRACE_MS
     for call in session.open_calls.values():
@@ -71,6 +75,17 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
             return 0.0  # one call within its time explains the whole silence
         used = min(used, _call_patience_used(session, call, now_ms))
     return used
+
+
+def waits_for_subagents(session: Session) -> bool:
+    """Return whether the run may wait in silence for subagents that continue in the background."""
+    if not session.traits.waits_for_subagents or session.phase not in (Phase.WAITING, Phase.WRITING):
+        return False
+    newest = islice(reversed(session.ended_calls), _SIMILAR_CALLS)
+    return any(
+        call.kind is ToolKind.DELEGATE and call.outcome is Outcome.RETURNED and call.run == len(session.runs)
+        for call in newest
+    )
 
 
 def silence_ms(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> int | None:

@@ -19,6 +19,7 @@ from agentwatch.analysis.silence import (
     since_ms,
     usual_call_ms,
     usual_silence_ms,
+    waits_for_subagents,
 )
 from agentwatch.session.actions import count_words, target
 from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts
@@ -73,6 +74,9 @@ def _is_shown(count: int | None) -> bool:
 
 # Why a run did not succeed, and what can be done about a stream of no known agent.
 
+_EDITS = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
+_MOST_JUDGED = 1000
+"""With more calls, the status line does not read them whenever it is drawn."""
 _MOST_COLUMNS = 1000
 """A result may be megabytes long; a line on stderr is for a person."""
 _FIRST_LINE_COLUMNS = 60
@@ -129,6 +133,24 @@ def ending(session: Session, agent: AgentFacts) -> SafeText | None:
     if why is None:
         return SafeText(f"{words}: no reason given" if outcome is Outcome.FAILED else words)
     return SafeText(f"{words}: {cut(safe_line(why.text), _MOST_COLUMNS)}")
+
+
+def rejected_edits(session: Session) -> SafeText | None:
+    """Return why all edits were rejected, if the agent does that by itself; None if one was not."""
+    why = session.traits.rejected_edits
+    if not why or not session.ended_by_outcome[Outcome.REJECTED] or len(session.calls) > _MOST_JUDGED:
+        return None
+    edits = 0
+    for call in reversed(session.calls):  # nearly always, the last edits were made
+        if call.kind in _EDITS:
+            if call.outcome is not Outcome.REJECTED:
+                return None
+            edits += 1
+    return (
+        SafeText(f"{'the only edit was' if edits == 1 else 'all edits were'} rejected: {why}")
+        if edits
+        else None
+    )
 
 
 def unknown_agent(session: Session, width: int | None = None) -> SafeText:
@@ -230,6 +252,8 @@ def _since(then_ms: int | None, now_ms: int | None) -> str:
 
 _LEAST_SHOWN_MS = 5_000
 """Shorter durations are not shown: such a wait is over before it is of interest."""
+_SILENT_PIPE_MS = 20_000
+"""The first line of a stream takes about 8 s."""
 _CPU_AFTER_MS = 3_000
 """CPU use is shown only after a silence of this length."""
 _TARGET_COLUMNS = 60
@@ -285,7 +309,7 @@ def status(
     elif phase is Phase.THINKING:
         words = _thinking(session, now_ms)
     else:
-        words = _waiting(session, now_ms)
+        words = _waiting(session, now_ms, agent)
     if width is None or columns(words) + len(cpu) <= width:
         return SafeText(f"{words}{cpu}")
     return cut(words, width)
@@ -303,7 +327,7 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
             if is_narrow
             else f"result came {ago} ago, {process} still alive"
         )
-    outcome = session.outcome
+    outcome, advice = session.outcome, None
     why = reason(session, agent)
     reason_words = "" if why is None or why.is_stderr else f": {_shortened(why.text)}"
     if outcome is None:
@@ -312,6 +336,7 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
     elif outcome is Outcome.SUCCEEDED:
         took = "" if run.duration_ms is None else f" in {duration_words(run.duration_ms)}"
         words.append(f"succeeded{took}")
+        advice = rejected_edits(session)
     elif outcome is Outcome.FAILED:
         words.append(f"failed{reason_words or ': no reason given'}")
     elif outcome is Outcome.CANCELLED:
@@ -328,6 +353,8 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
         words.append(f"stderr: {_shortened(why.text)}")
     if session.calls:
         words.append(", ".join(count_words(calls_by_outcome(session))))
+    if advice is not None:
+        words.append(advice)
     return SafeText(" · ".join(words))
 
 
@@ -350,13 +377,17 @@ def _thinking(session: Session, now_ms: int | None) -> SafeText:
     return SafeText(f"thinking{_if_long(thought)}{_usually(thought, usual_ms)}")
 
 
-def _waiting(session: Session, now_ms: int | None) -> SafeText:
-    silence = silence_ms(session, now_ms)
+def _waiting(session: Session, now_ms: int | None, agent: AgentFacts) -> SafeText:
+    silence = silence_ms(session, now_ms, agent)
     usual = _usually(silence, usual_silence_ms(session))
     if not session.runs:
         has_text = session.lines.malformed > 0
         hint = " · only text so far: is --output-format stream-json missing?" if has_text else ""
+        if agent.silence and session.last_seen_ms is None and (silence or 0) >= _SILENT_PIPE_MS:
+            hint = f" · {running_clock(silence or 0)} · {agent.silence}"
         return SafeText(f"waiting for the first event{hint}")
+    if waits_for_subagents(session):
+        return SafeText(f"waiting for the model or its subagents{_if_long(silence)}")
     if session.phase is Phase.WRITING:
         return SafeText(f"writing{_if_long(silence, 'quiet for ')}{usual}")
     return SafeText(f"waiting for the model{_if_long(silence)}{usual}")

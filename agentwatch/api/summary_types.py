@@ -19,7 +19,8 @@ class CallSummary(TypedDict):
     call_id: str
     agent: str | None
     """The call_id of the call whose subagent made this one; None for the main agent."""
-    tool: str
+    tool: str | None
+    """None if the recording has only the result of the call, which does not name it."""
     kind: str
     target: str | None
     action: str

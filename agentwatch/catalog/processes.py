@@ -77,13 +77,16 @@ def command_of(arguments: Sequence[str]) -> Command | None:
     program = _name(arguments[0])
     if agent := _named(program):
         return _command(agent, arguments[1:], is_script=False)
-    if program not in _INTERPRETERS and not program.startswith("python"):
+    is_shared = program in _looks().shared_names
+    if is_shared and (agent := _packaged(arguments[0])) is not None:
+        return _command(agent, arguments[1:], is_script=False)
+    if program not in _INTERPRETERS and not program.startswith("python") and not is_shared:
         return None
     place = _script(arguments)
     if place is None:
         return None
     script = arguments[place]
-    agent = _named(_name(script)) or _packaged(script)
+    agent = _packaged(script) if is_shared else _named(_name(script)) or _packaged(script)
     return _command(agent, arguments[place + 1 :], is_script=True) if agent else None
 
 
@@ -159,6 +162,7 @@ class _Looks(NamedTuple):
     of: dict[str, Look]
     names: dict[str, str]
     """The short name of the agent by the name of its program."""
+    shared_names: frozenset[str]
     packages: tuple[tuple[str, str], ...]
     releases: tuple[tuple[str, str], ...]
 
@@ -169,6 +173,7 @@ def _looks() -> _Looks:
     return _Looks(
         of,
         {name: agent for agent, look in of.items() for name in look.names},
+        frozenset(name for look in of.values() for name in look.shared_names),
         tuple((package, agent) for agent, look in of.items() for package in look.packages),
         tuple((prefix, agent) for agent, look in of.items() for prefix in look.releases),
     )

@@ -19,7 +19,9 @@ from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
+from agentwatch.recording.appender import now_ms
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.open import agent_source, create_log, pipe_source
 from agentwatch.text.safe import cut, safe_line
 
@@ -237,6 +239,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
         held = HeldSignals()
         held.hold()
     source = pipe_source(source_fd, options.keep_options(by_default=not options.prints()))
+    source.facts = AgentFacts(started_ms=now_ms())
     try:
         return watch(source, options, held=held)
     except (KeyboardInterrupt, Signalled):

@@ -18,6 +18,7 @@ from agentwatch.session.actions import count_words
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import calls_by_outcome
 from agentwatch.sources.source import Source
+from agentwatch.text.amounts import plural
 
 if TYPE_CHECKING:
     from agentwatch.feed.playhead import Replay
@@ -119,6 +120,8 @@ def _check_integrity(feed: Feed, code: int) -> int:
 
     found = integrity(feed.session)
     if found.passes:
+        if found.unknown:
+            say(f"{plural(found.unknown, 'line')} unknown to this version: agentwatch drift lists them")
         return code
     say(f"integrity check failed: {found.line()}")
     return code or 1

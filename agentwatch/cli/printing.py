@@ -42,7 +42,7 @@ class ActionLines:
         """Yield the new lines."""
         ended = self._session.ended_calls
         while self._printed < len(ended):
-            call = ended[self._printed]
+            call = self._session.calls.as_ended(ended[self._printed])
             self._printed += 1
             yield self._line(call)
 
@@ -94,7 +94,7 @@ def end_session(source: Source, session: Session) -> int:
     """
     outcome = session.outcome  # as it was shown; finishing the log may advance the session
     is_good = outcome is Outcome.SUCCEEDED and not source.agent_facts().exit_code
-    lines = [] if is_good else _ending(source, session)
+    lines = _advice(session) if is_good else _ending(source, session)
     source.finish()
     report_survivors(source)
     for line in lines:
@@ -115,6 +115,16 @@ def _end_printing(source: Source, session: Session, output_format: str) -> int:
     return code or 1
 
 
+def _advice(session: Session) -> list[str]:
+    """Return why a run that succeeded has changed nothing, if the agent rejects edits by itself."""
+    if not session.ended_by_outcome[Outcome.REJECTED]:
+        return []
+    from agentwatch.analysis.status import rejected_edits
+
+    words = rejected_edits(session)
+    return [] if words is None else [words]
+
+
 def _ending(source: Source, session: Session) -> list[str]:
     """Return the last lines of the agent's stderr, and why the run did not succeed."""
     from agentwatch.analysis.status import ending, reason  # 2 ms, which a success does not need
@@ -123,6 +133,13 @@ def _ending(source: Source, session: Session) -> list[str]:
     words, why = ending(session, facts), reason(session, facts)
     if session.outcome is not Outcome.FAILED and (source.fault is not None or source.ended_by is not None):
         words = None  # the recording is incomplete, or a new one follows in the same file; either is reported
+    first = session.lines.first_text if session.outcome is None else ""
+    texts = [*filter(None, (first, session.lines.last_text, *source.last_stderr(_STDERR_LINES)))]
+    if words and texts and session.outcome in (None, Outcome.UNFINISHED):
+        from agentwatch.agents.registry import failure_hint  # 3 ms, which a stream does not need
+
+        if cause := failure_hint(texts):
+            words = SafeText(cause if session.outcome is None else f"{words}: {cause}")
     stderr: list[str] = []
     if session.outcome is not None or facts.exit_code:
         stderr = source.last_stderr(_STDERR_LINES)

@@ -183,6 +183,7 @@ class CallChanges:
         self._calls = 0
         self._ended = 0
         self._open: set[int] = set()
+        self._late = 0
         self._run: tuple[object, ...] = ()
 
     @property
@@ -193,6 +194,7 @@ class CallChanges:
     def skip(self, calls: int) -> None:
         """Take the first calls as reported, and everything that has ended."""
         self._calls, self._ended = calls, len(self._session.ended_calls)
+        self._late = len(self._session.calls.late)
         self._open = {call.number - 1 for call in self._session.open_calls.values()}
         self._run = (len(self._session.runs), self._session.run.ended, self._session.is_closed)
 
@@ -207,7 +209,9 @@ class CallChanges:
         session = self._session
         run = (len(session.runs), session.run.ended, session.is_closed)
         ended = session.ended_calls.indices(self._ended, self._ended + most)
-        changed = [*ended]
+        late = session.calls.late
+        changed = [*ended, *(each.call.number - 1 for each in late[self._late :])]
+        self._late = len(late)
         if run != self._run:
             # When a run ends, its open calls become unfinished, although no event ends them.
             changed += [index for index in self._open if not self._is_open(index)]

@@ -77,9 +77,13 @@ class _Collector:
 
     def end(self) -> None:
         """Report the buffered lines as lines of no known agent."""
-        for number, fields in self._undetected:
+        self._report(len(self._undetected))
+
+    def _report(self, count: int) -> None:
+        """Report the first of the buffered lines as lines of no known agent."""
+        for number, fields in self._undetected[:count]:
             self._add(f"type {in_words(fields.get('type'))} of no known agent", fields, number)
-        self._undetected.clear()
+        del self._undetected[:count]
 
     def _collect(self, fields: object, size: int) -> list[Event]:
         if not isinstance(fields, dict):
@@ -89,8 +93,8 @@ class _Collector:
         if self.agent is None:
             self._keep(fields, size)
             return []
-        if not self.agent.may_have_written(kept for _, kept in self._undetected):
-            self.end()
+        foreign = self.agent.foreign_lines([kept for _, kept in self._undetected])
+        self._report(foreign)
         for number, kept in (*self._undetected, (self.line, fields)):
             for what, sample in self._unknown(self.agent, kept):
                 self._add(what, sample, number)

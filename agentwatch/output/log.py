@@ -73,7 +73,7 @@ class ActionLog:
         runs, ended = self._session.runs, self._session.ended_calls
         yield from self._new_said()
         while self._logged < len(ended):
-            call = ended[self._logged]
+            call = self._session.calls.as_ended(ended[self._logged])
             yield from self._begin_runs(call.run)
             self._logged += 1
             self._outcomes[call.outcome] += 1
@@ -129,6 +129,11 @@ class ActionLog:
         """
         if self._runs_ended < number:
             self._runs_ended = number
+            calls = self._session.calls
+            for before in calls.corrected.values():
+                if before.run == number:
+                    self._outcomes[before.outcome] -= 1
+                    self._outcomes[calls[before.number - 1].outcome] += 1
             counts = {outcome: self._outcomes[outcome] for outcome in Outcome if self._outcomes[outcome]}
             self._outcomes.clear()
             words = ", ".join(count_words(counts))

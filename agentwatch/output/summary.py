@@ -134,7 +134,7 @@ def call_members(call: Call) -> dict[str, object]:
         "number": call.number,
         "call_id": call.call_id,
         "agent": call.agent,
-        "tool": call.tool,
+        "tool": call.tool or None,
         "kind": call.kind,
         "target": (shown := target(call)) or None,
         "action": action(call, shown),

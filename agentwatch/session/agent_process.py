@@ -28,6 +28,8 @@ class AgentFacts(NamedTuple):
     asks: str = ""
     """What the agent asks the user, where it says so outside the stream; empty if nothing is known."""
     asks_since_ms: int | None = None
+    silence: str = ""
+    """Why a pipe may stay silent until its end; empty if nothing is known of it."""
 
 
 NO_FACTS = AgentFacts()

@@ -184,6 +184,11 @@ class Call:
         if event.has_arguments or self.started is None:
             self._describe(event)
 
+    def correct(self, event: ToolEnded) -> None:
+        """Apply a later line that gives the call, which has ended, another outcome."""
+        self.outcome, self.note = event.outcome, None
+        self.error = None if event.error is None else bounded(event.error)
+
     def _describe(self, event: ToolStarted | ToolEnded) -> None:
         if event.target is not None and event.target != self.target:
             self.target = bounded(event.target)

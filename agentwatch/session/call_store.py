@@ -30,7 +30,7 @@ _MOST_RECENT = 1024
 _LEAST_HELD = 1024
 """Dead weak references are removed only when at least this many references are held."""
 _MOST_LATE = 1000
-"""The number of late start lines whose effect can be taken back."""
+"""The number of late lines whose effect can be taken back."""
 _LENGTH_BITS = 24
 """A packed call has at most 16 MiB: each of its texts has at most 4,096 characters."""
 _VERSION = 2
@@ -40,8 +40,8 @@ _KINDS = {kind.value: kind for kind in ToolKind}
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
-class LateStart(NamedTuple):
-    """A call that ended before it started, and the offset of the line that started it."""
+class LateChange(NamedTuple):
+    """A call that had ended, and the offset of the line that started it or corrected its outcome."""
 
     offset: int
     call: Call
@@ -72,8 +72,10 @@ class Calls(Sequence[Call]):
         self._most_held = _LEAST_HELD
         self.ids = CallIds()
         """The calls of all runs, by their ids."""
-        self.late: list[LateStart] = []
-        """The calls whose start line came after their end."""
+        self.late: list[LateChange] = []
+        """The calls that a line changed after their end: it started them, or corrected their outcome."""
+        self.corrected: dict[int, Call] = {}
+        """By number: the calls whose outcome was corrected, as they were before."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -128,10 +130,25 @@ class Calls(Sequence[Call]):
         """The numbers of the calls whose state differs from that in the newest session: none."""
         return ()
 
-    def starts_late(self, call: Call, offset: int) -> None:
-        """Keep the state of a settled call that its start line, at `offset`, is about to change."""
+    def changes_late(self, call: Call, offset: int, *, is_correction: bool = False) -> None:
+        """Keep the state of a settled call that a line is about to change.
+
+        Args:
+            call: The call.
+            offset: The offset of the line.
+            is_correction: Whether the line gives the call another outcome.
+        """
         if len(self.late) < _MOST_LATE:
-            self.late.append(LateStart(offset, replace(call)))
+            self.late.append(LateChange(offset, replace(call)))
+            if is_correction:
+                self.corrected.setdefault(call.number, self.late[-1].call)
+
+    def as_ended(self, call: Call) -> Call:
+        """Return a call with the outcome of the line that ended it, which a later line may have corrected.
+
+        What is printed when a call ends must not depend on how much of the recording was read at once.
+        """
+        return self.corrected.get(call.number, call) if self.corrected else call
 
     def changed(self, call: Call) -> None:
         """Store the new state of a call that was changed, even if it was already packed."""

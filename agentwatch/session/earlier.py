@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from agentwatch.session.asked import Asked
 from agentwatch.session.call import Call
-from agentwatch.session.call_store import Calls
+from agentwatch.session.call_store import Calls, LateChange
 from agentwatch.session.runs import TurnResult
 from agentwatch.session.session import Session
 from agentwatch.session.storage import Content, TextPrefix
@@ -24,6 +24,8 @@ class EarlierCalls(Calls):
     def __init__(self, newest: Calls) -> None:
         """Create the view; `newest` are the calls of the newest session."""
         self._newest = newest
+        self.corrected = newest.corrected
+        self.late: list[LateChange] = []
         self._count = 0
         self._unpacked: dict[int, Call] = {}
         """By number: the calls whose state differs, or may differ, from that in the newest session."""
@@ -34,7 +36,7 @@ class EarlierCalls(Calls):
         Args:
             count: The number of calls.
             changed: The calls that may still change.
-            offset: The offset of the checkpoint. Calls that a later line started after their end are shown
+            offset: The offset of the checkpoint. Calls that a later line changed after their end are shown
                 as they were.
         """
         self._count = count
@@ -68,9 +70,6 @@ class EarlierCalls(Calls):
             self._unpacked.pop(call.number, None)
         else:
             self._unpacked[call.number] = call
-
-    def starts_late(self, call: Call, _offset: int) -> None:
-        """Do nothing: the newest session keeps the earlier state."""
 
     def changed(self, call: Call) -> None:
         """Store the new state of a call that was changed."""

@@ -152,6 +152,10 @@ class Traits(NamedTuple):
     """The result of a command contains its exit code."""
     result_is_last_text: bool = False
     """The result repeats only the last text of its turn; otherwise all texts, joined without a separator."""
+    rejected_edits: str = ""
+    """Why the agent may reject all edits of a run by itself, and how to change that; empty if it does not."""
+    waits_for_subagents: bool = False
+    """A run waits in silence for the subagents that continue in the background, and ends only after them."""
 
 
 class FormatDetected(NamedTuple):
@@ -532,6 +536,8 @@ class ToolEnded(NamedTuple):
     """The duration of the call, if the agent measured it."""
     has_result: bool = True
     """Whether the line is about the call. If not, the call has ended because the agent continued."""
+    corrects: Outcome | None = None
+    """The outcome that an earlier line gave the call, if this line gives it another one."""
 
 
 class Permission(NamedTuple):

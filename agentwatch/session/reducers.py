@@ -203,7 +203,7 @@ def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
         session.open_calls[key] = session.unended[key] = call
     if call.started is None:
         if call.ended is not None:
-            session.calls.starts_late(call, place.offset)
+            session.calls.changes_late(call, place.offset)
         call.start(event, place)
         if not is_new:
             session.calls.changed(call)
@@ -234,6 +234,8 @@ def tool_ended(session: Session, event: ToolEnded, place: Place) -> None:
     session.unended.pop(key, None)
     session.asked.call_ended(key[2])
     if call.ended is not None:
+        if event.corrects is call.outcome:
+            _correct(session, call, event, place)
         return
     call.end(event, place)
     settle(session, call)
@@ -255,6 +257,15 @@ def permission(session: Session, event: Permission, place: Place) -> None:
         session.transcript.note(f"{event.subject} {event.answer}{reason}")
     elif asks_user(event):
         session.transcript.note(f"asks: {question_words(event)}")
+
+
+def _correct(session: Session, call: Call, event: ToolEnded, place: Place) -> None:
+    """Give a call that has ended another outcome."""
+    session.calls.changes_late(call, place.offset, is_correction=True)
+    session.ended_by_outcome[call.outcome] -= 1
+    session.ended_by_outcome[event.outcome] += 1
+    call.correct(event)
+    session.calls.changed(call)
 
 
 def _add_call(session: Session, key: CallKey, event: ToolStarted | ToolEnded) -> Call:

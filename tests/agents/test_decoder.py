@@ -13,7 +13,7 @@ from agentwatch.agents import Decoder
 from agentwatch.agents.registry import detect
 from agentwatch.analysis.block_text import block_text
 from agentwatch.session.counts import LineCounts
-from agentwatch.session.events import Channel, Event, Malformed, Prompt, Repair, Text, Unknown
+from agentwatch.session.events import Channel, Event, FormatDetected, Malformed, Prompt, Repair, Text, Unknown
 from tests.builders.captures import Captures
 from tests.builders.formats.samples import samples
 from tests.builders.lines import (
@@ -255,3 +255,16 @@ def test_lines_before_the_format_is_known_are_decoded_with_the_line_that_tells()
     decoder = Decoder()
     groups = [group for line in lines for group in decoder.decode_all(line)]
     assert [text.text for group in groups for text in group if isinstance(text, Text)] == ["One."]
+
+
+def test_lines_after_another_agents_start_are_decoded() -> None:
+    """A start line that the agent does not write is unknown; the lines after it are the agent's."""
+    prompt = {"type": "user", "message": {"role": "user", "content": "Go"}}
+    hook = {"type": "system", "subtype": "informational", "content": "x"}
+    rate = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}
+    lines = [json.dumps(each).encode() for each in (prompt, hook, rate)]
+    decoder = Decoder()
+    groups = [group for line in lines for group in decoder.decode_all(line)][-3:]
+    unknown = [any(isinstance(event, Unknown) for event in group) for group in groups]
+    assert unknown == [True, False, False]
+    assert [type(group[0]) for group in groups[1:2]] == [FormatDetected]

@@ -11,7 +11,7 @@ import pytest
 
 from agentwatch.agents import Decoder
 from agentwatch.agents.json_line import parse
-from agentwatch.agents.registry import agent_named, known_agents
+from agentwatch.agents.registry import agent_named, agent_on_disk, detect, known_agents
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.session import Session
@@ -56,6 +56,43 @@ def test_a_sample_has_its_format(captures: Captures) -> None:
                 assert (found.outcome, found.runs, found.lines.events) == (None, [], 0)
             else:
                 assert found.outcome is not None
+
+
+def test_no_reader_takes_the_files_of_another(captures: Captures) -> None:
+    """No line of a stream or a file is recognised by another format, apart from those of one grammar."""
+    paths = captures.find("real/*/sessions/**/*.jsonl") if captures.is_own else []
+    found = [*samples(captures), *((path, read(path).format) for path in paths)]
+    of_family = FAMILY | {"claude-family"}
+    for path, name in found:
+        with case(captures.name(path)):
+            assert name in KNOWN or name is None
+            allowed = of_family if name in of_family else {name}
+            lines = [line for line in path.read_bytes().splitlines() if line.strip()]
+            fields = [each for each in map(parse, lines) if isinstance(each, dict)]
+            takers = {agent.name for each in fields if (agent := detect(each, is_first=False)) is not None}
+            assert takers <= allowed
+
+
+def test_the_files_of_an_agent_are_read_by_its_own_reader(captures: Captures) -> None:
+    """Each file that an agent keeps has the format of that agent, whatever the other readers make of it."""
+    if not captures.is_own:
+        return
+    paths = captures.find("real/*/sessions/**/*.jsonl")
+    programs = {path.relative_to(captures.root).parts[1].partition("-")[0] for path in paths}
+    assert programs >= {"claude", "codex", "copilot", "droid", "gemini", "pi", "qwen"}
+    for path in paths:
+        program = path.relative_to(captures.root).parts[1].partition("-")[0]
+        with case(captures.name(path)):
+            found = read(path)
+            assert (found.agent_name, found.lines.unknown) == (program, 0)
+            assert found.format == program_format(program)
+
+
+def program_format(name: str) -> str:
+    """Return the format in which an agent keeps its sessions."""
+    agent = agent_on_disk(name)
+    assert agent is not None
+    return agent.name
 
 
 def test_a_sample_without_its_head_is_no_other_agents(captures: Captures, recording: Saver) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.agents import Decoder, LineRole
-from agentwatch.session.events import FormatDetected, Prompt, RunStarted, Traits, Unknown
+from agentwatch.agents.cursor.agent import AGENT
+from agentwatch.session.events import FormatDetected, Prompt, RunStarted, Unknown
 from tests.builders.late_agent import ASKED, LATE_START, add_late_agent
 from tests.builders.lines import completed, delta, event, init, line, result, started, user
 from tests.conftest import case
@@ -39,7 +40,8 @@ def test_a_start_line_of_another_agent_changes_the_agent(monkeypatch: pytest.Mon
     decoder = Decoder()
     assert decoder.decode(ASKED) == [Unknown("type asked", ASKED.decode().strip())]
     decoder.decode(init())
-    assert decoder.take_redecoded() == [[FormatDetected("cursor", Traits()), Unknown("type asked")]]
+    detected = FormatDetected("cursor", AGENT.traits)
+    assert decoder.take_redecoded() == [[detected, Unknown("type asked")]]
     assert decoder.take_redecoded() == []
     assert type(decoder.decode(LATE_START)[-1]) is RunStarted
     assert decoder.decode(ASKED) == [Prompt("Do it.")]

@@ -84,6 +84,11 @@ def test_each_part_of_the_line() -> None:
             False,
         ),
         (
+            (event("weather"), *CALL, result("")),
+            "text = result · 1 of 1 call paired · 0 malformed · 1 unknown",
+            True,
+        ),
+        (
             (user("#").replace(b"#", b"\xff"), result("")),
             "text = result · 0 of 0 calls paired · 0 malformed · 0 unknown · 1 repaired",
             True,
@@ -125,7 +130,9 @@ def test_problems_names_only_failed_checks() -> None:
     """`problems` names only the failed checks, and is empty if there are none."""
     assert integrity(session(init(), *CALL, final("a"), result("a"))).problems() == ""
     odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
-    assert integrity(odd).problems() == "text ≠ result · 1 call not paired · 1 malformed · 2 unknown"
+    assert integrity(odd).problems() == "text ≠ result · 1 call not paired · 1 malformed"
+    unknown = integrity(session(b'{"kind": 1}\n'))
+    assert (unknown.problems(), unknown.passes) == ("1 unknown", False)
 
 
 def test_several_runs_pair_their_calls_and_compare_the_last() -> None:

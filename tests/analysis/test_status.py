@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.analysis.silence import is_quiet
+from agentwatch.analysis.status import status
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.session import Session
 from tests.builders.lines import (
     completed,
     delta,
@@ -32,6 +34,34 @@ def test_before_the_first_event() -> None:
     assert sentence(after_ms=8_000, agent=BUSY) == "waiting for the first event · its processes use CPU"
     assert sentence(after_ms=62_000, agent=BUSY) == "quiet for 1:02, no event yet · its processes use CPU"
     assert sentence(after_ms=99_000) == "waiting for the first event"
+
+
+def test_a_silent_pipe_names_the_flag() -> None:
+    """A pipe without a line for 20 s may be that of an agent that prints only at its end."""
+    facts = AgentFacts(started_ms=NOW, silence="X prints at its end")
+    silent = Session()
+    hint = "X prints at its end"
+    for after_ms, words in [(19_000, ""), (25_000, f" · 0:25 · {hint}"), (500_000, f" · 8:20 · {hint}")]:
+        with case(after_ms):
+            assert status(silent, NOW + after_ms, facts) == f"waiting for the first event{words}"
+    assert sentence(init(), after_ms=25_000, agent=facts) == "waiting for the model · 0:25"
+
+
+def test_a_run_waits_for_its_subagents() -> None:
+    """After a subagent that continues in the background, a silence of minutes is no hang."""
+    moved = completed("task", "t", {"success": {}, "isBackground": True})
+    assert sentence(init(), moved, after_ms=300_000) == "waiting for the model or its subagents · 5:00"
+    assert sentence(init(), moved, after_ms=620_000).startswith("quiet for 10:20")
+    assert sentence(init(), completed("read"), after_ms=300_000).startswith("stalled? quiet for 5:00")
+    assert sentence(init(), moved, result(""), init(), after_ms=300_000).startswith("stalled? quiet")
+
+
+def test_a_run_whose_edits_were_all_rejected_names_the_cause() -> None:
+    """The cause follows the counts of the calls."""
+    edit = completed("edit", "a", {"rejected": {"reason": ""}})
+    why = "without --force, Cursor proposes changes and does not write them"
+    found = sentence(init(), edit, result(""))
+    assert found.endswith(f"1 call, 1 rejected · the only edit was rejected: {why}")
 
 
 def test_plain_text_before_the_first_event_names_the_flag() -> None:

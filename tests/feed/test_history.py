@@ -11,10 +11,14 @@ import pytest
 
 from agentwatch.agents.registry import agent_named
 from agentwatch.feed.feed import Feed
-from agentwatch.feed.history import History
+from agentwatch.feed.history import CallChanges, History
 from agentwatch.recording import lines as read
-from agentwatch.recording.lines import LineReader
+from agentwatch.recording.lines import LineReader, Until
 from agentwatch.recording.saved import open_saved
+from tests.builders.claude_lines import answer, call, say
+from tests.builders.claude_lines import init as init_of_claude
+from tests.builders.claude_lines import result as claude_result
+from tests.builders.claude_lines import written as written_lines
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.moment.any_recording import dense, fed_until, line_ends, with_history, written
 from tests.builders.moment.session_facts import different, facts
@@ -55,6 +59,34 @@ def streamed(at_ms: Callable[[int], int] = lambda number: START_MS + 40 * number
     deltas = (delta(f"word {number} ", at_ms(number)) for number in range(DELTAS))
     text = "".join(f"word {number} " for number in range(DELTAS))
     return b"".join([init(), user(), *deltas, final(text), result(text)])
+
+
+def test_a_corrected_outcome_is_that_of_its_moment(opened: Opened) -> None:
+    """Before the line that corrects it, a call has failed; the line reports the call as changed."""
+    refused = answer("uses .NET methods", is_error=True)
+    lines = [init_of_claude(), call("Bash", command="ls"), refused, say("x" * 700_000), say("y")]
+    before = written_lines(*lines)
+    denied = claude_result(permission_denials=[{"tool_name": "Bash", "tool_use_id": "t-1"}])
+    feed, history, reader = opened(before + written_lines(denied))
+    check(history, reader, line_ends(before))
+    assert feed.session.calls[0].outcome == "rejected"
+    assert [history.at(end).session.calls[0].outcome for end in line_ends(before)[1:]] == [
+        *("running", "failed", "failed", "failed"),
+    ]
+    shown = history.at(line_ends(before)[2]).session
+    of_moment = CallChanges(shown)
+    assert (of_moment.take(10), of_moment.take(10)) == ([0], [])
+    until = Until(len(before))
+    earlier = Feed(LineReader(reader.fd, until, reader.times))
+    earlier.advance()
+    changes = CallChanges(earlier.session)
+    assert changes.take(10) == [0]
+    until.end += len(written_lines(denied))
+    earlier.advance()
+    assert (changes.take(10), changes.take(10)) == ([0], [])
+    skipped = CallChanges(earlier.session)
+    skipped.skip(1)
+    assert skipped.take(10) == []
 
 
 def test_the_live_moment_is_that_of_the_feed(opened: Opened) -> None:

@@ -18,12 +18,8 @@ from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.conftest import ROOT, case
 
-_UNKNOWN = {
-    "real/droid-0.215.0/sessions/sessions/-home-dev-work-droid-h/1407ee55-af7a-42b4-8501-954a80595ac5.jsonl",
-    "real/droid-0.215.0/sessions/sessions/-home-dev-work-droid-h/56f66704-c9c4-4e4c-831f-9a5a949a183b.jsonl",
-    "real/vibe-3.0.2/full.ndjson",
-}
-"""Captures of ours in formats without a decoder. The files of Droid are taken for those of Pi."""
+_UNKNOWN = {"real/vibe-3.0.2/full.ndjson"}
+"""Captures of ours in formats without a decoder."""
 
 
 def expected(captures: Captures) -> dict[str, dict[str, Any]]:

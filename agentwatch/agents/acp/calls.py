@@ -445,6 +445,9 @@ def _command_in(title: str | None) -> str | None:
     return command[1:-1] if is_quoted else command
 
 
+_ABORTED = "User aborted the command"
+_REMARK_CHARACTERS = 600
+"""The part of an output, from its end, in which opencode's remark about the command is searched."""
 _MOST_ENDED = 4096
 _MOST_OUTPUT = 1 << 16
 _ENDS = {
@@ -629,6 +632,8 @@ class Calls:
 def _judged(call: _Call, fields: Fields, outcome: Outcome, code: int | None) -> tuple[Outcome, str | None]:
     """Return the outcome of a call and why it failed."""
     if outcome is Outcome.SUCCEEDED:
+        if call.after_cancel and _is_aborted(fields):
+            return Outcome.CANCELLED, "aborted"
         if code:
             return Outcome.FAILED, f"exit {code}"
         if object_in(fields.get("rawOutput")).get("isError") is True:
@@ -641,6 +646,13 @@ def _judged(call: _Call, fields: Fields, outcome: Outcome, code: int | None) -> 
             return call.refusal, error_in(fields)
         return outcome, f"exit {code}" if code else error_in(fields)
     return outcome, error_in(fields)
+
+
+def _is_aborted(fields: Fields) -> bool:
+    """Return whether opencode has stopped a command, which it calls completed: without an exit code."""
+    output = object_in(fields.get("rawOutput"))
+    words = (text(output, "output") or "")[-_REMARK_CHARACTERS:]
+    return object_in(output.get("metadata")).get("exit", 0) is None and _ABORTED in words
 
 
 def _note(call: _Call, change: Change, added: int | None, outcome: Outcome) -> str | None:

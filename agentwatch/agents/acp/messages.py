@@ -179,11 +179,15 @@ PROMPT = "session/prompt"
 PERMISSION = "session/request_permission"
 INITIALIZE = "initialize"
 NEW_SESSION = "session/new"
-_BY_AGENT = (PERMISSION, "fs/", "terminal/", "elicitation/", "mcp/")
+QUESTION, NEW_PLAN = "cursor/ask_question", "cursor/create_plan"
+"""The requests of Cursor's extension that wait for the user."""
+_BY_AGENT = (PERMISSION, QUESTION, NEW_PLAN, "fs/", "terminal/", "elicitation/", "mcp/")
 """The requests of an agent to its client. All others are the client's."""
 _RESULTS = {
     PROMPT: ("stopReason", "messageId"),
     PERMISSION: ("outcome",),
+    QUESTION: ("outcome",),
+    NEW_PLAN: ("outcome",),
     INITIALIZE: ("protocolVersion",),
     NEW_SESSION: ("sessionId",),
     "session/load": ("configOptions", "modes", "models"),

@@ -8,9 +8,11 @@ from itertools import islice
 from agentwatch.agents.acp.calls import Calls, Owner, Terminals, command_line, plan_in
 from agentwatch.agents.acp.messages import (
     INITIALIZE,
+    NEW_PLAN,
     NEW_SESSION,
     PERMISSION,
     PROMPT,
+    QUESTION,
     Answers,
     HeldTexts,
     Request,
@@ -105,6 +107,13 @@ _ANSWERS = {
     "reject_once": "rejected",
     "reject_always": "always rejected",
 }
+
+
+def asked_words(params: Fields) -> str | None:
+    """Return the questions of Cursor to the user; of a plan, its name or its first line."""
+    asked = (text(mapping(each), "prompt") for each in islice(items(params.get("questions")), _MOST_OPTIONS))
+    plan = text(params, "name") or (text(params, "plan") or "").strip().partition("\n")[0]
+    return " ".join(filter(None, asked)) or text(params, "title") or plan or None
 
 
 def asked_call(params: Fields) -> Fields:
@@ -552,6 +561,9 @@ def _compaction(update: Fields) -> list[Event]:
     ]
 
 
+CURSORS = "cursor/"
+"""The beginning of the methods that Cursor adds to the protocol."""
+_MOST_ANSWER = 100
 _OPENS = frozenset({NEW_SESSION, "session/load", "session/resume", "session/fork"})
 _KNOWN = ("session/", "fs/", "terminal/", "elicitation/", "mcp/", "authenticate", "logout", "$/", "_", "nes/")
 """The beginnings of the other methods of the schema. An underscore begins those that an agent adds."""
@@ -635,10 +647,32 @@ class Decoder:
             return [*self._updates.enter(session), *self._updates.prompted(session, words)]
         if method == "session/load" and session is not None:
             return self._load(session, params)
+        if method.startswith(CURSORS):
+            return self._extended(method, session, params, fields)
         if method == "session/cancel":
             self._calls.cancel(session)
             return [Notice("the client cancels the turn")]
         return [] if method.startswith(_KNOWN) else [Unknown(f"method {in_words(method)}")]
+
+    def _extended(self, method: str, session: str | None, params: Fields, fields: Fields) -> list[Event]:
+        """Read a method that Cursor adds: its questions wait for the user, the others report."""
+        match method:
+            case "cursor/ask_question" | "cursor/create_plan":
+                call_id, target = short(text(params, "toolCallId")), asked_words(params)
+                subject = "plan" if method == NEW_PLAN else "question"
+                self._requests.add(fields, Request(method, session, call_id=call_id, subject=subject))
+                key = f"permission {in_words(fields.get('id'))}"
+                todos = [plan_in(params["todos"])] if isinstance(params.get("todos"), list) else []
+                return [*todos, Permission(subject, None, key=key, call_id=call_id, target=target)]
+            case "cursor/update_todos":
+                plan = plan_in(params.get("todos"))
+                return [plan._replace(is_update=params.get("merge") is True)]
+            case "cursor/task":
+                ended = " ended" if "durationMs" in params else ""
+                return [Notice(f"subagent{ended}: {text(params, 'description') or 'no description'}")]
+            case "cursor/generate_image" | "cursor/list_available_models":
+                return []
+        return [Unknown(f"method {in_words(method)}")]
 
     def _load(self, session: str, params: Fields) -> list[Event]:
         """Read a request to load a session. Its history follows as updates, before the response."""
@@ -670,6 +704,11 @@ class Decoder:
                 self._calls.refuse(session, request.call_id, refusal)
             key = f"permission {in_words(fields.get('id'))}"
             return [Permission(request.subject or "permission", answer, key=key, call_id=request.call_id)]
+        if request.method in (QUESTION, NEW_PLAN):
+            answer = text(mapping(result.get("outcome")), "outcome") or text(result, "outcome") or "answered"
+            answer = answer[:_MOST_ANSWER] if error is None else "not answered"
+            key = f"permission {in_words(fields.get('id'))}"
+            return [Permission(request.subject, answer, key=key, call_id=request.call_id)]
         if request.method == PROMPT:
             if error is None and "stopReason" not in result:
                 return []  # version 2 of the protocol: an update ends the turn

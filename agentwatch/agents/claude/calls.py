@@ -461,7 +461,8 @@ CLAUDE_CODE = Dialect("claude-code", counts_subagents_apart=True)
 
 
 _NO_NAME = "unknown"
-_NO_TOOL = other_tool(_NO_NAME)._replace(target=lambda _arguments: None)
+_NO_TOOL = other_tool("")._replace(target=lambda _arguments: None)
+"""The tool of a result whose call is not in the recording: its name is not known."""
 ASKING = ("AskUserQuestion", "ExitPlanMode")
 """Tools whose calls wait until the user has answered, and do not run before."""
 _INTERRUPTED = ("interrupted", "cancelled")
@@ -507,12 +508,15 @@ class Calls:
         self._denied = OpenCalls[None]()
         self._unclear: list[ToolEnded] = []
         """The ends of calls that were either refused or interrupted: a later line says which; at most 64."""
+        self._ended = OpenCalls[ToolEnded]()
+        """The ends of this turn's calls that did not succeed: its result may say that they were refused."""
         self._plans = Plans()
 
     def begin_run(self) -> None:
         """Forget all calls: another run may use their ids again."""
         self._open.clear()
         self._denied.clear()
+        self._ended.clear()
         self._plans = Plans()
 
     def is_open(self, call_id: str | None) -> bool:
@@ -581,7 +585,7 @@ class Calls:
         """
         call_id = text(block, "tool_use_id") or ""
         known = self._open.pop(call_id, None)
-        name, tool, agent, argued, plan = known or (_NO_NAME, _NO_TOOL, agent, NO_FACTS, NO_FIELDS)
+        name, tool, agent, argued, plan = known or ("", _NO_TOOL, agent, NO_FACTS, NO_FIELDS)
         is_denied = call_id in self._denied
         self._denied.pop(call_id, None)
         words = next(result_texts(block), "")
@@ -608,6 +612,8 @@ class Calls:
         if result.outcome is Outcome.REJECTED and not is_clear and is_bare_refusal(result.error):
             self._unclear.append(ended)
             return [self._unclear.pop(0)] if len(self._unclear) > _MOST_UNCLEAR else []
+        if result.outcome in (Outcome.FAILED, Outcome.CANCELLED):
+            self._ended.keep(call_id, ended)
         if result.outcome is not Outcome.SUCCEEDED or tool.kind is not ToolKind.PLAN or agent is not None:
             return [ended]
         planned = self._plans.after(name, plan, details, words)
@@ -631,11 +637,15 @@ class Calls:
     def turn_ended(self, denials: object, *, is_interrupted: bool) -> list[Event]:
         """Read the `permission_denials` of a result, and return the ends of the calls that they decide.
 
-        A call that was running when the user interrupted the turn is not among them.
+        A call that was running when the user interrupted the turn is not among them. A call whose own text
+        does not say that it was refused has ended as failed before.
         """
         found = [text(denial, "tool_use_id") for denial in map(mapping, items(denials))]
-        ids = {call_id for call_id in found if call_id is not None}
+        ids = {call_id: None for call_id in found if call_id is not None}
         events = self.released(is_interrupted=is_interrupted, denied=ids)
+        ended = [self._ended[call_id] for call_id in ids if call_id in self._ended]
+        self._ended.clear()
+        events += [each._replace(outcome=Outcome.REJECTED, corrects=each.outcome) for each in ended]
         return events + [event for call_id in ids if call_id in self._open for event in self.refuse(call_id)]
 
     def refuse(self, call_id: str, reason: str | None = None) -> list[Event]:

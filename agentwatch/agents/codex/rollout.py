@@ -403,9 +403,9 @@ def _end(use: Use, output: Output) -> End:
             outcome, f"exit {output.exit_code}" if output.exit_code else None, exit_code=output.exit_code
         )
     if output.succeeded is False or output.exit_code or (not output.has_head and start.startswith(_FAILED)):
-        return End(Outcome.FAILED, start.strip()[:_BROKEN_CALL] or None)
+        return End(Outcome.FAILED, start.strip()[:_BROKEN_CALL] or None, exit_code=output.exit_code)
     if output.succeeded or output.exit_code == 0 or start.startswith(_SUCCEEDED):
-        return change_end(changes, Outcome.SUCCEEDED)
+        return change_end(changes, Outcome.SUCCEEDED)._replace(exit_code=output.exit_code)
     has_image = any("image_url" in piece for piece in output.pieces)
     return End(Outcome.SUCCEEDED if has_image and use.kind is ToolKind.READ else Outcome.RETURNED)
 
@@ -496,7 +496,7 @@ def _milliseconds(seconds: object) -> int | None:
 # Calls: their starts, their outputs, and the processes that outlive an output.
 
 _MOST_PROGRESS = 4096
-_UNKNOWN = Use("unknown", ToolKind.OTHER, Phrase.USED)
+_UNKNOWN = Use("", ToolKind.OTHER, Phrase.USED)
 """The use of a tool whose call is not in the recording."""
 _IN_BACKGROUND = "in the background"
 

@@ -243,6 +243,8 @@ class Calls:
         """The answers to the questions whether a call may run."""
         self._outputs = OpenCalls[tuple[int, str]]()
         """The length and the beginning of the last output of a call."""
+        self._shells = OpenCalls[None]()
+        """The commands whose output has lines of its own, `tool.shell_output`."""
 
     def name_of(self, call_id: str | None) -> str | None:
         """Return the name of the tool of a call that has not ended; None if unknown."""
@@ -282,10 +284,18 @@ class Calls:
         Its lines contain all of the output, or what is new. In captures, the same output came twice in a row.
         """
         call_id, output = text(data, "toolCallId") or "", text(data, "partialOutput") or ""
+        if call_id in self._shells:
+            return ToolProgress(call_id, None)
         length, start = self._outputs.get(call_id, (0, ""))
         is_whole = length > 0 and len(output) >= length and output.startswith(start)
         self._outputs.keep(call_id, (len(output), output[:_COMPARED]))
         return ToolProgress(call_id, None, output or None, is_whole=is_whole)
+
+    def shell_output(self, data: Fields) -> ToolProgress:
+        """Read what a command has printed since the last such line. Partial results then repeat it."""
+        call_id = text(data, "toolCallId") or ""
+        self._shells.keep(call_id, None)
+        return ToolProgress(call_id, None, text(data, "text"))
 
     def answered(self, call_id: str | None, kind: str | None) -> None:
         """Keep the answer to the question whether a call may run."""
@@ -297,7 +307,8 @@ class Calls:
         call_id = text(data, "toolCallId") or ""
         known = self._known.pop(call_id, None)
         self._outputs.pop(call_id, None)
-        name = known.started.tool if known is not None else text(data, "toolName") or "tool"
+        self._shells.pop(call_id, None)
+        name = known.started.tool if known is not None else text(data, "toolName") or ""
         tool = known.tool if known is not None else _tool_in(data, name, {})
         result = read_result(tool, data, self._answers.pop(call_id, None), is_whole=is_whole)
         ended = tool.ended(call_id, name, result, at_ms=at_ms, agent=agent)

@@ -53,7 +53,8 @@ _OTHERS = (
     *("tool.user_requested", "tool.execution_progress", "tool_search.activated", "skill.invoked"),
     *("subagent.configured", "subagent.completed", "subagent.selected", "subagent.deselected"),
     *("hook.start", "hook.end", "hook.progress", "system.message", "pending_messages.modified"),
-    *("model.call_start", "model.call_finished", "model.model_call_started", "sampling.requested"),
+    *("model.call_start", "model.call_finished", "model.call_final_result", "model.model_call_started"),
+    "sampling.requested",
     *("sampling.completed", "mcp.oauth_required", "mcp.oauth_completed", "mcp.tools.list_changed"),
     *("mcp.resources.list_changed", "mcp.prompts.list_changed", "mcp.headers_refresh_required"),
     *("mcp.headers_refresh_completed", "mcp_app.tool_call_complete", "external_tool.requested"),
@@ -642,6 +643,8 @@ class Decoder:
                 return [*started, *self._calls.plan(data)]
             case "tool.execution_partial_result":
                 return [self._calls.progress(data)]
+            case "tool.shell_output":
+                return [self._calls.shell_output(data)]
             case "tool.execution_complete":
                 is_whole = not isinstance(fields, Salvaged)
                 return [self._calls.ended(data, agent=agent, at_ms=at_ms, is_whole=is_whole)]

@@ -17,7 +17,7 @@ _INIT_FIELDS = _MODELS_FIELDS | {"cwd"}
 _OTHER_AGENTS_MARKS = frozenset(
     {
         *("uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"),
-        *("jsonrpc", "$set", "$rewindTo"),
+        *("jsonrpc", "$set", "$rewindTo", "claude_code_version"),
     }
 )
 
@@ -71,7 +71,10 @@ AGENT = Agent(
     role=role,
     decoder=Decoder,
     blocks=on_first_use("agentwatch.agents.cursor.blocks:blocks"),  # 2 ms, which printing does not need
-    traits=Traits(),
+    traits=Traits(
+        rejected_edits="without --force, Cursor proposes changes and does not write them",
+        waits_for_subagents=True,
+    ),
     may_write=may_write,
     unknown_fields=on_first_use("agentwatch.agents.cursor.known_fields:unknown_fields"),
     reworded=f'"{SUBAGENT_STEPS}"'.encode(),

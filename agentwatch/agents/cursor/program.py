@@ -5,7 +5,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
-from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt
+from agentwatch.agents.program import NO_CALLS, Command, Hints, Knowledge, Program, SessionsAt
 
 _ROOTS = ("$CURSOR_DATA_DIR", "$CURSOR_CONFIG_DIR", "~/.cursor")
 PROGRAM = Program(
@@ -20,9 +20,18 @@ PROGRAM = Program(
         SessionsAt("chats", _ROOTS, "agentwatch.agents.cursor.places:chats"),
     ),
     file_format="cursor-transcript",
-    command=Command(names=("cursor-agent",), packages=("cursor-agent",)),
+    command=Command(
+        names=("cursor-agent",),
+        packages=("cursor-agent",),
+        shared_names=("agent",),
+        helpers=frozenset({"about", "create-chat", "status", "worker"}),
+    ),
     knowledge=Knowledge(NO_CALLS, has_calls=False, has_ends=False, has_results=False),
     hooks="agentwatch.agents.cursor.hooks:HOOKS",
+    hints=Hints(
+        silence="Cursor prints nothing until its end without --output-format stream-json",
+        failures=(("Workspace Trust Required", "Cursor does not trust this folder: add --trust"),),
+    ),
     published_name="cursor-cli",
 )
 """Its lines have no results and no times, and only newer versions write that a turn has ended."""

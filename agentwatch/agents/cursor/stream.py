@@ -513,6 +513,7 @@ class Decoder:
                 None,
                 None,
                 True,
+                None,
             ),
         )
         events: list[Event] = [ended]

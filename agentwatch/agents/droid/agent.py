@@ -1,9 +1,10 @@
-"""The format of Droid."""
+"""The formats of Droid."""
 
 from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
-from agentwatch.agents.fields import Fields
+from agentwatch.agents.fields import Fields, items, mapping
+from agentwatch.agents.on_disk import time_of
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
 
@@ -69,4 +70,75 @@ AGENT = Agent(
     blocks=on_first_use("agentwatch.agents.droid.blocks:line_blocks"),
     traits=Traits(result_is_last_text=True),
 )
-FORMATS = (AGENT,)
+
+SESSION_FORMAT = "droid-session"
+_OTHER_FILES_MARKS = frozenset(("sessionId", "session_id", "sessionID", "uuid", "parentUuid", "role", "data"))
+_OWN_MEMBERS = ("modelId", "interactionMode")
+"""Members of a message that no other agent's message has."""
+_CONTEXT = "context-"
+_REMINDER = "<system-reminder>"
+
+
+def blocks_of(message: Fields) -> list[Fields]:
+    """Return the blocks of a message; a text alone is a block too."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [mapping(each) for each in items(content)]
+
+
+def is_added(fields: Fields, words: str) -> bool:
+    """Return whether Droid has added a text to the user's message, or the whole message."""
+    line = fields.get("id")
+    return (isinstance(line, str) and line.startswith(_CONTEXT)) or words.lstrip().startswith(_REMINDER)
+
+
+def recognises_entry(fields: Fields) -> bool:
+    """Return whether only a session file of Droid can contain a line.
+
+    A message has the envelope of Pi's, without a time in the message, and the calls of Claude's. One that
+    has only texts shows nothing.
+    """
+    if not _OTHER_FILES_MARKS.isdisjoint(fields):
+        return False
+    match fields.get("type"):
+        case "session_start":
+            has_owner = isinstance(fields.get("owner"), str) or isinstance(fields.get("cwd"), str)
+            return has_owner and isinstance(fields.get("id"), str) and "version" in fields
+        case "agent_turn_outcome":
+            return isinstance(fields.get("turnId"), str)
+        case "message":
+            message = mapping(fields.get("message"))
+            if not isinstance(fields.get("id"), str) or "timestamp" in message or "id" in message:
+                return False
+            is_own = any(key in message for key in _OWN_MEMBERS)
+            return is_own or _has_calls(message)
+    return False
+
+
+def role_of_entry(fields: Fields) -> LineRole:
+    """Return the role of a line of a session file."""
+    message = mapping(fields.get("message"))
+    if fields.get("type") == "session_start":
+        return LineRole.START
+    if _has_calls(message):
+        return LineRole.CALL
+    return LineRole.START if message.get("role") == "user" else LineRole.OTHER
+
+
+def _has_calls(message: Fields) -> bool:
+    return any(block.get("type") in ("tool_use", "tool_result") for block in blocks_of(message))
+
+
+SESSION = Agent(
+    name=SESSION_FORMAT,
+    agent="droid",
+    recognises=recognises_entry,
+    role=role_of_entry,
+    decoder=on_first_use("agentwatch.agents.droid.session_file:Decoder"),
+    blocks=on_first_use("agentwatch.agents.droid.blocks:entry_blocks"),
+    traits=Traits(has_result=False),
+    time_of=time_of,
+)
+"""The session files in `~/.factory/sessions`."""
+FORMATS = (AGENT, SESSION)

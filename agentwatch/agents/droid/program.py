@@ -1,7 +1,18 @@
-"""What is known about Droid, beside its formats."""
+"""What is known about Droid, beside its formats.
+
+Source: folders that version 0.215 has written.
+"""
 
 from __future__ import annotations
 
-from agentwatch.agents.program import Program
+from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt
 
-PROGRAM = Program(name="droid")
+PROGRAM = Program(
+    name="droid",
+    sessions=(
+        SessionsAt("sessions", ("~/.factory",), "agentwatch.agents.droid.places:sessions", "$HOME/.factory"),
+    ),
+    file_format="droid-session",
+    command=Command(names=("droid",)),
+    knowledge=Knowledge(COMMANDS | CHANGES),
+)

@@ -55,7 +55,7 @@ def read_result(kind: ToolKind, fields: Fields) -> Result:
         fields: The line. It has a `value`, or an `error` with a message.
     """
     reason = reason_in(fields)
-    code = _exit_code(text(fields, "value") or "") if kind is ToolKind.EXECUTE else None
+    code = _exit_code(reason or "") if kind is ToolKind.EXECUTE else None
     is_error = fields.get("isError")
     if is_error is True and _CANCELLED in (reason or "")[:100]:
         return Result(Outcome.CANCELLED, reason)

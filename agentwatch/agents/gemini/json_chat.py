@@ -24,12 +24,22 @@ _SPACES = b" \t\r\n\xef\xbb\xbf"
 def open_gemini_json(path: Path, head: bytes) -> GeminiJson | None:
     """Return the store of a chat in one JSON document; None if the path is of another kind.
 
+    A document may be named as a file of lines: its first line is a lone brace, or has the messages. The first
+    line of a file of lines has neither.
+
     Args:
         path: The path of the file.
         head: The first bytes of the file.
     """
-    is_document = path.suffix == ".json" and head.lstrip(_SPACES).startswith(b"{")
-    return GeminiJson(path) if is_document and b'"sessionId"' in head and b'"messages"' in head else None
+    start = head.lstrip(_SPACES)
+    if path.suffix not in (".json", ".jsonl") or not start.startswith(b"{"):
+        return None
+    if path.suffix == ".jsonl":
+        first = start.partition(b"\n")[0].rstrip()
+        is_lines = first != b"{" and b'"messages"' not in first
+        if is_lines or b'"projectHash"' not in head:
+            return None
+    return GeminiJson(path) if b'"sessionId"' in head and b'"messages"' in head else None
 
 
 class GeminiJson:

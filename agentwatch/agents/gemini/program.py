@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def _gemini_json(path: Path, head: bytes) -> Store | None:
     """Open a chat of the Gemini CLI that is one JSON document."""
-    if path.suffix != ".json":
+    if path.suffix not in (".json", ".jsonl") or b'"messages"' not in head:
         return None
     from agentwatch.agents.gemini.json_chat import open_gemini_json
 

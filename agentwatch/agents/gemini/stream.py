@@ -160,7 +160,6 @@ def shown_facts(tool: Tool, shown: object, facts: Facts) -> Facts:
 # (`packages/core/src/tools/definitions`), and those of older versions.
 
 SHELL = "run_shell_command"
-_UNKNOWN = "unknown"
 _MCP_PREFIX = "mcp_"
 _MCP_SEPARATOR = "__"
 _MCP_DISPLAY = " MCP Server)"
@@ -247,7 +246,7 @@ def _mcp_names(name: str, displayed: str) -> tuple[str, str]:
 
 
 def name_in_id(call_id: str) -> str:
-    """Return the name of the tool in a call's id; `unknown` if the id has no name.
+    """Return the name of the tool in a call's id; empty if the id has no name.
 
     The agent makes an id of the name, a time and a number, `read_file_1795208170605_1`, with the name twice
     in newer versions, `read_file__read_file_1795208170605_1`, and with a hash in older ones,
@@ -259,7 +258,7 @@ def name_in_id(call_id: str) -> str:
             half = (len(rest) - len(_MCP_SEPARATOR)) // 2
             is_twice = half > 0 and rest == f"{rest[:half]}{_MCP_SEPARATOR}{rest[:half]}"
             return rest[:half] if is_twice else rest
-    return _UNKNOWN
+    return ""
 
 
 FORMAT = "gemini"

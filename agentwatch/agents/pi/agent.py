@@ -35,7 +35,8 @@ _ENTRIES = frozenset(
         *("custom_message", "context_edit", "label", "session_info", "usage"),
     }
 )
-_ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
+_OWN_ROLES = frozenset({"toolResult", "bashExecution", "custom", "hookMessage"})
+_ROLES = _OWN_ROLES | {"user", "assistant", "system"}
 
 
 def is_header(fields: Fields) -> bool:
@@ -66,8 +67,12 @@ def is_entry(fields: Fields) -> bool:
     if kind == "session":
         return is_header(fields) and "modelId" in fields
     if kind == "message":
-        is_ours = "parentId" in fields or "id" not in fields  # Droid's session files have ids, no tree
-        return is_ours and text(mapping(fields.get("message")), "role") in _ROLES
+        message = mapping(fields.get("message"))
+        role = text(message, "role")
+        if "id" not in fields:
+            return role in _ROLES
+        # the messages of Droid's session files have no time of their own
+        return "parentId" in fields and (role in _OWN_ROLES or (role in _ROLES and "timestamp" in message))
     is_model = kind == "model_change" and "modelId" in fields
     return kind in _ENTRIES and ("parentId" in fields or is_model)
 

@@ -168,14 +168,14 @@ class Decoder:
             case "assistant":
                 return self._assistant(fields, message)
             case "toolResult":
-                call_id, name = text(message, "toolCallId") or "", text(message, "toolName") or "tool"
+                call_id, name = text(message, "toolCallId") or "", text(message, "toolName") or ""
                 at_ms = time_of(fields)
                 return [self._calls.ended(call_id, name, message, message.get("isError"), at_ms=at_ms)]
             case "bashExecution":
                 return [own_command(message)]
             case "custom" | "hookMessage":
                 return _custom(message)
-            case "branchSummary" | "compactionSummary" | "developer":
+            case "branchSummary" | "compactionSummary" | "developer" | "system":
                 return []
         return [Unknown(f"role {in_words(message.get('role'))}")]
 

@@ -135,6 +135,8 @@ def turn_ended(message: Fields) -> TurnEnded | None:
             return TurnEnded(Outcome.FAILED, text(message, "errorMessage") or _TOO_LONG)
         case "toolUse":
             return None
+        case None if tool_calls(message):
+            return None
     return TurnEnded(Outcome.SUCCEEDED)
 
 

@@ -9,7 +9,7 @@ from agentwatch.agents.changes import changed_lines
 from agentwatch.agents.claude.calls import argument_facts, plan_entries, questions_in
 from agentwatch.agents.fields import Fields, in_words, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
-from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.qwen.chat_recognition import FORMAT, parts_of
 from agentwatch.agents.qwen.stream import ASKING, tool_named
 from agentwatch.agents.tool import NO_FACTS, Facts, Phrase, Result, Tool
@@ -173,7 +173,7 @@ class Calls:
         about, returned = mapping(fields.get("toolCallResult")), mapping(response.get("response"))
         ids = [found for each in (text(response, "id"), text(about, "callId")) if (found := each)]
         call_id = next((each for each in ids if each in self._open), ids[0] if ids else "")
-        name = text(response, "name") or _NO_NAME
+        name = text(response, "name") or ""
         call = self._open.pop(call_id, None) or _Open(name, tool_named(name))
         shown = about.get("resultDisplay")
         reason = text(mapping(about.get("error")), "message") or text(returned, "error")
@@ -274,8 +274,41 @@ def system_events(fields: Fields) -> list[Event]:
     return [Unknown(f"type system/{in_words(subtype)}")]
 
 
+_MOST_PARTS = 1024
+"""The number of the newest lines of an answer, and of its texts, that later lines are compared with."""
 _ADDED = "<qwen:"
 """The beginning of a part that hooks add to the user's message."""
+
+
+class _Answer:
+    """The newest answer. A second line with its id adds to it; a line of a resumed session repeats it."""
+
+    def __init__(self) -> None:
+        self._uuid: object = None
+        self._times: dict[int | None, None] = {}
+        self._texts: dict[int, None] = {}
+        """The hashes of its texts and thoughts."""
+        self._earlier: frozenset[int] = frozenset()
+        """Those of its lines before the present one."""
+        self.has_usage = False
+
+    def continues(self, uuid: object, fields: Fields) -> bool:
+        """Return whether a line adds to the answer: it was written at another time than its other lines."""
+        is_answer = uuid == self._uuid and fields.get("type") == "assistant"
+        return is_answer and iso_ms(fields.get("timestamp")) not in self._times
+
+    def add(self, fields: Fields) -> None:
+        """Add a line of the answer, or begin another answer."""
+        if self._uuid is None or fields.get("uuid") != self._uuid:
+            self._uuid, self.has_usage = fields.get("uuid"), False
+            self._times, self._texts = {}, {}
+        remember(self._times, iso_ms(fields.get("timestamp")), None, _MOST_PARTS)
+        self._earlier = frozenset(self._texts)
+
+    def is_new(self, words: str) -> bool:
+        """Return whether no earlier line of the answer has this text, and keep it."""
+        remember(self._texts, hash(words), None, _MOST_PARTS)
+        return hash(words) not in self._earlier
 
 
 class Decoder:
@@ -288,6 +321,7 @@ class Decoder:
         self._calls = Calls()
         self._failure: str | None = None
         """Why a request failed that the agent may repeat."""
+        self._answer = _Answer()
         self._is_first = True
         self._own_agent: str | bool | None = False
         """The `agentId` of a subagent whose own file this is, which may be None; False for a session."""
@@ -302,7 +336,8 @@ class Decoder:
         info = self._facts.new(fields, text(fields, "model"))
         if info is not None:
             begun.append(info)
-        if self._tree.has(fields.get("uuid")):
+        uuid = fields.get("uuid")
+        if self._tree.has(uuid) and not self._answer.continues(uuid, fields):
             return begun
         return begun + list(self._events(fields))
 
@@ -362,10 +397,11 @@ class Decoder:
             self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_resumed)
             if is_resumed:
                 yield TurnStarted()
+            self._answer.add(fields)
         calls, has_text = False, False
         for part in parts_of(fields):
             words = text(part, "text")
-            if words is not None:
+            if words is not None and (agent is not None or self._answer.is_new(words)):
                 channel = Channel.REASONING if part.get("thought") is True else Channel.ANSWER
                 has_text = has_text or channel is Channel.ANSWER
                 yield Text(channel, words, at_ms, agent=agent)
@@ -375,8 +411,9 @@ class Decoder:
                 yield from self._call(mapping(part["functionCall"]), fields, agent)
         if agent is not None:
             return
-        usage = _usage(fields, at_ms)
+        usage = None if self._answer.has_usage else _usage(fields, at_ms)
         if usage is not None:
+            self._answer.has_usage = True
             yield usage
         self._turns.wrote(None)
         if has_text and not calls:

@@ -224,6 +224,8 @@ def tool_ended(digest: Digest, event: ToolEnded, at_ms: int | None) -> None:
     _call_ended(digest, call_id)
     has_ended = None if is_open else digest.course.has_ended.get(hash(call_id))
     if has_ended:
+        if event.corrects is not None:
+            digest.failed += (event.outcome in BAD_OUTCOMES) - (event.corrects in BAD_OUTCOMES)
         return
     digest.calls += not is_open and has_ended is None
     digest.course.settle(call_id, has_ended=True)

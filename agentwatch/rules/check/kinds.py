@@ -34,7 +34,7 @@ class Fact(StrEnum):
     RESULT = "result"
     """The last run ended with a result that is not an error."""
     INTEGRITY = "integrity"
-    """Nothing in the recording is orphaned, malformed or unknown."""
+    """Nothing in the recording is orphaned or malformed."""
     TEXT = "text_matches_result"
     """The streamed text equals the text of the result."""
     TESTS = "tests"

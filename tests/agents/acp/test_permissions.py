@@ -15,6 +15,7 @@ from tests.builders.formats.acp import (
     prompt,
     refused,
     request,
+    response,
     stopped,
 )
 from tests.builders.lines import session
@@ -74,6 +75,58 @@ def test_a_cancelled_turn_cancels_its_calls() -> None:
     done = only(start, cancel, changed(status="completed"), stopped("cancelled"))
     assert action(done) == "Ran terminal command sleep 9 (after the cancel)"
     assert only(start, changed(status="failed"), cancel).outcome == "failed"
+    remark = "\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"
+    for output, code, outcome in [
+        (remark, None, "cancelled"),
+        (remark, 0, "succeeded"),
+        ("", None, "succeeded"),
+    ]:
+        with case((output, code)):
+            stopped_call = changed(
+                status="completed", rawOutput={"output": output, "metadata": {"exit": code}}
+            )
+            assert only(start, cancel, stopped_call, stopped("cancelled")).outcome == outcome
+            assert only(start, stopped_call, stopped("end_turn")).outcome == "succeeded"
+
+
+def test_cursor_asks_with_methods_of_its_own() -> None:
+    """A question and a plan wait for the user until they are answered; the other methods report."""
+    questions = [{"id": "q", "prompt": "Which one?"}, {"prompt": "Why?"}, 5]
+    todos = [{"content": "A", "status": "pending"}]
+    cases: list[tuple[bytes, str]] = [
+        (request("cursor/ask_question", 7, toolCallId="c", questions=questions), "question Which one? Why?"),
+        (request("cursor/ask_question", 7, toolCallId="c", title="Style"), "question Style"),
+        (request("cursor/create_plan", 7, toolCallId="c", plan="# Plan\nDo", todos=todos), "plan # Plan"),
+        (request("cursor/create_plan", 7, name="Migration"), "plan Migration"),
+        (request("cursor/create_plan", 7), "plan"),
+    ]
+    for line, words in cases:
+        with case(words):
+            read = session(DIRECT, line, is_over=False)
+            assert read.asked.oldest is not None
+            assert (read.asked.oldest.words, read.lines.unknown) == (words, 0)
+            for answer in (
+                response(7, {"outcome": {"outcome": "accepted"}}),
+                response(7, {"outcome": "skipped"}),
+                refused(7, "no"),
+            ):
+                assert len(session(DIRECT, line, answer, is_over=False).asked) == 0
+    read = session(DIRECT, cases[0][0], response(7, {"outcome": {"outcome": "skipped"}}), stopped())
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes == ["asks: question Which one? Why?", "question skipped"]
+
+
+def test_cursor_reports_with_methods_of_its_own() -> None:
+    """To-do lists are merged or replaced, subagents are noted, and an unknown method is counted."""
+    first = request("cursor/update_todos", todos=[{"content": "A", "status": "pending"}], merge=False)
+    more = request("cursor/update_todos", todos=[{"content": "B", "status": "completed"}], merge=True)
+    tasks = [request("cursor/task", description="Look"), request("cursor/task", durationMs=5)]
+    rest = [request("cursor/generate_image"), request("cursor/list_available_models", 9)]
+    read = session(DIRECT, first, more, *tasks, *rest, request("cursor/weather"), stopped())
+    assert [entry.text for entry in read.plan] == ["A", "B"]
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes[:2] == ["subagent: Look", "subagent ended: no description"]
+    assert (read.lines.unknown, read.outcome) == (1, "succeeded")
 
 
 def test_an_error_answers_a_permission() -> None:

@@ -173,9 +173,9 @@ def test_a_result_that_was_only_partly_read_has_no_outcome() -> None:
 
 
 def test_an_end_without_a_start_is_a_call() -> None:
-    """A result whose start is missing is a call of an unknown tool."""
+    """A result whose start is missing is a call whose tool has no name."""
     ended = events(answer("x", "t-9"))[-1]
-    assert (ended.call_id, ended.tool, ended.target, ended.outcome) == ("t-9", "unknown", None, OK)
+    assert (ended.call_id, ended.tool, ended.target, ended.outcome) == ("t-9", "", None, OK)
 
 
 def test_the_to_do_list_is_that_of_the_main_agent() -> None:
@@ -194,6 +194,25 @@ NOT_RUN = answer(
     REFUSAL, is_error=True, tool_result_meta=[{"id": "t-1", "non_execution_kind": "user-rejected"}]
 )
 DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
+
+
+def test_a_call_that_the_result_calls_denied_was_rejected() -> None:
+    """Its own text need not say so; a call of an earlier turn, and one that succeeded, is not corrected."""
+    cases: list[tuple[list[Json], Outcome]] = [
+        ([answer("uses .NET methods", is_error=True), result(permission_denials=DENIALS)], REJECTED),
+        ([answer(REFUSED[:10], is_error=True), result(permission_denials=DENIALS * 2)], REJECTED),
+        ([answer("no", is_error=True), result(permission_denials=[{"tool_use_id": "t-2"}, 5])], FAILED),
+        ([answer("no", is_error=True), result(), result(permission_denials=DENIALS)], FAILED),
+        ([answer("ok"), result(permission_denials=DENIALS)], OK),
+    ]
+    for lines, outcome in cases:
+        with case(lines):
+            found = session(written(init(), call("Bash", command="ls"), *lines))
+            assert [each.outcome for each in found.calls] == [outcome]
+            assert {key: count for key, count in found.ended_by_outcome.items() if count} == {outcome: 1}
+            assert found.calls.as_ended(found.calls[0]).outcome is (
+                FAILED if outcome is REJECTED else outcome
+            )
 
 
 def test_a_command_that_ran_and_was_interrupted_is_cancelled() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from agentwatch.agents.copilot.agent import AGENT
 from agentwatch.agents.decoder import Salvaged
 from agentwatch.session.events import Outcome, ToolEnded, ToolProgress
-from tests.agents.copilot.lines import ended, failed, line, message, request, start, started, user
+from tests.agents.copilot.lines import ended, failed, line, message, passing, request, start, started, user
 from tests.builders.agents.decoded import events_of, session_of
 from tests.conftest import case
 
@@ -163,6 +163,21 @@ def test_the_output_of_an_open_call_grows() -> None:
     assert events_of(AGENT, printed(""))[0] == ToolProgress("c", None, None)
 
 
+def test_the_output_of_a_command_is_counted_once() -> None:
+    """The lines of a command's output are appended; partial results of the same command repeat them."""
+
+    def printed(words: object, call_id: str = "c") -> list[dict[str, Any]]:
+        repeated = {"toolCallId": call_id, "partialOutput": words}
+        shown = passing("tool.shell_output", {"toolCallId": call_id, "stream": "stdout", "text": words})
+        return [shown, *[passing("tool.execution_partial_result", repeated)] * 2]
+
+    lines = [started("c", "bash"), *printed("a\n"), *printed("b\n"), passing("model.call_final_result")]
+    seen = session_of(AGENT, user("Go"), *lines, is_closed=False)
+    assert (seen.calls[0].output, seen.lines.unknown) == ("a\nb\n", 0)
+    again = session_of(AGENT, user("Go"), *lines, ended("c"), *printed(None, "d"), is_closed=False)
+    assert (again.calls[0].outcome, len(again.calls)) == ("succeeded", 1)
+
+
 def test_what_is_kept_of_open_calls_is_bounded() -> None:
     """Of 1,100 calls, answers, outputs and questions the first are forgotten; huge ids are not kept."""
     huge = "h" * 2000
@@ -188,10 +203,10 @@ def test_what_is_kept_of_open_calls_is_bounded() -> None:
     ends = [ended(call_id) for call_id in ("c0", "c1099", "big", huge)]
     seen = session_of(AGENT, *requests, big, *outputs, *asked, *answers, *ends)
     assert [(call.tool, call.outcome) for call in seen.calls] == [
-        ("tool", "succeeded"),
+        ("", "succeeded"),
         ("bash", "rejected"),
-        ("tool", "succeeded"),
-        ("tool", "succeeded"),
+        ("", "succeeded"),
+        ("", "succeeded"),
     ]
 
 

@@ -276,4 +276,4 @@ def test_a_call_without_a_start_is_known_from_its_request() -> None:
     assert ids_in(seen) == ["c"]
     assert (seen.calls[0].target, seen.calls[0].tool, seen.calls[0].outcome) == ("ls", "bash", "succeeded")
     bare = session_of(AGENT, failed("c", "no"))
-    assert (bare.calls[0].tool, bare.calls[0].error) == ("tool", "no")
+    assert (bare.calls[0].tool, bare.calls[0].error) == ("", "no")

@@ -15,6 +15,7 @@ from agentwatch.session.events import (
 )
 from tests.agents.pi.lines import HEADER, assistant, call, entry, text, thought, user
 from tests.builders.agents.decoded import events_of, ids_in, session_of
+from tests.conftest import case
 
 USAGE = {"input": 600, "output": 20, "cacheRead": 400, "cacheWrite": 0, "totalTokens": 1020}
 
@@ -46,7 +47,28 @@ def test_a_call_starts_with_its_message_and_ends_with_its_result() -> None:
 def test_a_result_may_lack_its_ids() -> None:
     """A call without an id or a tool's name is counted, and does not say how it ended."""
     seen = session_of(SESSION, HEADER, entry("a", None, {"role": "toolResult"}))
-    assert [(made.call_id, made.tool, made.outcome) for made in seen.calls] == [("", "tool", "returned")]
+    assert [(made.call_id, made.tool, made.outcome) for made in seen.calls] == [("", "", "returned")]
+
+
+def test_a_message_without_a_stop_reason_ends_no_turn_while_its_calls_run() -> None:
+    """A turn whose last message has calls is not over; one without calls and reason is."""
+    for parts, outcome in [
+        ((call("c", "bash", command="ls"),), "unfinished"),
+        ((text("Done."),), "succeeded"),
+    ]:
+        with case(outcome):
+            message = assistant(*parts)
+            del message["stopReason"]
+            seen = session_of(SESSION, HEADER, entry("a", None, user("Go")), entry("b", "a", message))
+            assert seen.outcome == outcome
+
+
+def test_the_system_prompt_is_not_shown() -> None:
+    """A message of the role `system` is known, and reports nothing."""
+    seen = session_of(
+        None, HEADER, entry("a", None, {"role": "system", "content": ""}), entry("b", "a", user("Go"))
+    )
+    assert (seen.format, seen.lines.unknown, seen.run.prompt) == ("pi-session", 0, "Go")
 
 
 def test_a_branch_takes_back_what_came_after_its_parent() -> None:

@@ -28,6 +28,7 @@ FORMATS = {
     "disk/cursor-transcript": "cursor-transcript",
     **{f"real/{name}-": name for name in ("codex", "copilot", "droid", "gemini", "opencode", "pi", "qwen")},
     "real/claude-": "claude-code",
+    "real/droid-0.215.0/sessions/": "droid-session",
 }
 """The format of the captures in each folder."""
 OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
@@ -37,7 +38,9 @@ KNOWN = frozenset(agent.name for agent in known_agents())
 
 def samples(captures: Captures) -> list[tuple[Path, str | None]]:
     """Return the captures that are lines of JSON, each with its format."""
-    paths = captures.find("agents/*/**/*.jsonl", "disk/*/**/*.jsonl", "real/*/full.ndjson")
+    paths = captures.find(
+        "agents/*/**/*.jsonl", "disk/*/**/*.jsonl", "real/*/full.ndjson", "real/droid-*/*/**/*.jsonl"
+    )
     found = []
     for path in paths:
         folder = max((each for each in FORMATS if captures.name(path).startswith(each)), key=len, default="")

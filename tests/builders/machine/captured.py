@@ -27,7 +27,7 @@ def lay_captures(home: Path, recordings: Path) -> dict[Key, Path]:
         The address of each session that was captured, by its agent and id.
     """
     found: dict[Key, Path] = {}
-    for copy in (_claude, _codex, _gemini, _qwen, _opencode, _pi, _copilot, _cursor):
+    for copy in (_claude, _codex, _gemini, _qwen, _opencode, _pi, _copilot, _cursor, _droid):
         found |= copy(home)
     recording = recordings / f"{RECORDING_ID}.ndjson"
     _copied(RECORDINGS / "demo.ndjson", recording)
@@ -51,6 +51,15 @@ def _copied(source: Path, target: Path) -> Path:
 def _written(path: Path, value: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
+
+
+def _droid(home: Path) -> dict[Key, Path]:
+    sessions = home / ".factory/sessions"
+    _copied(OWN / "real/droid-0.215.0/sessions/sessions", sessions)
+    found = {("droid", path.stem): path for path in sessions.rglob("*.jsonl")}
+    for path in found.values():
+        _written(path.with_suffix(".settings.json"), {"model": "never opened"})
+    return found
 
 
 def _claude(home: Path) -> dict[Key, Path]:

@@ -150,7 +150,8 @@ def _qwen(story: Story) -> list[Line]:
 
 def _pi(story: Story) -> list[Line]:
     def line(step: int, role: str, *content: Line, **more: Any) -> Line:
-        message = {"role": role, "content": list(content), **more}
+        at_ms = story.began_ms + step * STEP_MS
+        message = {"role": role, "content": list(content), "timestamp": at_ms, **more}
         parent = f"p{step - 1}" if step else None
         common = {"type": "message", "id": f"p{step}", "parentId": parent, "timestamp": story.at(step)}
         return {**common, "message": message}

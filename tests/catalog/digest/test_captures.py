@@ -18,8 +18,8 @@ FOLDERS = {
     "cursor-transcript": "cursor",
 }
 """The agent of the files in each folder of `disk` and `agents`."""
-PROGRAMS = ("claude", "codex", "gemini", "qwen", "pi", "copilot")
-"""The programs in `real` whose own files are read, by the beginning of the folder's name; Droid's are not."""
+PROGRAMS = ("claude", "codex", "gemini", "qwen", "pi", "copilot", "droid")
+"""The programs in `real` whose own files are read, by the beginning of the folder's name."""
 WITHOUT_TIMES = "cursor"
 """The agent whose lines have no times: its digest has those of the file."""
 

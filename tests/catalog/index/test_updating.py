@@ -51,7 +51,7 @@ def test_every_session_is_in_the_index(indexed: Indexed) -> None:
     counted = "SELECT count(*) FROM stored_call WHERE session = stored_session.id"
     assert indexed.rows(f"SELECT path FROM stored_session WHERE calls <> ({counted})") == []
     agents = {agent for [agent] in indexed.rows("SELECT DISTINCT agent FROM session WHERE calls > 0")}
-    assert agents == {"claude", "codex", "copilot", "cursor", "gemini", "opencode", "pi", "qwen"}
+    assert agents == {"claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi", "qwen"}
 
 
 def test_a_session_has_what_its_agent_writes(indexed: Indexed) -> None:

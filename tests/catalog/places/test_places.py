@@ -44,7 +44,8 @@ def test_every_capture_is_found(captured: FakeMachine) -> None:
     found = found_in(captured)
     assert {key: each.path for key, each in found.items()} == captured.sessions
     assert {agent for agent, _ in found} == {
-        *("agentwatch", "claude", "codex", "copilot", "cursor", "gemini", "opencode", "pi", "qwen")
+        *("agentwatch", "claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi"),
+        "qwen",
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.builders.lines import completed, final, init, result, segment, started, user
@@ -19,6 +21,7 @@ FORMATS = (
     ["--tee"],
 )
 NOTICE = "⚠ Workspace Trust Required\n".encode()
+UNTRUSTED = "Cursor does not trust this folder: add --trust"
 REFUSED = b"RetriableError: [invalid_argument] unknown option '--x'\n"
 
 
@@ -43,7 +46,7 @@ def test_every_format_gives_the_reason(recording: Saver) -> None:
 def test_what_is_no_reason(recording: Saver) -> None:
     """Half an event, and what came before the last run, are no reason; a long line is cut and made safe."""
     cases: list[tuple[list[bytes], str]] = [
-        ([init(), NOTICE, started("read")[:60]], ": ⚠ Workspace Trust Required"),
+        ([init(), NOTICE, started("read")[:60]], f": ⚠ Workspace Trust Required: {UNTRUSTED}"),
         ([init(), b'{"type":"tool_call","subt'], ""),
         ([NOTICE, init()], ""),
         ([init(), NOTICE, init(), user()], ""),
@@ -54,6 +57,30 @@ def test_what_is_no_reason(recording: Saver) -> None:
         with case(lines):
             said = ran("-p", recording(*lines)).stderr.decode()
             assert said == f"agentwatch: the stream ended without a result{reason}\n"
+
+
+def test_a_folder_that_is_not_trusted_is_the_cause(recording: Saver) -> None:
+    """Cursor prints it instead of a stream."""
+    done = ran("-p", recording(NOTICE, b"To proceed, pass --trust\n"))
+    assert (done.returncode, done.stderr.decode()) == (2, f"agentwatch: {UNTRUSTED}\n")
+
+
+def test_rejected_edits_have_a_cause(recording: Saver) -> None:
+    """A run that succeeds with all of its edits rejected names the flag; one edit that was made is enough."""
+    no: dict[str, Any] = {"rejected": {"reason": ""}}
+    yes: dict[str, Any] = {"success": {}}
+    why = "rejected: without --force, Cursor proposes changes and does not write them"
+    cases: list[tuple[list[bytes], str]] = [
+        ([completed("edit", "a", no)], f"agentwatch: the only edit was {why}\n"),
+        ([completed("edit", "a", no), completed("edit", "b", no)], f"agentwatch: all edits were {why}\n"),
+        ([completed("edit", "a", no), completed("edit", "b", yes)], ""),
+        ([completed("shell", "a", no)], ""),
+        ([completed("edit", "a", yes)], ""),
+    ]
+    for lines, words in cases:
+        with case(words):
+            done = ran("-p", recording(init(), *lines, result("")))
+            assert (done.returncode, done.stderr.decode()) == (0, words)
 
 
 @pytest.mark.slow
@@ -78,7 +105,7 @@ def test_the_last_line_of_stderr_is_the_reason_of_last_resort(recording: Saver) 
     done = watch("run", "-p", "--", *command(recording(init(), NOTICE), *switches))
     assert done.stderr.decode().splitlines()[-2:] == [
         "agentwatch: the agent's stderr: no login",
-        "agentwatch: the stream ended without a result, exit 1: ⚠ Workspace Trust Required",
+        f"agentwatch: the stream ended without a result, exit 1: ⚠ Workspace Trust Required: {UNTRUSTED}",
     ]
 
 

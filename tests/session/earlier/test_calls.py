@@ -51,7 +51,7 @@ def test_the_effect_of_late_starts_is_taken_back(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(call_store, "_MOST_LATE", 2)
     newest = newest_calls(3)
     for number, offset in ((1, 100), (2, 200), (3, 300)):
-        newest.starts_late(newest[number - 1], offset)
+        newest.changes_late(newest[number - 1], offset)
         newest[number - 1].target = "late"
     earlier = EarlierCalls(newest)
     earlier.restore(3, [], 150)

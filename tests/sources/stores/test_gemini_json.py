@@ -158,12 +158,23 @@ def test_what_is_nested_too_deeply_is_a_line_of_an_unknown_type(path: Path) -> N
 
 
 def test_a_store_is_chosen_by_the_name_and_the_content(path: Path, tmp_path: Path) -> None:
-    """Another document stays one, and a file of lines is no document."""
+    """A chat that is one document is read under either name; another document and a file of lines are not."""
     rewrite(path, message("a"))
     assert store_for(path) is not None
     lines = tmp_path / "x.jsonl"
-    lines.write_bytes(path.read_bytes())
-    assert store_for(lines) is None
+    document = json.loads(path.read_text())
+    header, change = json.dumps(FACTS), json.dumps({"$set": {"messages": []}})
+    cases = [
+        (json.dumps(document), True),
+        (json.dumps(document, indent=2), True),
+        (f"{header}\n{change}\n", False),
+        (json.dumps({"sessionId": "s", "type": "user", "messages": []}), False),
+        (json.dumps({**FACTS, "type": "user"}, indent=2), False),
+    ]
+    for text, is_document in cases:
+        with case(text):
+            lines.write_text(text)
+            assert (store_for(lines) is not None) is is_document
     path.write_text('{"sessionId": "s"}')
     assert store_for(path) is None
     assert open_gemini_json(path, b'[{"sessionId": 1, "messages": []}]') is None

@@ -278,6 +278,10 @@ class WatchScreen(Screen[None]):
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._moment, self._survivors, below=below)
         facts = self._source.agent_facts()
+        if facts.started_ms is not None and facts.pid is None and session.last_seen_ms is None:
+            from agentwatch.agents.registry import silence_hint  # 3 ms, which a stream does not need
+
+            facts = facts._replace(silence=silence_hint())
         room = self._status.size.width - columns(view) - 3
         is_asking = session.asked.oldest is not None or bool(facts.asks or facts.paused_by)
         words = status(session, now, NO_FACTS if self.is_earlier else facts, room)
@@ -319,13 +323,14 @@ class WatchScreen(Screen[None]):
         feed = self._feed
         if self.workspace.panes.transcript.viewport.is_unsettled or feed.backlog():
             return 0
+        has_clock = bool(feed.session.runs) or self._source.agent_facts().started_ms is not None
         waits = [
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
             _PLAY_SECONDS if self._moment.playhead.is_playing else None,
             status_wait or None,
             self._calls_wait or None,
             _CALL_SECONDS if feed.session.open_calls and not self.is_earlier else None,
-            _CLOCK_SECONDS if feed.session.runs and not feed.is_over else None,
+            _CLOCK_SECONDS if has_clock and not feed.is_over else None,
         ]
         return min((wait for wait in waits if wait is not None), default=None)
 

@@ -93,7 +93,7 @@ def test_a_call_without_a_start_is_shown() -> None:
     assert [(call.tool, call.outcome) for call in found.calls] == [
         ("command_execution", Outcome.SUCCEEDED),
         ("command_execution", Outcome.UNFINISHED),
-        ("unknown", Outcome.RETURNED),
+        ("", Outcome.RETURNED),
     ]
     assert found.completed_without_started == 1
 

@@ -113,18 +113,19 @@ def test_an_output_may_be_an_object_or_a_list() -> None:
             assert only_call(META, function("exec_command", {"cmd": "ls"}), output(value)).outcome is outcome
 
 
-def test_the_output_of_a_patch_is_no_exit_code() -> None:
-    """A patch is applied or not; its lines are counted if it was."""
-    cases: list[tuple[str, str, str | None, int | None]] = [
-        ("Success. Updated the following files:\nA a.py\n", "succeeded", None, 1),
-        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", "succeeded", None, 1),
-        ('{"output": "Success.", "metadata": {"exit_code": 0}}', "succeeded", None, 1),
-        ("Exit code: 1\nOutput:\nno such line", "failed", "no such line", None),
-        ("apply_patch verification failed: no", "failed", "apply_patch verification failed: no", None),
-        ("patch rejected by user", "rejected", "patch rejected by user", None),
-        ("Done!", "returned", None, None),
+def test_the_output_of_a_patch_is_why_it_failed() -> None:
+    """A patch is applied or not; its lines are counted if it was. Its exit code is the one in its output."""
+    cases: list[tuple[str, str, str | None, int | None, int | None]] = [
+        ("Success. Updated the following files:\nA a.py\n", "succeeded", None, None, 1),
+        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", "succeeded", None, 0, 1),
+        ('{"output": "Success.", "metadata": {"exit_code": 0}}', "succeeded", None, 0, 1),
+        ('{"output": "no line", "metadata": {"exit_code": 1}}', "failed", "no line", 1, None),
+        ("Exit code: 1\nOutput:\nno such line", "failed", "no such line", 1, None),
+        ("apply_patch verification failed: no", "failed", "apply_patch verification failed: no", None, None),
+        ("patch rejected by user", "rejected", "patch rejected by user", None, None),
+        ("Done!", "returned", None, None, None),
     ]
-    for text, outcome, reason, added in cases:
+    for text, outcome, reason, code, added in cases:
         with case((text, outcome, reason)):
             calls = [
                 item("custom_tool_call", name="apply_patch", input=PATCH, call_id="c-1"),
@@ -134,7 +135,7 @@ def test_the_output_of_a_patch_is_no_exit_code() -> None:
             ]
             for line in calls:
                 call = only_call(META, line, output(text))
-                assert (call.outcome, call.error, call.exit_code) == (outcome, reason, None)
+                assert (call.outcome, call.error, call.exit_code) == (outcome, reason, code)
                 assert (call.lines_added, call.phrase, call.target) == (added, "Created new file", "a.py")
                 assert call.is_new_file is (outcome == "succeeded")
 

@@ -134,7 +134,7 @@ def test_a_call_names_its_target() -> None:
 def test_an_end_without_a_start_names_its_tool() -> None:
     """The result of a call repeats the tool's name."""
     assert end_of(returned("c", "glob")).tool == "glob"
-    assert end_of(line("tool_result", {"functionResponse": 5})).tool == "unknown"
+    assert end_of(line("tool_result", {"functionResponse": 5})).tool == ""
 
 
 def test_only_the_newest_open_calls_are_kept() -> None:
@@ -142,10 +142,10 @@ def test_only_the_newest_open_calls_are_kept() -> None:
     calls = Calls()
     for number in range(5000):
         calls.started({"id": str(number), "name": "glob"}, {}, "", None)
-    assert calls.ended({"id": "0"}, {}, None).tool == "unknown"
+    assert calls.ended({"id": "0"}, {}, None).tool == ""
     assert calls.ended({"id": "4999"}, {}, None).tool == "glob"
     calls.started({"id": "x" * 5000, "name": "glob"}, {}, "", None)
-    assert calls.ended({"id": "x" * 5000}, {}, None).tool == "unknown"
+    assert calls.ended({"id": "x" * 5000}, {}, None).tool == ""
 
 
 def test_a_line_has_the_blocks_of_its_call() -> None:

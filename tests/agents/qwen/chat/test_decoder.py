@@ -27,6 +27,7 @@ from agentwatch.session.events import (
     TurnStarted,
     Unknown,
 )
+from agentwatch.session.transcript import Kind
 from tests.builders.on_disk.qwen_chat import (
     AT,
     AT_MS,
@@ -66,6 +67,23 @@ def test_texts_and_thoughts_have_their_channels() -> None:
         Text(Channel.REASONING, "Hm", AT_MS),
         TextEnded(Channel.REASONING, AT_MS),
     ]
+
+
+def test_a_second_line_of_an_answer_adds_to_it() -> None:
+    """Lines with one id and different times are one answer; a line that comes again is not read again."""
+    uuid = "019f0000-0000-7000-8000-000000000046"
+    counts = {"promptTokenCount": 12, "candidatesTokenCount": 4}
+    thought = line(
+        "assistant", {"text": "Hm", "thought": True}, uuid=uuid, timestamp="2026-11-21T23:00:01.000Z"
+    )
+    parts = ({"text": "Hm", "thought": True}, {"text": "A"}, {"text": "A"})
+    rest = line("assistant", *parts, uuid=uuid, timestamp="2026-11-21T23:00:02.000Z", usageMetadata=counts)
+    late = {**rest, "timestamp": "2026-11-21T23:00:03.000Z"}
+    for lines in ([thought, rest], [thought, rest, thought, rest], [thought, rest, late]):
+        with case(len(lines)):
+            read = session_of(user("Go"), *lines)
+            thoughts = [entry for entry in read.transcript if entry.kind is Kind.REASONING]
+            assert (read.text, len(thoughts), read.run.tokens.input) == ("AA", 1, 12)
 
 
 def test_a_prompt_is_what_the_user_has_written() -> None:

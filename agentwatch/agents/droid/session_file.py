@@ -1,0 +1,164 @@
+"""Decodes the session files of Droid: a header, then messages in the blocks of Anthropic's interface.
+
+The format is taken from files of Droid 0.215. A file has no token counts and no durations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agentwatch.agents.droid.agent import SESSION_FORMAT, blocks_of, is_added
+from agentwatch.agents.droid.stream import plan_entries, read_result, tool_named
+from agentwatch.agents.fields import Fields, in_words, mapping, text
+from agentwatch.agents.on_disk import Turns, time_of
+from agentwatch.agents.open_calls import OpenCalls
+from agentwatch.agents.tool import Tool
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    Outcome,
+    Plan,
+    Prompt,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    TurnEnded,
+    TurnStarted,
+    Unknown,
+)
+
+_REASONS = {
+    "completed": Outcome.SUCCEEDED,
+    "cancelled": Outcome.CANCELLED,
+    "interrupted": Outcome.CANCELLED,
+    "error": Outcome.FAILED,
+}
+"""How a turn ends, by the reason in its last line. Captures have only the first."""
+_CHANNELS = {"text": ("text", Channel.ANSWER), "thinking": ("thinking", Channel.REASONING)}
+_SILENT_BLOCKS = frozenset(("redacted_thinking", "image"))
+
+
+class _Open(NamedTuple):
+    name: str
+    tool: Tool
+    plan: Plan | None
+
+
+_NO_CALL = _Open("", tool_named(""), None)
+"""The call of a result whose call is not in the file."""
+
+
+class Decoder:
+    """Decodes the lines of a session file into events, and keeps the state that later lines depend on."""
+
+    def __init__(self) -> None:
+        self._open = OpenCalls[_Open]()
+        self._turns = Turns()
+        self._outcome: Outcome | None = None
+        """The outcome of the last turn; None while it is open."""
+        self._cwd = ""
+        self._model: str | None = None
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        match fields.get("type"):
+            case "session_start":
+                return self._started(fields)
+            case "message":
+                message = mapping(fields.get("message"))
+                match message.get("role"):
+                    case "assistant":
+                        return list(self._assistant(fields, message))
+                    case "user":
+                        return list(self._user(fields, message))
+                    case role:
+                        return [Unknown(f"message of role {in_words(role)}")]
+            case "agent_turn_outcome":
+                return list(self._ended(fields))
+            case kind:
+                return [Unknown(f"type {in_words(kind)}")]
+
+    def end(self) -> list[Event]:
+        """Return the events that follow from the end of the file: none."""
+        return []
+
+    def _started(self, fields: Fields) -> list[Event]:
+        cwd, title = text(fields, "cwd"), text(fields, "title")
+        self._open.clear()
+        self._turns, self._outcome = Turns(), None
+        self._cwd = (cwd or "").rstrip("/\\")
+        started = RunStarted(SESSION_FORMAT, session_id=text(fields, "id"), cwd=cwd)
+        is_users = fields.get("isSessionTitleManuallySet") is True
+        return [started] if title is None else [started, RunInfo(title=title, is_users_title=is_users)]
+
+    def _user(self, fields: Fields, message: Fields) -> Iterator[Event]:
+        """Read a message to the model: results of calls, or the user's prompt."""
+        at_ms = time_of(fields)
+        words = []
+        for block in blocks_of(message):
+            if block.get("type") == "tool_result":
+                call_id = text(block, "tool_use_id") or ""
+                name, tool, plan = self._open.pop(call_id, _NO_CALL)
+                result = read_result(tool.kind, result_fields(block))
+                yield tool.ended(call_id, name, result, at_ms=at_ms)
+                if plan is not None and result.outcome is Outcome.SUCCEEDED:
+                    yield plan
+            elif said := text(block, "text"):
+                words.append(said)
+        prompt = "\n".join(each for each in words if not is_added(fields, each))
+        if prompt:
+            self._turns.prompted(None)
+            self._outcome = None
+            yield Prompt(prompt)
+
+    def _assistant(self, fields: Fields, message: Fields) -> Iterator[Event]:
+        """Read an answer. It is written before its calls run; one without calls ends the turn."""
+        at_ms, model = time_of(fields), text(message, "modelId")
+        if model is not None and model != self._model:
+            self._model = model
+            yield RunInfo(model=model)
+        if self._turns.resumes(None):
+            self._outcome = None
+            yield TurnStarted()
+        has_text = has_calls = False
+        for block in blocks_of(message):
+            kind = block.get("type")
+            key, channel = _CHANNELS.get(kind if isinstance(kind, str) else "", ("", Channel.ANSWER))
+            if words := text(block, key):
+                has_text = has_text or channel is Channel.ANSWER
+                yield from (Text(channel, words, at_ms), TextEnded(channel, at_ms))
+            elif kind == "tool_use":
+                has_calls = True
+                name, arguments = text(block, "name") or "unknown", mapping(block.get("input"))
+                call_id, tool = text(block, "id") or "", tool_named(name)
+                entries = plan_entries(tool, arguments)
+                self._open.keep(call_id, _Open(name, tool, Plan(entries) if entries else None), name)
+                group = text(fields, "id")
+                yield tool.started(call_id, name, arguments, cwd=self._cwd, group=group, at_ms=at_ms)
+            elif not key and not (isinstance(kind, str) and kind in _SILENT_BLOCKS):
+                yield Unknown(f"content {in_words(kind)}")
+        self._turns.wrote(None)
+        if has_text and not has_calls:
+            self._outcome = Outcome.SUCCEEDED
+            yield from self._turns.end(Outcome.SUCCEEDED)
+
+    def _ended(self, fields: Fields) -> Iterator[Event]:
+        """Read the last line of a turn. The turn may have ended with its answer before."""
+        reason = text(fields, "reason")
+        outcome = _REASONS.get(reason or "", Outcome.FAILED)
+        if outcome is not self._outcome:
+            self._outcome = outcome
+            list(self._turns.end(outcome))
+            yield TurnEnded(outcome, reason if outcome is Outcome.FAILED else None)
+        if reason not in _REASONS:
+            yield Unknown(f"turn outcome {in_words(fields.get('reason'))}")
+
+
+def result_fields(block: Fields) -> Fields:
+    """Return a `tool_result` block as the line of the stream that has the same result."""
+    content = block.get("content")
+    if isinstance(content, list):
+        content = "\n".join(found for each in content if (found := text(mapping(each), "text")))
+    return {"type": "tool_result", "isError": block.get("is_error"), "value": content}
