@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentwatch.agents.described import is_id
 from agentwatch.agents.found import Found
@@ -28,10 +28,26 @@ may advance only every 10 ms, and another write in that time would not be notice
 Row = Mapping[str, Any]
 
 
+class Computed(NamedTuple):
+    """A value of a session that other tables have."""
+
+    name: str
+    select: str
+    """The SQL expression, in which the row of the session's table is named as that table."""
+    needs: Mapping[str, tuple[str, ...]]
+    """The columns that it reads, by their table. Without one of them the value is None."""
+
+
 class Rows:
     """Reads the sessions in one table, and remembers the rows, so that only changed ones are taken apart."""
 
-    def __init__(self, table: str, columns: Sequence[str], found: Callable[[Path, Row], Found]) -> None:
+    def __init__(
+        self,
+        table: str,
+        columns: Sequence[str],
+        found: Callable[[Path, Row], Found],
+        computed: Computed | None = None,
+    ) -> None:
         """Read the sessions of a table.
 
         Args:
@@ -39,8 +55,10 @@ class Rows:
             columns: The columns that are read; those that the table does not have are None in the row.
                 The first one is the id.
             found: Returns the session in a row, given its address.
+            computed: A value that other tables have; the row has it by its name.
         """
         self._table = table
+        self._computed = computed
         self._columns = columns
         self._found = found
         self._known: dict[str, dict[str, tuple[tuple[object, ...], Found]]] = {}
@@ -68,7 +86,8 @@ class Rows:
                 continue
             values, found = known.get(session_id, (None, None))
             if found is None or values != row:
-                found = self._of(Path(path, session_id), dict(zip(self._columns, row, strict=True)), stamp)
+                names = [*self._columns, *([self._computed.name] if self._computed else [])]
+                found = self._of(Path(path, session_id), dict(zip(names, row, strict=True)), stamp)
             now[session_id] = (row, found)
         return [found for _, found in now.values()]
 
@@ -86,13 +105,19 @@ class Rows:
         """
         if find_spec("_sqlite3") is None:
             return []
-        return queried(path, (self._table,), self._select)
+        others = self._computed.needs if self._computed else ()
+        return queried(path, {self._table, *others}, self._select)
 
     def _select(self, connection: sqlite3.Connection) -> list[tuple[object, ...]]:
         there = stored_columns(connection, self._table)
         if self._columns[0] not in there:
             return []
         chosen = ", ".join(name if name in there else f"NULL AS {name}" for name in self._columns)
+        if (computed := self._computed) is not None:
+            is_there = all(
+                stored_columns(connection, name).issuperset(needed) for name, needed in computed.needs.items()
+            )
+            chosen += f", {computed.select if is_there else 'NULL'} AS {computed.name}"
         select = f"SELECT {chosen} FROM {self._table} LIMIT {_MOST_ROWS}"  # noqa: S608 - constants
         return connection.execute(select).fetchall()
 

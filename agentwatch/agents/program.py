@@ -118,6 +118,10 @@ class Knowledge(NamedTuple):
     """Whether the lines have the results of calls. If not, failures are unknown."""
     ends_in_silence: bool = False
     """Whether a turn is taken to have ended when nothing follows its answer."""
+    announces: Callable[[str], bool] | None = None
+    """Returns whether an answer announces a call; None if calls are written before they run."""
+    never_asks: frozenset[str] = frozenset()
+    """The arguments of its process with which no call waits for permission."""
 
 
 class Reports(NamedTuple):

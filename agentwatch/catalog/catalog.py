@@ -145,7 +145,8 @@ class RowTable:
                 self._shown.pop(key, None)
                 continue
             before = session.standing
-            session.standing = self._steady.shown(key, session.judged(now_ms), before, now_ms)
+            known = session.judged(now_ms, has_subagent=self._has_subagent(key, session))
+            session.standing = self._steady.shown(key, known, before, now_ms)
             if session.standing == before and key not in due:
                 continue
             if (cwd := session.cwd) not in repositories:
@@ -172,6 +173,14 @@ class RowTable:
             else:
                 rows[key] = row
         self.rows = rows
+
+    def _has_subagent(self, key: Key, session: Tracked) -> bool:
+        """Return whether a subagent works whose last line is newer than that of its session."""
+        keys = self._subagents.get(key)
+        if not keys or session.digest is None or session.digest.seen_ms is None:
+            return False
+        subagents = [self._sessions[each] for each in keys]
+        return any(each.is_running and each.seen_ms > session.digest.seen_ms for each in subagents)
 
     def _count_subagents(self, key: Key) -> tuple[int, int]:
         """Return the number of subagents of a session, and of those that work."""
@@ -270,7 +279,7 @@ _SECONDS = {
     "live": 2.0,
     "recent": 5.0,
     "processes": 2.0,
-    "clocks": 2.0,
+    "clocks": 1.0,
     "silences": 10.0,
     "branches": 5.0,
 }
@@ -354,6 +363,8 @@ class Machine:
         """The sessions that have changed within the hour."""
         self._unread: dict[Key, None] = {}
         """The sessions whose lines are to be read, in the order in which they were found."""
+        self._behind: set[Key] = set()
+        """The sessions that have changed, and whose stores may be read again only later."""
         self._unwanted: dict[Key, None] = {}
         """The sessions whose lines are not read because they are hidden."""
         self._problems: dict[Key, OSError] = {}
@@ -425,6 +436,8 @@ class Machine:
         self._joins.is_due = True  # the folders of sessions are known only now
         self._join(now_ms)
         self._judge(now_ms)
+        while self._unjudged:  # sessions whose subagents have another state now
+            self._judge(now_ms)
         return True
 
     def _ask_agents(self, now_ms: int, keys: AbstractSet[Key] | None = None) -> None:
@@ -491,8 +504,8 @@ class Machine:
             self._subagents[found.agent, found.parent].discard(key)
         for keys in (self._unread, self._unwanted, self._problems):
             keys.pop(key, None)
-        self._live.discard(key)
-        self._recent.discard(key)
+        for keys_of in (self._live, self._recent, self._behind):
+            keys_of.discard(key)
         self._joins.forget(key)
         self._table.twins.forget(key)
         self._note(key)
@@ -507,6 +520,8 @@ class Machine:
                 session.said = self._registries.said.get(key)
                 if each.parent is not None:
                     self._subagents[each.agent, each.parent].add(key)
+                    if (parent := self._sessions.get((each.agent, each.parent))) is not None:
+                        session.join(parent.life, parent.process)
             elif session.found.inode != each.inode or session.found.path != each.path:
                 session.tail = None
             session.found = each
@@ -521,12 +536,14 @@ class Machine:
         if self.wants_all and self._unwanted:
             newest = sorted(self._unwanted, key=lambda key: -self._sessions[key].seen_ms)
             self._want(now_ms, newest)
+        self._unread |= dict.fromkeys(key for key in self._behind if self._sessions[key].is_due)
         while self._unread:
             key = next(iter(self._unread))
             del self._unread[key]
             session = self._sessions[key]
             before = session.cwd
             session.read(is_brief=not session.is_live and now_ms - session.seen_ms >= RECENT_MS)
+            (self._behind.add if session.is_behind else self._behind.discard)(key)
             if (problem := session.problem) is None:
                 self._problems.pop(key, None)
             else:

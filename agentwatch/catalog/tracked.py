@@ -57,6 +57,16 @@ class Tracked:
         return error if error is not None and is_problem(error, is_known=is_known) else None
 
     @property
+    def is_behind(self) -> bool:
+        """Whether its lines have changed, and may be read again only later."""
+        return self.tail is not None and self.tail.is_behind
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its lines may be read now."""
+        return self.tail is None or self.tail.is_due
+
+    @property
     def is_live(self) -> bool:
         """Whether its process runs, or may run."""
         return self.life is not Life.DEAD or self.is_running
@@ -70,7 +80,8 @@ class Tracked:
     def is_reported(self) -> bool:
         """Whether its state is the one that its agent reports: time alone changes only its words."""
         is_said = self.said is not None and self.said.state is not None
-        return is_said and self.standing.ground is Ground.SAID
+        is_waiting = self.tail is not None and self.tail.awaits_silence
+        return is_said and self.standing.ground is Ground.SAID and not is_waiting
 
     @property
     def cwd(self) -> str:
@@ -112,11 +123,19 @@ class Tracked:
         self.end()
         return True
 
-    def judged(self, now_ms: int) -> Standing:
-        """Return the state at a time, in milliseconds since the epoch."""
+    def judged(self, now_ms: int, *, has_subagent: bool = False) -> Standing:
+        """Return the state at a time.
+
+        Args:
+            now_ms: The time, in milliseconds since the epoch.
+            has_subagent: Whether a subagent works whose last line is newer than its own.
+        """
+        if self.tail is not None:
+            self.tail.pass_time(now_ms)
         skew_ms = self._skew_ms
         if not skew_ms:
-            return standing(self.found, self.digest, self.said, self.process, self.life, now_ms)
+            found, digest, process = self.found, self.digest, self.process
+            return standing(found, digest, self.said, process, self.life, now_ms, has_subagent=has_subagent)
         known = standing(self.found, self.digest, self.said, None, self.life, now_ms - skew_ms)
         since_ms, now_since_ms = (
             None if at_ms is None else at_ms + skew_ms for at_ms in (known.since_ms, known.now_since_ms)
