@@ -46,7 +46,7 @@ class Rows:
         table: str,
         columns: Sequence[str],
         found: Callable[[Path, Row], Found],
-        computed: Computed | None = None,
+        computed: Sequence[Computed] = (),
     ) -> None:
         """Read the sessions of a table.
 
@@ -55,7 +55,7 @@ class Rows:
             columns: The columns that are read; those that the table does not have are None in the row.
                 The first one is the id.
             found: Returns the session in a row, given its address.
-            computed: A value that other tables have; the row has it by its name.
+            computed: Values that other tables have; the row has them by their names.
         """
         self._table = table
         self._computed = computed
@@ -86,7 +86,7 @@ class Rows:
                 continue
             values, found = known.get(session_id, (None, None))
             if found is None or values != row:
-                names = [*self._columns, *([self._computed.name] if self._computed else [])]
+                names = [*self._columns, *(each.name for each in self._computed)]
                 found = self._of(Path(path, session_id), dict(zip(names, row, strict=True)), stamp)
             now[session_id] = (row, found)
         return [found for _, found in now.values()]
@@ -105,19 +105,19 @@ class Rows:
         """
         if find_spec("_sqlite3") is None:
             return []
-        others = self._computed.needs if self._computed else ()
-        return queried(path, {self._table, *others}, self._select)
+        tables = {self._table, *(name for each in self._computed for name in each.needs)}
+        return queried(path, tables, self._select)
 
     def _select(self, connection: sqlite3.Connection) -> list[tuple[object, ...]]:
         there = stored_columns(connection, self._table)
         if self._columns[0] not in there:
             return []
         chosen = ", ".join(name if name in there else f"NULL AS {name}" for name in self._columns)
-        if (computed := self._computed) is not None:
+        for each in self._computed:
             is_there = all(
-                stored_columns(connection, name).issuperset(needed) for name, needed in computed.needs.items()
+                stored_columns(connection, table).issuperset(needed) for table, needed in each.needs.items()
             )
-            chosen += f", {computed.select if is_there else 'NULL'} AS {computed.name}"
+            chosen += f", {each.select if is_there else 'NULL'} AS {each.name}"
         select = f"SELECT {chosen} FROM {self._table} LIMIT {_MOST_ROWS}"  # noqa: S608 - constants
         return connection.execute(select).fetchall()
 

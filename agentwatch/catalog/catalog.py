@@ -331,6 +331,7 @@ class Machine:
         home: Path,
         *,
         clock: Callable[[], float] = time.monotonic,
+        proc: Proc | None = None,
     ) -> None:
         """Create the watcher; nothing is read before the first step.
 
@@ -338,6 +339,7 @@ class Machine:
             environ: The environment, which names the folders of agents.
             home: The user's home folder.
             clock: Returns the time in seconds, from any start.
+            proc: Where the processes are read; None for /proc.
         """
         self.is_found = False
         """Whether all places were searched once."""
@@ -353,7 +355,7 @@ class Machine:
         self._clock = clock
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()
-        self._proc = Proc()
+        self._proc = proc or Proc()
         self._registries = Registries(environ, home, proc=self._proc)
         self._joins = Joins(Processes(proc=self._proc), self._registries)
         self._schedule = Schedule(clock)
@@ -439,6 +441,20 @@ class Machine:
         while self._unjudged:  # sessions whose subagents have another state now
             self._judge(now_ms)
         return True
+
+    def settle_surely(self, now_ms: Callable[[], int], wait: Callable[[float], object] = time.sleep) -> None:
+        """Work until every row is complete, and look again at a question that is inferred.
+
+        Whether an agent is busy, and so does not ask, is known only by two looks: about 2 s, if it matters.
+
+        Args:
+            now_ms: Returns the time, in milliseconds since the epoch.
+            wait: Waits for a number of seconds.
+        """
+        self.settle(now_ms())
+        if self._proc.exists() and any(self._sessions[key].is_doubtful for key in self._live):
+            wait(_SECONDS["processes"] + _STEP_SECONDS)
+            self.settle(now_ms())
 
     def _ask_agents(self, now_ms: int, keys: AbstractSet[Key] | None = None) -> None:
         """Take what agents say about their sessions.

@@ -169,8 +169,12 @@ def waiting_call(
 
 
 def _may_run(process: Process, call: OpenCall) -> bool:
-    """Return whether a call may run: it has a process, or the agent itself is busy."""
+    """Return whether a call may run: it has a process, or the agent itself is busy with it.
+
+    A command runs in a process of its own, however busy the agent is: with what it draws, or another session.
+    """
     is_busy = process.is_idle is False and not process.is_shared  # a daemon may work for another session
+    is_busy = is_busy and call.kind is not ToolKind.EXECUTE
     return is_busy or has_child_since(process, call.started_ms) is not False
 
 

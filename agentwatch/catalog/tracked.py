@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.found import Found, Key, Metadata, Reach
-from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest import Digest, Tail
 from agentwatch.catalog.places import is_problem
 from agentwatch.catalog.repository import Repository
@@ -82,6 +82,12 @@ class Tracked:
         is_said = self.said is not None and self.said.state is not None
         is_waiting = self.tail is not None and self.tail.awaits_silence
         return is_said and self.standing.ground is Ground.SAID and not is_waiting
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a question is inferred, although nobody knows yet whether the agent is busy."""
+        is_guess = self.standing.state is State.ASKS and self.standing.ground is Ground.INFERRED
+        return is_guess and self.process is not None and self.process.is_idle is None
 
     @property
     def cwd(self) -> str:

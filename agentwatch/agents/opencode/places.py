@@ -18,15 +18,22 @@ _COLUMNS = (
     *("id", "parent_id", "directory", "title", "model"),
     *("time_created", "time_updated", "time_archived"),
 )
-_CHANGED = Computed(
-    "part_updated",
-    "(SELECT part.time_updated FROM part WHERE part.message_id = (SELECT message.id FROM message"
-    " WHERE message.session_id = session.id ORDER BY message.time_created DESC, message.id DESC LIMIT 1)"
-    " ORDER BY part.time_updated DESC LIMIT 1)",
-    {"message": ("id", "session_id", "time_created"), "part": ("message_id", "time_updated")},
+_NEWEST = (
+    "(SELECT message.{} FROM message WHERE message.session_id = session.id"
+    " ORDER BY message.time_created DESC, message.id DESC LIMIT 1)"
 )
-"""When a part of the newest message was changed last: a call that runs, asks or ends. `session.time_updated`
-is up to 5.8 s behind it (opencode 1.18.33). Indexes of the database lead to both rows."""
+_MESSAGE = {"message": ("id", "session_id", "time_created", "time_updated")}
+_CHANGES = (
+    Computed("message_updated", _NEWEST.format("time_updated"), _MESSAGE),
+    Computed(
+        "part_updated",
+        f"(SELECT part.time_updated FROM part WHERE part.message_id = {_NEWEST.format('id')}"  # noqa: S608
+        " ORDER BY part.time_updated DESC LIMIT 1)",
+        {**_MESSAGE, "part": ("message_id", "time_updated")},
+    ),
+)
+"""When the newest message and its parts were changed last: a call that runs, asks or ends.
+`session.time_updated` is up to 5.8 s behind it (opencode 1.18.33). Indexes of the database lead to both."""
 
 
 def data() -> Kind:
@@ -42,7 +49,7 @@ def named_database(name: str) -> Kind:
 
 
 def _databases(accepts: Callable[[str], bool], below: Callable[[str], Kind | None]) -> Kind:
-    rows = Rows("session", _COLUMNS, _session, _CHANGED)
+    rows = Rows("session", _COLUMNS, _session, _CHANGES)
     return Kind("opencode", lambda name: database_of(name, accepts), rows.read, below=below, is_polled=True)
 
 
@@ -56,14 +63,14 @@ def _session(path: Path, row: Row) -> Found:
         cwd=folder_in(row["directory"]),
         model=name_in(model.get("id")) if isinstance(model, dict) else None,
         began_ms=time_in(row["time_created"]),
-        changed_ms=_latest(time_in(row["time_updated"]), time_in(row[_CHANGED.name])),
+        changed_ms=_latest(row["time_updated"], *(row[each.name] for each in _CHANGES)),
         is_archived=time_in(row["time_archived"]) is not None,
     )
     return Found("opencode", row["id"], path, 0, 0, 0, Reach.STORE, id_in(row["parent_id"]), metadata)
 
 
-def _latest(*times: int | None) -> int | None:
-    return max((each for each in times if each is not None), default=None)
+def _latest(*times: object) -> int | None:
+    return max((at_ms for each in times if (at_ms := time_in(each)) is not None), default=None)
 
 
 def _described(spot: Spot) -> list[Found]:
