@@ -41,8 +41,9 @@ LATE_S = 10
 """The time after which a state is shown at the latest: 5 s of silence, and what the list adds."""
 TICKS = os.sysconf("SC_CLK_TCK")
 AGENTS = (*LINES, "opencode")
-BUSY = ("codex", "gemini", "opencode")
-"""The agents that are played again while they use the processor."""
+BUSY = {"codex": "asks?", "gemini": "working?", "opencode": "asks?"}
+"""How a session of an agent that uses the processor shows a command without a process. The call of Gemini is
+not written, and may be another tool, which the agent runs itself."""
 
 
 class Played(Story):
@@ -63,7 +64,7 @@ class Scene:
         Args:
             folder: An empty folder.
             agent: The agent, by its short name.
-            is_busy: Whether the agent uses the processor while its turn is open, as one that draws does.
+            is_busy: Whether the agent uses the processor while its turn is open, also while its call waits.
         """
         self.agent = agent
         self.is_busy = is_busy
@@ -123,7 +124,7 @@ class Scene:
             return
         (folder / "fd").mkdir(parents=True, exist_ok=True)
         began = (self.began_ms + round(since_s * 1000) - EPOCH_NS // 10**6) * TICKS // 1000
-        works = self.is_busy and PROMPT_S <= at_s < ANSWER_S and not CALL_S <= at_s < APPROVED_S
+        works = self.is_busy and PROMPT_S <= at_s < ANSWER_S
         self._ticks += TICKS if works and pid == 7 else 0
         fields = ["S", f"{parent}", *["0"] * 9, f"{self._ticks}", *["0"] * 7, f"{began}", "0"]
         (folder / "stat").write_text(f"{pid} ({name}) {' '.join(fields)}\n")
@@ -241,12 +242,13 @@ TURN = {"gemini": "your turn?"}
 ENDS = {"gemini": "succeeded?"}
 
 
-def expected(agent: str) -> list[tuple[float, str]]:
+def expected(agent: str, *, is_busy: bool) -> list[tuple[float, str]]:
     """Return what the list shows from which second on, when all of it has been noticed."""
     works = WORKS.get(agent, "working?")
+    waits = BUSY[agent] if is_busy else QUESTION.get(agent, "asks?")
     return [
         (PROMPT_S, works),
-        (CALL_S, QUESTION.get(agent, "asks?")),
+        (CALL_S, waits),
         (APPROVED_S, works),
         (ANSWER_S, TURN.get(agent, "your turn")),
         (QUIT_S, ENDS.get(agent, "succeeded")),
@@ -275,7 +277,7 @@ def test_the_views_agree_while_time_passes(tmp_path: Path, monkeypatch: pytest.M
                         differing[f"list: {seen[scene.now_s]}, json: {other}"].append(scene.now_s)
             assert max(map(len, differing.values()), default=0) <= LATEST_S, dict(differing)
             for (since_s, state), until_s in zip(
-                expected(agent), (CALL_S, APPROVED_S, ANSWER_S, QUIT_S, END_S), strict=True
+                expected(agent, is_busy=is_busy), (CALL_S, APPROVED_S, ANSWER_S, QUIT_S, END_S), strict=True
             ):
                 late_s = min(since_s + LATE_S, until_s - 1)
                 states = {at_s: seen[at_s] for at_s in seen if late_s <= at_s < until_s}
