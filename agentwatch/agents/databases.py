@@ -35,7 +35,8 @@ class Computed(NamedTuple):
     select: str
     """The SQL expression, in which the row of the session's table is named as that table."""
     needs: Mapping[str, tuple[str, ...]]
-    """The columns that it reads, by their table. Without one of them the value is None."""
+    """The columns that it reads, by their table. Without one of them, or an index that begins with the first,
+    the value is None: looking it up for each session would read the whole table each time."""
 
 
 class Rows:
@@ -114,12 +115,18 @@ class Rows:
             return []
         chosen = ", ".join(name if name in there else f"NULL AS {name}" for name in self._columns)
         for each in self._computed:
-            is_there = all(
-                stored_columns(connection, table).issuperset(needed) for table, needed in each.needs.items()
-            )
+            is_there = all(_can_look_up(connection, *need) for need in each.needs.items())
             chosen += f", {each.select if is_there else 'NULL'} AS {each.name}"
         select = f"SELECT {chosen} FROM {self._table} LIMIT {_MOST_ROWS}"  # noqa: S608 - constants
         return connection.execute(select).fetchall()
+
+
+def _can_look_up(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> bool:
+    """Return whether a table has columns, and an index that begins with the first of them."""
+    if not stored_columns(connection, table).issuperset(columns):
+        return False
+    made = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ?", (table,))
+    return any(f"ON `{table}` (`{columns[0]}`" in f"{sql}" for (sql,) in made)
 
 
 def database_of(name: str, accepts: Callable[[str], bool]) -> str | None:

@@ -7,13 +7,16 @@ import os
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.catalog import RECENT_MS, Machine
+from agentwatch.catalog.digest import reading
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.appender import now_ms
@@ -170,6 +173,25 @@ def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_p
             while watched.rows(0.51)[key].standing.state is not State.ASKS:
                 passed += 1
             assert passed == halves, in_view
+
+
+def test_a_store_that_was_read_just_now_is_read_again_later(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has changed meanwhile is not lost until the next change."""
+    seconds = count(100.0, 0.001)
+    monkeypatch.setattr(reading, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    key = ("gemini", "70a6e3dc-0c3d")
+    path = watched.fake.home / ".gemini/tmp/proj/chats/session-2026-11-21T22-50-70a6e3dc.json"
+    document = {"sessionId": key[1], "projectHash": "h", "startTime": "2026-11-21T22:50:55.616Z"}
+    prompt = {"id": "1", "timestamp": "2026-11-21T22:50:56.616Z", "type": "user"}
+    monkeypatch.setattr(reading, "_LARGEST_SHARE", 1e-9)
+    for words in ("Go", "More"):
+        path.write_text(json.dumps(document | {"messages": [prompt | {"content": words}]}))
+        watched.rows(70)
+    assert watched.rows()[key].title == "Go"
+    seconds = count(1e9)
+    assert watched.rows(1)[key].title == "More"
 
 
 def test_subagents_are_counted_in_the_row_of_their_session(watched: Watched) -> None:

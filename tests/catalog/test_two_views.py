@@ -185,6 +185,8 @@ class Scene:
             for table, columns in TABLES.items():
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
                 connection.execute(f"DELETE FROM {table}")
+            for table, column in (("message", "session_id"), ("part", "message_id")):
+                connection.execute(f"CREATE INDEX IF NOT EXISTS of_{table} ON `{table}` (`{column}`)")
             for table, row in present:
                 connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
 

@@ -22,7 +22,7 @@ _NEWEST = (
     "(SELECT message.{} FROM message WHERE message.session_id = session.id"
     " ORDER BY message.time_created DESC, message.id DESC LIMIT 1)"
 )
-_MESSAGE = {"message": ("id", "session_id", "time_created", "time_updated")}
+_MESSAGE = {"message": ("session_id", "id", "time_created", "time_updated")}
 _CHANGES = (
     Computed("message_updated", _NEWEST.format("time_updated"), _MESSAGE),
     Computed(

@@ -107,8 +107,11 @@ def test_a_store_is_read_rarely(chat: Path, monkeypatch: pytest.MonkeyPatch) -> 
     chat.write_bytes(document(PROMPT, ANSWER, MORE))
     tail.found = found(chat, "gemini", Reach.STORE)
     assert not tail.update()
+    assert (tail.is_behind, tail.is_due) == (True, False)
     seconds = count(160.0)
+    assert tail.is_due
     assert tail.update()
+    assert not tail.is_behind
 
 
 def test_an_answer_that_may_be_the_last_ends_the_turn_when_nothing_follows(chat: Path) -> None:

@@ -159,6 +159,61 @@ def test_gemini_may_run_a_call_that_is_not_written_yet() -> None:
     assert quiet[:3] == (State.QUIET, Ground.INFERRED, digest.seen_ms)
 
 
+ANSWERED = replace(DONE, turn_ms=NOW_MS - 9_000, seen_ms=NOW_MS - 9_000, begun_ms=NOW_MS - 20_000)
+"""Silence has ended the turn: the answer came 9 s ago."""
+
+
+def test_what_begins_after_the_answer_of_gemini_keeps_the_turn_open() -> None:
+    """The answer is written before the command that it makes: a younger child is that command."""
+    works = State.WORKING, Ground.INFERRED, NOW_MS - 20_000, "model or tool"
+    runs = process(child_ago_ms=8_900)
+    assert judged(ANSWERED, agent="gemini", runs=runs)[:4] == works
+    assert judged(ANSWERED, agent="gemini", runs=process(child_ago_ms=9_500)).state is State.YOUR_TURN
+    assert judged(ANSWERED, agent="gemini", runs=process(children=1)).state is State.YOUR_TURN
+    assert judged(ANSWERED, agent="codex", runs=runs).state is State.YOUR_TURN
+    assert judged(ANSWERED, agent="gemini", runs=runs, parent="s0").state is State.WORKING
+    assert judged(ANSWERED, agent="gemini", runs=CHILDLESS, parent="s0")[:2] == (
+        State.SUCCEEDED,
+        Ground.INFERRED,
+    )
+    cancelled = replace(ANSWERED, outcome=Outcome.CANCELLED)
+    assert judged(cancelled, agent="gemini", runs=runs)[:2] == (State.TURN_FAILED, Ground.SAID)
+    assert judged(cancelled, agent="gemini", life=Life.DEAD)[:2] == (State.FAILED, Ground.SAID)
+
+
+def test_a_subagent_keeps_the_turn_of_gemini_open() -> None:
+    """While a subagent writes lines that are newer, the session is neither at its end nor quiet."""
+    old = replace(ANSWERED, seen_ms=NOW_MS - 10 * MINUTE_MS)
+    for digest in (ANSWERED, old, working(seen_ago_ms=10 * MINUTE_MS)):
+        for runs in (CHILDLESS, None):
+            known = standing(found("gemini"), digest, None, runs, Life.LIVE, NOW_MS, has_subagent=True)
+            assert known[:2] == (State.WORKING, Ground.INFERRED)
+
+
+def test_gemini_seems_to_ask_about_a_call_that_its_answer_announces() -> None:
+    """It writes no call before its end, but an answer that announces it, or one without words."""
+    announced = replace(ANSWERED, last_text="One file is missing. I'll run the tests.")
+    silent = replace(working(seen_ago_ms=9_000), is_answered=True, begun_ms=NOW_MS - 20_000)
+    asks = "One file is missing. I'll run the tests. (no child process)"
+    for digest, now in ((announced, asks), (silent, "model or tool (no child process)")):
+        known = judged(digest, agent="gemini", runs=CHILDLESS)
+        assert known[:4] == (State.ASKS, Ground.INFERRED, NOW_MS - 9_000, now)
+        for runs in (CHILDLESS._replace(is_idle=False), process(child_ago_ms=8_000), process(children=1)):
+            works = judged(digest, agent="gemini", runs=runs)
+            assert works[:3] == (State.WORKING, Ground.INFERRED, NOW_MS - 20_000)
+        yolo = CHILDLESS._replace(arguments=("gemini", "--yolo"))
+        assert judged(digest, agent="gemini", runs=yolo).state in (State.YOUR_TURN, State.WORKING)
+    assert judged(announced, agent="gemini").state is State.YOUR_TURN
+    assert judged(replace(announced, outcome=Outcome.FAILED), agent="gemini", runs=CHILDLESS).state is (
+        State.TURN_FAILED
+    )
+    assert judged(announced, agent="pi", runs=CHILDLESS).state is State.YOUR_TURN
+    assert (
+        judged(replace(silent, seen_ms=NOW_MS - 4_900), agent="gemini", runs=CHILDLESS).state is State.WORKING
+    )
+    assert judged(replace(silent, seen_ms=None), agent="gemini", runs=CHILDLESS).state is State.WORKING
+
+
 def test_a_turn_without_a_call_is_with_the_model() -> None:
     """Between two calls the model works, since the last line."""
     known = judged(working(), runs=CHILDLESS)

@@ -120,6 +120,10 @@ def test_a_hook_is_outdated_by_newer_lines() -> None:
     assert judged(unanswered, says=asks, runs=CHILDLESS)[:2] == (State.ASKS, Ground.SAID)
     assert judged(unanswered, says=asks, runs=process(child_ago_ms=5_000))[0] is State.WORKING
     assert judged(working(), says=asks, runs=CHILDLESS)[0] is State.WORKING
+    unwritten = working(seen_ago_ms=old)
+    for agent in ("codex", "gemini"):
+        assert judged(unwritten, agent=agent, says=asks, runs=CHILDLESS)[:2] == (State.ASKS, Ground.SAID)
+        assert judged(unwritten, agent=agent, says=asks, runs=process(child_ago_ms=5_000))[0] is State.WORKING
     assert judged(None, says=asks)[0] is State.ASKS
     assert judged(working(), says=asks._replace(since_ms=None))[0] is State.ASKS
     silent = replace(working(), seen_ms=None, turn_ms=None)
