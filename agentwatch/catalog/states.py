@@ -90,8 +90,8 @@ def has_child_since(process: Process | None, then_ms: int | None) -> bool | None
     return process.child_began_ms >= then_ms - _BEFORE_MS
 
 
-def _goes_on(digest: Digest, process: Process | None, known: Knowledge, *, has_subagent: bool) -> bool:
-    """Return whether a turn goes on that only silence has ended: its command or its subagent is at work.
+def _is_still_open(digest: Digest, process: Process | None, known: Knowledge, *, has_subagent: bool) -> bool:
+    """Return whether a turn that only silence has ended is open: its command or its subagent is at work.
 
     The answer is written before the command starts, so that a child that is older belongs to an earlier one.
     """
@@ -365,7 +365,7 @@ def standing(
     if (
         digest is not None
         and life is Life.LIVE
-        and _goes_on(digest, process, known, has_subagent=has_subagent)
+        and _is_still_open(digest, process, known, has_subagent=has_subagent)
     ):
         digest = replace(digest, turn=Turn.OPEN, turn_ms=digest.begun_ms, outcome=None)
     if found.parent is not None and digest is not None and digest.turn is Turn.ENDED:
