@@ -34,8 +34,10 @@ class Computed(NamedTuple):
     name: str
     select: str
     """The SQL expression, in which the row of the session's table is named as that table."""
+    own: tuple[str, ...]
+    """The columns of the session's table that it reads."""
     needs: Mapping[str, tuple[str, ...]]
-    """The columns that it reads, by their table. Without one of them, or an index that begins with the first,
+    """The columns of other tables that it reads. Without one of them, or an index that begins with the first,
     the value is None: looking it up for each session would read the whole table each time."""
 
 
@@ -115,7 +117,9 @@ class Rows:
             return []
         chosen = ", ".join(name if name in there else f"NULL AS {name}" for name in self._columns)
         for each in self._computed:
-            is_there = all(_can_look_up(connection, *need) for need in each.needs.items())
+            is_there = there.issuperset(each.own) and all(
+                _can_look_up(connection, *need) for need in each.needs.items()
+            )
             chosen += f", {each.select if is_there else 'NULL'} AS {each.name}"
         select = f"SELECT {chosen} FROM {self._table} LIMIT {_MOST_ROWS}"  # noqa: S608 - constants
         return connection.execute(select).fetchall()

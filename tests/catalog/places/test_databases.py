@@ -183,6 +183,18 @@ def test_a_session_changes_with_its_newest_message(machine: FakeMachine) -> None
             assert (found.key, found.metadata.changed_ms) == (WITH_PARTS, at_ms + number)
 
 
+def test_the_messages_of_old_sessions_are_not_looked_up(machine: FakeMachine) -> None:
+    """Only those of the 200 sessions that have changed last: it takes 20 us for each."""
+    change(database(machine), "UPDATE part SET time_updated = 1795302999000")
+    columns = "id, project_id, slug, directory, title, version, time_created, time_updated"
+    newer = [f"('ses_{number}', 'p', 's', '/w', 't', '1', 1, 1795302998000)" for number in range(200)]
+    insert = f"INSERT INTO session ({columns}) VALUES "
+    change(database(machine), insert + ", ".join(newer[:195]))
+    assert found_in(machine)[WITH_PARTS].metadata.changed_ms == 1795302999000
+    change(database(machine), insert + ", ".join(newer[195:]))
+    assert found_in(machine)[WITH_PARTS].metadata.changed_ms == 1795302549210
+
+
 def test_a_table_without_an_index_is_not_searched_for_each_session(machine: FakeMachine) -> None:
     """A database of 10,000 sessions and messages would take a minute; its own times count."""
     change(database(machine), "UPDATE part SET time_updated = 1795302999000")
