@@ -298,6 +298,14 @@ def test_nothing_is_published_while_nothing_changes(watched: Watched) -> None:
     assert watched.machine.rows is before
 
 
+def test_one_look_is_enough_without_an_inferred_question(watched: Watched) -> None:
+    """Nothing waits where all that is shown is known."""
+    waits: list[float] = []
+    watched.machine.settle_surely(lambda: watched.began_ms, waits.append)
+    assert waits == []
+    assert watched.machine.rows
+
+
 def test_an_empty_machine_has_no_rows(tmp_path: Path) -> None:
     """Folders that are missing are no error."""
     machine = Machine({"AGENTWATCH_HOME": str(tmp_path / "none")}, tmp_path / "nobody")

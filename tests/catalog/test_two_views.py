@@ -284,3 +284,23 @@ def test_the_views_agree_while_time_passes(tmp_path: Path, monkeypatch: pytest.M
                 late_s = min(since_s + LATE_S, until_s - 1)
                 states = {at_s: seen[at_s] for at_s in seen if late_s <= at_s < until_s}
                 assert set(states.values()) == {state}, (since_s, states)
+
+
+def test_the_views_agree_in_a_long_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When nothing follows a prompt for a minute, both say so, unless the agent reports that it works."""
+    monkeypatch.setattr(places, "_POLL_S", 0.0)
+    monkeypatch.setattr(databases, "_FRESH_NS", 0)
+    for agent in AGENTS:
+        with case(agent):
+            scene = Scene(tmp_path / agent, agent, is_busy=False)
+            watched = scene.machine(scene.clock)
+            scene.happen(PROMPT_S + 0.5)
+            for at_s in range(PROMPT_S + 1, PROMPT_S + 81, 10):
+                for later_s in (0.0, 1.0, 2.1):
+                    scene.now_s = at_s + later_s
+                    while watched.step(scene.now_ms):
+                        pass
+                one, other = shown(watched.rows, scene.key), scene.printed()
+                assert one == other, at_s
+                is_quiet = at_s > PROMPT_S + 60 and agent != "claude"
+                assert one == ("quiet?" if is_quiet else WORKS.get(agent, "working?")), at_s
