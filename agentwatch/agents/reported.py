@@ -12,6 +12,8 @@ from agentwatch.agents.found import Key
 class State(StrEnum):
     """What a session is doing, or how it ended."""
 
+    STARTING = "starting"
+    """Its process runs, and nothing of the session is written yet."""
     WORKING = "working"
     ASKS = "asks"
     """The agent cannot continue without the user."""
@@ -26,6 +28,8 @@ class State(StrEnum):
     SUCCEEDED = "succeeded"
     """The process has ended after a turn that ended well."""
     FAILED = "failed"
+    CANCELLED = "cancelled"
+    """The process has ended after a turn that was interrupted."""
     UNFINISHED = "unfinished"
     """The process has ended in the middle of a turn."""
     UNKNOWN = "unknown"

@@ -32,6 +32,7 @@ class Group(StrEnum):
 GROUPS = {
     State.ASKS: Group.NEEDS_YOU,
     State.TURN_FAILED: Group.FAILED,
+    State.STARTING: Group.WORKING,
     State.WORKING: Group.WORKING,
     State.QUIET: Group.QUIET,
     State.YOUR_TURN: Group.YOUR_TURN,

@@ -216,7 +216,7 @@ def answer_words(digest: Digest | None) -> str:
 def failure_words(digest: Digest) -> str:
     """Return why the last turn failed: the first line of the reason, or else its outcome."""
     if digest.outcome is Outcome.CANCELLED:
-        return "interrupted"
+        return Outcome.CANCELLED.value
     return digest.reason.lstrip().partition("\n")[0][:_MOST]
 
 
@@ -357,6 +357,8 @@ def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowled
 def _ended(digest: Digest, ground: Ground) -> Standing:
     """Return the end of a session whose last turn has ended."""
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
+    if digest.outcome is Outcome.CANCELLED:
+        return Standing(State.CANCELLED, ground, since_ms)
     if has_failed(digest):
         return Standing(State.FAILED, ground, since_ms, failure_words(digest))
     return Standing(State.SUCCEEDED, ground, since_ms)

@@ -190,6 +190,7 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
         model=digest.model or metadata.model or "",
         calls=digest.calls if counts else None,
         failed=digest.failed if results else None,
+        rejected=digest.rejected if results else None,
         open_calls=len(digest.open_calls),
         context_used=digest.context_used,
         context_size=digest.context_size,

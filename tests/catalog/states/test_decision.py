@@ -125,7 +125,7 @@ def test_a_failed_turn_of_a_live_agent_is_not_finished() -> None:
     """Codex ends a failed turn like a good one, with an error in it."""
     assert judged(BROKEN)[:2] == (State.TURN_FAILED, Ground.SAID)
     stopped = ended(working(), outcome=Outcome.CANCELLED)
-    assert judged(stopped).now == "interrupted"
+    assert judged(stopped)[:4:3] == (State.TURN_FAILED, "cancelled")
 
 
 def test_a_session_in_a_daemon_may_not_be_on_any_screen() -> None:
@@ -198,7 +198,7 @@ def test_a_clock_that_is_behind_does_no_harm() -> None:
     [
         (DONE, State.SUCCEEDED, ""),
         (BROKEN, State.FAILED, "usage limit"),
-        (ended(working(), outcome=Outcome.CANCELLED), State.FAILED, "interrupted"),
+        (ended(working(), outcome=Outcome.CANCELLED), State.CANCELLED, ""),
         (working(), State.UNFINISHED, "no answer"),
         (working(call()), State.UNFINISHED, "Tool pytest -q"),
         (Digest(is_whole=True), State.UNFINISHED, "no prompt"),
