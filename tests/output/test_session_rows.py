@@ -30,7 +30,8 @@ KEYS = (
         "model",
         "calls",
     ),
-    *("failed", "rejected", "context_used", "context_size", "path", "pid", "host", "began_ms", "seen_ms", "tests"),
+    *("failed", "rejected", "context_used", "context_size"),
+    *("path", "pid", "host", "began_ms", "seen_ms", "tests"),
 )
 
 
