@@ -200,12 +200,15 @@ class Joins:
         self._processes = processes
         self._registries = registries
         self._sessions: dict[Key, Tracked] = {}
+        self._subagents: set[Key] = set()
+        """The subagents, whose locks name no session of their own."""
         self._identities: dict[int, tuple[object, ...]] = {}
         self._pruned_ms = 0
 
     def add(self, key: Key, session: Tracked, now_ms: int) -> None:
         """Add a session, if it may run; otherwise it has ended. A subagent has the process of its session."""
         if session.found.parent is not None:
+            self._subagents.add(key)
             return
         if self._may_run(session, now_ms):
             self.is_due = self.is_due or key not in self._sessions
@@ -216,6 +219,7 @@ class Joins:
     def forget(self, key: Key) -> None:
         """Remove a session that no longer exists."""
         self._sessions.pop(key, None)
+        self._subagents.discard(key)
 
     def read_processes(self, now_ms: int) -> None:
         """Read the processes. The sessions are due again if what they are joined by has changed."""
@@ -237,7 +241,7 @@ class Joins:
             process = None if session is None else session.process
             if session is None or process is None or (now := agents.get(process.pid)) is None:
                 continue
-            now = now._replace(viewers=process.viewers)
+            now = now._replace(viewers=process.viewers, is_guess=process.is_guess)
             if now != process:
                 found[key] = (session.life, now)
         return found
@@ -252,7 +256,8 @@ class Joins:
         founds = [each.found for each in self._sessions.values()]
         cwds = {key: each.cwd for key, each in self._sessions.items()}
         processes = self._processes.agents if self._processes.is_known else None
-        return joined(founds, processes, self._registries.said, cwds, self._registries.exact)
+        said = {key: each for key, each in self._registries.said.items() if key not in self._subagents}
+        return joined(founds, processes, said, cwds, self._registries.exact)
 
     def _may_run(self, session: Tracked, now_ms: int) -> bool:
         return now_ms - session.seen_ms < RECENT_MS or session.said is not None or session.is_live

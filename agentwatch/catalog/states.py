@@ -175,6 +175,7 @@ _MOST = 200
 RUNNING = "its process runs"
 BUSY = "busy"
 MODEL_OR_TOOL = "model or tool"
+NO_PROMPT = "no prompt"
 
 
 def call_words(call: OpenCall) -> str:
@@ -326,10 +327,32 @@ def standing(
     if life is Life.UNKNOWN:
         return Standing(State.UNKNOWN, Ground.UNKNOWN, now=tail_words(digest))
     if life is Life.DEAD:
-        return _dead(found, digest, said, known)
-    if said is not None and said.state is not None and not is_outdated(said, digest, process, known):
-        return by_report(said.state, said, digest, now_ms)
+        ended = _dead(found, digest, said, known)
+        is_guess = process is not None and ended.ground is Ground.SAID
+        return ended._replace(ground=Ground.INFERRED) if is_guess else ended
+    judged = _running(found, digest, said, process, known, now_ms)
+    has_report = said is not None and said.state is not None
+    if process is not None and process.is_guess and (process.is_shared or not has_report):
+        return judged._replace(ground=Ground.UNKNOWN if judged.ground is Ground.UNKNOWN else Ground.INFERRED)
+    return judged
+
+
+def _running(
+    found: Found,
+    digest: Digest | None,
+    said: Said | None,
+    process: Process | None,
+    known: Knowledge,
+    now_ms: int,
+) -> Standing:
+    """Return the state of a session whose process runs, by its report, or else by its lines."""
+    is_left = process is not None and process.is_shared and process.viewers == 0
+    reported = None if said is None or is_outdated(said, digest, process, known) else said.state
+    if said is not None and reported is not None and (not is_left or reported is State.WORKING):
+        return by_report(reported, said, digest, now_ms)  # a daemon works on without a window
     if digest is None or _has_no_prompt(digest):
+        if is_left:
+            return Standing(State.UNFINISHED, Ground.INFERRED, now=NO_PROMPT)
         if digest is None and said is None:
             return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING)
         ground = Ground.INFERRED if said is None else Ground.SAID
@@ -350,7 +373,7 @@ def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowled
     call = next(iter(visible_calls(digest, known)), None)
     now = "no answer" if call is None else asked_words(call)
     if _has_no_prompt(digest):
-        now = "no prompt"
+        now = NO_PROMPT
     return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, now)
 
 

@@ -25,6 +25,7 @@ from tests.catalog.states.cases import (
     said,
     working,
 )
+from tests.conftest import case
 
 DONE = ended(working(), outcome=Outcome.SUCCEEDED, last_text="All done.\nShall I push?\n")
 BROKEN = ended(working(), outcome=Outcome.FAILED, reason="usage limit\nmore")
@@ -141,6 +142,34 @@ def test_a_session_that_no_terminal_shows_has_ended() -> None:
     assert judged(BROKEN, runs=runs).state is State.FAILED
     assert judged(working(), runs=runs).state is State.WORKING
     assert judged(DONE, runs=runs._replace(viewers=1)).state is State.YOUR_TURN
+
+
+def test_a_hook_is_not_believed_when_no_window_shows_the_session() -> None:
+    """The daemon of Codex keeps a session for a minute after /quit, and the last hook said `your turn`."""
+    left = process()._replace(is_shared=True, viewers=0)
+    cases = {
+        "your turn": (DONE, State.YOUR_TURN, (State.SUCCEEDED, Ground.INFERRED)),
+        "asks": (DONE, State.ASKS, (State.SUCCEEDED, Ground.INFERRED)),
+        "works": (working(), State.WORKING, (State.WORKING, Ground.SAID)),
+        "nothing": (None, None, (State.UNFINISHED, Ground.INFERRED)),
+    }
+    for name, (digest, state, expected) in cases.items():
+        with case(name):
+            says = said(state, agent="codex")
+            assert judged(digest, says=says, runs=left)[:2] == expected
+            if state is not None:
+                assert judged(digest, says=says, runs=left._replace(viewers=1))[:2] == (state, Ground.SAID)
+
+
+def test_a_session_that_is_only_the_newest_is_inferred() -> None:
+    """If a process may have left a session for another one, what its lines say is marked as a guess."""
+    guess, hook = process()._replace(is_guess=True), said(State.YOUR_TURN, agent="codex", ago_ms=MINUTE_MS)
+    assert judged(DONE, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
+    assert judged(DONE, runs=guess, says=hook)[:2] == (State.YOUR_TURN, Ground.SAID)
+    shared = guess._replace(is_shared=True, viewers=1)
+    assert judged(DONE, runs=shared, says=hook)[:2] == (State.YOUR_TURN, Ground.INFERRED)
+    assert judged(DONE, runs=guess, life=Life.DEAD)[:2] == (State.SUCCEEDED, Ground.INFERRED)
+    assert judged(working(), runs=guess, agent="amp").ground is Ground.UNKNOWN
 
 
 def test_gemini_ends_its_turns_in_silence() -> None:
