@@ -68,6 +68,10 @@ class Said(NamedTuple):
     is_one_liner: bool = False
     """Whether another program has started the session for one prompt (`-p`, `exec`)."""
     began_ms: int | None = None
+    runs: str = ""
+    """The short name of the agent that the command of a recording names; empty if it names none."""
+    has_one_prompt: bool | None = None
+    """Whether that command answers one prompt, and ends; None if it is not known."""
 
     @property
     def claim(self) -> Life | None:

@@ -64,6 +64,14 @@ class Twins:
             self._recordings[of].add(key)
         return of
 
+    def session_of(self, key: Key) -> Key | None:
+        """Return the session that a recording is of; None for a session that is not a recording."""
+        return self._sessions.get(key)
+
+    def recordings_of(self, key: Key) -> AbstractSet[Key]:
+        """Return the recordings of a session, whose rows may show its title."""
+        return self._recordings.get(key, frozenset())
+
     def forget(self, key: Key) -> None:
         """Note that a recording was removed."""
         if (of := self._sessions.pop(key, None)) is not None:
@@ -133,7 +141,8 @@ class RowTable:
             now_ms: The present time, in milliseconds since the epoch.
 
         Returns:
-            The sessions to judge next: those whose subagents have another state now.
+            The sessions to judge next: those whose subagents have another state now, and the recordings of
+            those that have changed.
         """
         changed: dict[Key, Row | None] = {}
         parents: set[Key] = set()
@@ -143,6 +152,7 @@ class RowTable:
             if session is None or self.twins.has_recording(key, self._sessions):
                 changed[key] = None
                 self._shown.pop(key, None)
+                parents |= self.twins.recordings_of(key)
                 continue
             before = session.standing
             session.standing = self._steady.shown(key, session.judged(now_ms), before, now_ms)
@@ -150,7 +160,9 @@ class RowTable:
                 continue
             if (cwd := session.cwd) not in repositories:
                 repositories[cwd] = self._repositories.of(cwd)
-            changed[key] = row_of(session, repositories[cwd], self._count_subagents(key))
+            of = self.twins.session_of(key)
+            twin = None if of is None else self._sessions.get(of)
+            changed[key] = row_of(session, repositories[cwd], self._count_subagents(key), twin)
             if session.is_live:
                 self._shown[key] = repositories[cwd]
             else:

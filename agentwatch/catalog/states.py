@@ -346,8 +346,12 @@ def _running(
     now_ms: int,
 ) -> Standing:
     """Return the state of a session whose process runs, by its report, or else by its lines."""
+    if found.agent == OWN and (recorded := _recorded(found, digest, said)) is not None:
+        return recorded
     is_left = process is not None and process.is_shared and process.viewers == 0
     reported = None if said is None or is_outdated(said, digest, process, known) else said.state
+    if reported is State.YOUR_TURN and process is not None and process.has_one_prompt:
+        reported = None
     if said is not None and reported is not None and (not is_left or reported is State.WORKING):
         return by_report(reported, said, digest, now_ms)  # a daemon works on without a window
     if digest is None or _has_no_prompt(digest):
@@ -358,6 +362,27 @@ def _running(
         ground = Ground.INFERRED if said is None else Ground.SAID
         return Standing(State.YOUR_TURN, ground, None if said is None else said.began_ms)
     return _live(found, digest, said, process, known, now_ms)
+
+
+def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standing | None:
+    """Return the state of a recording that is being written, whose agent has no turn of the user's.
+
+    The stream of an agent answers one prompt, unless it is a conversation.
+
+    Returns:
+        The state; None if its lines show it like those of any session.
+    """
+    began_ms = None if said is None else said.began_ms
+    if digest is None or not digest.format:
+        if not found.size:
+            return Standing(State.STARTING, Ground.SAID, began_ms)
+        return Standing(State.WORKING, Ground.INFERRED, began_ms, RUNNING)  # the lines are of no known agent
+    has_one_prompt = None if said is None else said.has_one_prompt
+    if has_one_prompt is False or knowledge_of(digest.format).converses:
+        return None
+    if digest.turn is Turn.ENDED:
+        return _ended(digest, Ground.SAID if has_one_prompt else Ground.INFERRED)
+    return working(digest, (), Ground.SAID)._replace(since_ms=began_ms) if _has_no_prompt(digest) else None
 
 
 def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowledge) -> Standing:
@@ -427,6 +452,8 @@ def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> St
     is_shared = process is not None and process.is_shared
     if is_shared and process is not None and process.viewers == 0:
         return _ended(digest, Ground.INFERRED)  # the daemon keeps it open, and no terminal shows it
+    if process is not None and process.has_one_prompt:
+        return _ended(digest, Ground.SAID)  # `codex exec` runs for some seconds after its answer
     ground = Ground.INFERRED if is_shared or known.ends_in_silence else Ground.SAID
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
     if has_failed(digest):

@@ -34,7 +34,12 @@ PROGRAM = Program(
         ),
     ),
     file_format="gemini-chat",
-    command=Command(names=("gemini",), packages=("@google/gemini-cli",)),
+    command=Command(
+        names=("gemini",),
+        packages=("@google/gemini-cli",),
+        one_prompt=frozenset({"-p", "--prompt"}),
+        several_prompts=frozenset({"--acp", "--experimental-acp"}),
+    ),
     knowledge=Knowledge(NO_CALLS, has_calls=False, ends_in_silence=True),
     hooks="agentwatch.agents.gemini.hooks:HOOKS",
     stores=(_gemini_json,),

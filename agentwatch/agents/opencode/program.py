@@ -43,6 +43,7 @@ PROGRAM = Program(
         names=("opencode",),
         packages=("opencode-ai",),
         servers=("serve", "web"),
+        one_prompt=frozenset({"run"}),
         opens=_is_database_at,  # without the database it shows the sessions of a server
     ),
     knowledge=Knowledge(COMMANDS | CHANGES),

@@ -19,6 +19,11 @@ PROGRAM = Program(
         ),
     ),
     file_format="qwen-chat",
-    command=Command(names=("qwen",), packages=("@qwen-code/qwen-code",)),
+    command=Command(
+        names=("qwen",),
+        packages=("@qwen-code/qwen-code",),
+        one_prompt=frozenset({"-p", "--prompt"}),
+        several_prompts=frozenset({"--acp", "--experimental-acp", "--input-format"}),
+    ),
     knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH}),
 )

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from agentwatch.agents.found import Metadata
-from agentwatch.agents.reported import Life, State
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import Turn
-from agentwatch.catalog.standing import LIVE, Ground, Group
+from agentwatch.catalog.standing import LIVE, Ground, Group, Standing
 from agentwatch.catalog.states import standing
 from agentwatch.session.events import Outcome, ToolKind
 from tests.catalog.states.cases import (
@@ -321,3 +321,46 @@ def test_a_subagent_asks_only_where_its_parent_does_not_say_so() -> None:
     digest = working(call())
     assert judged(digest, agent="claude", runs=CHILDLESS, parent="main").state is State.WORKING
     assert judged(digest, agent="codex", runs=CHILDLESS, parent="main").state is State.ASKS
+
+
+def recorded(digest: Digest | None, *, has_one_prompt: bool | None = None, size: int = 1) -> Standing:
+    """Return the state of a recording that is being written."""
+    session = found("agentwatch")._replace(size=size)
+    says = Said("agentwatch", "s1", Life.LIVE, began_ms=NOW_MS - MINUTE_MS, has_one_prompt=has_one_prompt)
+    return standing(session, digest, says, None, Life.LIVE, NOW_MS)
+
+
+def test_a_recording_without_a_line_is_starting() -> None:
+    """Before the first line nobody waits for the user; lines of no known agent do not change that."""
+    began_ms = NOW_MS - MINUTE_MS
+    for digest in (None, Digest(is_whole=True)):
+        assert recorded(digest, size=0)[:3] == (State.STARTING, Ground.SAID, began_ms)
+        assert recorded(digest)[:4] == (State.WORKING, Ground.INFERRED, began_ms, "its process runs")
+    no_prompt = recorded(Digest(format="claude", is_whole=True))
+    assert no_prompt[:4] == (State.WORKING, Ground.SAID, began_ms, "thinking")
+
+
+def test_a_command_with_one_prompt_has_no_turn_of_the_users() -> None:
+    """`codex exec` runs for some seconds after its answer; only a conversation waits for a prompt."""
+    cases: dict[str, tuple[str, bool | None, State, Ground]] = {
+        "one prompt": ("codex", True, State.SUCCEEDED, Ground.SAID),
+        "a pipe": ("codex", None, State.SUCCEEDED, Ground.INFERRED),
+        "several prompts": ("claude", False, State.YOUR_TURN, Ground.SAID),
+        "a conversation": ("acp", None, State.YOUR_TURN, Ground.SAID),
+    }
+    for name, (form, has_one_prompt, state, ground) in cases.items():
+        with case(name):
+            assert recorded(replace(DONE, format=form), has_one_prompt=has_one_prompt)[:2] == (state, ground)
+    working_on = replace(working(call()), format="codex")
+    assert recorded(working_on, has_one_prompt=True).state is State.WORKING
+
+
+def test_the_process_of_one_prompt_ends_after_its_answer() -> None:
+    """A session in the agent's own file is over with its turn, whatever a hook has said last."""
+    runs = process()._replace(has_one_prompt=True)
+    says = said(State.YOUR_TURN, agent="codex")
+    for report in (None, says):
+        assert judged(DONE, runs=runs, says=report)[:2] == (State.SUCCEEDED, Ground.SAID)
+    assert judged(BROKEN, runs=runs).state is State.FAILED
+    asks = said(State.ASKS, agent="codex")
+    assert judged(working(call()), runs=runs, says=asks).state is State.ASKS
