@@ -93,6 +93,8 @@ class Command(NamedTuple):
     """The arguments of a server that runs on when the terminals that show its sessions are closed."""
     helpers: frozenset[str] = frozenset()
     """The first arguments of processes without a session that the agent starts beside itself."""
+    continues: frozenset[str] = frozenset()
+    """The arguments with which it continues the newest session of its folder."""
     one_prompt: frozenset[str] = frozenset()
     """The arguments with which it answers one prompt, and ends."""
     several_prompts: frozenset[str] = frozenset()

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import itemgetter
 
 from agentwatch.agents.found import Found, Key
-from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.processes import look_of, session_in, started_ms
 from agentwatch.catalog.standing import Process
 
@@ -172,7 +172,8 @@ class _Joins:
         ]
         oldest: dict[str, int] = {}
         for process, since in free:
-            oldest[process.agent] = min(since, oldest.get(process.agent, since))
+            least = 0 if _continues(process) else since
+            oldest[process.agent] = min(least, oldest.get(process.agent, least))
         candidates: defaultdict[str, Candidates] = defaultdict(Candidates)
         for found in founds:
             self.found[found.key] = _DEAD
@@ -196,6 +197,8 @@ class _Joins:
                 claims[keys[0]].append(process)
             elif keys and self._is_alone(process):
                 self._take_newest(process, keys)
+            elif _continues(process) and (before := some.since(folder, 0)) and self._is_alone(process):
+                self._take_newest(process, before[-1:])
             else:
                 some.may_be(folder, since)
         for some in candidates.values():
@@ -263,6 +266,11 @@ class _Joins:
             self.found[key] = life, process
 
 
+def _continues(process: Process) -> bool:
+    """Return whether a process continues the newest session of its folder, which it may not have written."""
+    return not look_of(process.agent).continues.isdisjoint(process.arguments)
+
+
 def _may_show(window: Process, key: Key, cwd: str, recent_ms: int) -> bool:
     """Return whether a window may show a session of a daemon.
 
@@ -279,6 +287,45 @@ def _may_show(window: Process, key: Key, cwd: str, recent_ms: int) -> bool:
     is_there = not cwd or window.cwd in (None, cwd)
     began_ms = window.began_ms or 0
     return is_there and (began_ms <= recent_ms + _LOADING_MS or not _RESUMES.isdisjoint(window.arguments))
+
+
+def without_session(
+    processes: Mapping[int, Process],
+    said: Mapping[Key, Said],
+    lives: Mapping[Key, Joined],
+    cwds: Mapping[Key, str],
+) -> dict[Key, Said]:
+    """Return what is known of the processes in a terminal that have written nothing yet, by made-up keys.
+
+    Pi writes the first line of a session when its first prompt is answered.
+
+    Args:
+        processes: The processes of the agents by their id.
+        said: What the agents say.
+        lives: For each session whether its process runs, and which it is.
+        cwds: The folders of the sessions.
+    """
+    taken = {each.pid for _, each in lives.values() if each is not None} | {
+        each.pid for each in said.values()
+    }
+    servers = {each.agent for each in processes.values() if each.is_shared}
+    doubtful = {
+        (key[0], cwds.get(key)) for key, (life, each) in lives.items() if life is not Life.DEAD and not each
+    }
+    found = {}
+    for pid, each in processes.items():
+        if pid in taken or each.agent in servers or each.cwd is None:
+            continue
+        if (
+            each.has_terminal
+            and not each.has_one_prompt
+            and doubtful.isdisjoint(((each.agent, each.cwd), (each.agent, None)))
+        ):
+            key = each.agent, f"pid-{pid}"
+            found[key] = Said(
+                *key, Life.LIVE, pid, state=State.STARTING, cwd=each.cwd, began_ms=each.began_ms
+            )
+    return found
 
 
 def _cwd(found: Found, cwds: Mapping[Key, str]) -> str | None:

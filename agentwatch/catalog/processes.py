@@ -374,6 +374,8 @@ class _Agent:
         readings = self.readings
         while readings and not 0 <= now - readings[0][0] <= _WINDOW_SECONDS:
             readings.popleft()
+        while len(readings) > 1 and now - readings[1][0] >= _LEAST_WINDOW_SECONDS:
+            readings.popleft()  # the shortest window: the drawing of a question counts as work
         readings.append((now, ticks))
         seconds = now - readings[0][0]
         if seconds < _LEAST_WINDOW_SECONDS:
@@ -435,6 +437,7 @@ class Processes:
                 agent.opened_ms,
                 agent.command.is_shared,
                 is_idle=agent.is_idle(now, stat.ticks),
+                has_terminal=stat.has_terminal,
                 has_one_prompt=agent.has_one_prompt,
             )
         parents = {pid: self._stats[pid].parent for pid in agents}

@@ -93,6 +93,8 @@ class Process(NamedTuple):
     """The number of processes that may show the session, if a daemon runs it; None if it is not known."""
     is_idle: bool | None = None
     """Whether it has used nearly no CPU in the last seconds (at least 1.5, at most 5); None if unknown."""
+    has_terminal: bool = False
+    """Whether it has a terminal, so that somebody may use it; not known without /proc."""
     has_one_prompt: bool = False
     """Whether its arguments say that it answers one prompt, and ends."""
     is_guess: bool = False

@@ -58,7 +58,12 @@ def may_ask(known: Knowledge, mode: str, kind: ToolKind) -> bool:
 _BEFORE_MS = 1_000
 """A child that is this much older than a call may still be its command: the call gets its time when its line
 is written, and starts of processes are known to 10 ms."""
-_WAITING_MS = {ToolKind.EXECUTE: 2_000, ToolKind.FETCH: 60_000, **dict.fromkeys(CHANGES, 10_000)}
+_WAITING_MS = {
+    ToolKind.EXECUTE: 2_000,
+    ToolKind.FETCH: 60_000,
+    ToolKind.DELEGATE: 10_000,
+    **dict.fromkeys(CHANGES, 10_000),
+}
 """The duration from which a call that may ask, and of which nothing else is seen, is taken to ask. A command
 without a child process does not run. A change of a file takes milliseconds, a download up to a minute."""
 READING = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.PLAN})
@@ -350,8 +355,11 @@ def _running(
         return recorded
     is_left = process is not None and process.is_shared and process.viewers == 0
     reported = None if said is None or is_outdated(said, digest, process, known) else said.state
-    if reported is State.YOUR_TURN and process is not None and process.has_one_prompt:
+    has_one_prompt = process is not None and process.has_one_prompt
+    if has_one_prompt and reported is State.YOUR_TURN:
         reported = None
+    if reported is State.STARTING or (has_one_prompt and digest is None):
+        return Standing(State.STARTING, Ground.INFERRED, process and process.began_ms, RUNNING)
     if said is not None and reported is not None and (not is_left or reported is State.WORKING):
         return by_report(reported, said, digest, now_ms)  # a daemon works on without a window
     if digest is None or _has_no_prompt(digest):
@@ -476,6 +484,14 @@ class Steady:
 
     def __init__(self) -> None:
         self._since: dict[Key, int] = {}
+
+    def due(self, now_ms: int) -> set[Key]:
+        """Return the sessions whose question is a second old now.
+
+        Args:
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < _HOLD_MS}
 
     def shown(self, key: Key, known: Standing, before: Standing | None, now_ms: int) -> Standing:
         """Return the state to show: a question that is inferred only when it is a second old.

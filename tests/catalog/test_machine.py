@@ -23,7 +23,7 @@ from tests.builders import lines as stream
 from tests.builders.lines import final, init, line, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.on_disk import cursor_transcript as cursor
-from tests.catalog.started_agents import started
+from tests.catalog.started_agents import in_terminal, started
 
 STEPS = 200
 
@@ -128,6 +128,29 @@ def test_a_session_without_a_file_is_a_row_while_its_process_runs(watched: Watch
         assert (row.standing.state, row.can_open, row.pid) == (State.YOUR_TURN, False, process.pid)
     record.unlink()
     watched.until(lambda rows: ("claude", "5c0f") not in rows)
+
+
+@pytest.mark.slow
+def test_a_process_that_has_written_nothing_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process in a terminal is a row until its session is found; nobody knows what it does."""
+    fake = fake_machine(tmp_path, 40, newest_ms=now_ms())
+    monkeypatch.setenv("HOME", str(fake.home))
+    watched = Watched(fake)
+    with in_terminal(["pi"], tmp_path) as process:
+        key = ("pi", f"pid-{process.pid}")
+        row = watched.until(lambda rows: key in rows)[key]
+        assert row.standing[:2] == (State.STARTING, Ground.INFERRED)
+        assert (row.cwd, row.pid, row.can_open) == (str(tmp_path), process.pid, False)
+        file = watched.fake.home / ".pi/agent/sessions/--x--/2026_01a20000-0000-7000-8000-000000000001.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        own = ("pi", file.stem.partition("_")[2])
+        head = {"type": "session", "version": 3, "id": own[1], "cwd": str(tmp_path)}
+        file.write_text(json.dumps({**head, "timestamp": "2026-11-24T10:00:00.000Z"}) + "\n")
+        rows = watched.until(lambda rows: own in rows and key not in rows)
+        assert rows[own].pid == process.pid
+        file.unlink()
+        watched.until(lambda rows: key in rows)
+    watched.until(lambda rows: key not in rows)
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ PROGRAM = Program(
     command=Command(
         names=("pi",),
         packages=("@mariozechner/pi-coding-agent",),
+        continues=frozenset({"-c", "--continue"}),
         one_prompt=frozenset({"-p", "--print", "json"}),
         several_prompts=frozenset({"rpc"}),
     ),

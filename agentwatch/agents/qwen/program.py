@@ -22,8 +22,9 @@ PROGRAM = Program(
     command=Command(
         names=("qwen",),
         packages=("@qwen-code/qwen-code",),
+        continues=frozenset({"-c", "--continue"}),
         one_prompt=frozenset({"-p", "--prompt"}),
         several_prompts=frozenset({"--acp", "--experimental-acp", "--input-format"}),
     ),
-    knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH}),
+    knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH, ToolKind.DELEGATE}),
 )

@@ -10,7 +10,7 @@ import pytest
 
 from agentwatch.agents.found import NO_METADATA, Found, Key
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.joining import joined
+from agentwatch.catalog.joining import joined, without_session
 from agentwatch.catalog.standing import Process
 from tests.conftest import case
 
@@ -362,3 +362,52 @@ def test_a_record_is_compared_with_the_time_of_ps() -> None:
     founds = [session("claude", "a", "/else", after_ms=-9000)]
     assert results(founds, [shown], [same]) == {"a": (LIVE, 1)}
     assert results(founds, [shown], [other]) == {"a": (DEAD, None)}
+
+
+def test_a_process_continues_the_newest_session_of_its_folder() -> None:
+    """Copilot writes and locks nothing before the first prompt after `--continue`."""
+    founds = [
+        session("copilot", "older", after_ms=-9000),
+        session("copilot", "old", after_ms=-5000),
+        session("copilot", "elsewhere", "/else", after_ms=-1000),
+    ]
+    dead = dict.fromkeys(("older", "old", "elsewhere"), (DEAD, None))
+    continued = process(1, "copilot", arguments=("copilot", "--continue"))
+    assert results(founds, [continued]) == {**dead, "old": (LIVE, 1)}
+    _, known = joined(founds, {1: continued}, {}, {})["copilot", "old"]
+    assert known is not None
+    assert known.is_guess
+    assert results(founds, [process(1, "copilot")]) == dead
+    assert results(founds, [continued, process(2, "copilot")])["old"] == (DEAD, None)
+    assert results(founds, [process(1, "copilot", "/new", arguments=continued.arguments)]) == dead
+
+
+def starting(*processes: Process, said: Iterable[Said] = (), founds: Iterable[Found] = ()) -> list[str]:
+    """Return the ids of the rows of processes without a session."""
+    running = {each.pid: each for each in processes}
+    says = {(each.agent, each.session_id): each for each in said}
+    sessions = list(founds)
+    lives = joined(sessions, running, says, {})
+    cwds = {each.key: each.metadata.cwd or "" for each in sessions}
+    return [key[1] for key in without_session(running, says, lives, cwds)]
+
+
+def test_a_process_in_a_terminal_that_has_written_nothing_is_a_row() -> None:
+    """Pi writes its first line when its first prompt was answered. A guess makes no row."""
+    pi = process(1, "pi", has_terminal=True)
+    assert starting(pi) == ["pid-1"]
+    assert starting(pi, founds=[session("pi", "old", after_ms=-9000)]) == ["pid-1"]
+    none: dict[str, list[str]] = {
+        "it has a session": starting(pi, founds=[session("pi", "a")]),
+        "a report names it": starting(pi, said=[Said("agentwatch", "stem", LIVE, 1)]),
+        "it has no terminal": starting(process(1, "pi")),
+        "it answers one prompt": starting(pi._replace(has_one_prompt=True)),
+        "its folder is not shown": starting(pi._replace(cwd=None)),
+        "a daemon has its session": starting(
+            process(1, "codex", has_terminal=True), process(9, "codex", is_shared=True)
+        ),
+    }
+    assert not any(none.values()), none
+    other = process(2, "pi", has_terminal=True)
+    assert starting(pi, other, founds=[session("pi", "a"), session("pi", "b")]) == []
+    assert starting(pi, other._replace(cwd="/else"), founds=[session("pi", "a")]) == ["pid-2"]

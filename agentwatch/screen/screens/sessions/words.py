@@ -142,6 +142,8 @@ def title(row: Row) -> SafeText:
     """Return the title of a session; `●` marks one that needs the user and was not looked at since."""
     lead = "└ " if row.parent is not None else ""
     lead += "● " if row.is_marked else ""
+    if row.standing.state is State.STARTING:
+        return SafeText(lead + (foreign(row.title) or "no line yet"))
     return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
 
 
