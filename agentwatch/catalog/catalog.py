@@ -24,8 +24,8 @@ from agentwatch.catalog.processes import Processes
 from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.repository import Repositories, Repository
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Process
-from agentwatch.catalog.states import Steady
+from agentwatch.catalog.standing import Ground, Process
+from agentwatch.catalog.states import HOLD_MS, Steady
 from agentwatch.catalog.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText, safe_line
@@ -155,6 +155,7 @@ class RowTable:
         for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
             session = self._sessions.get(key)
             if session is None or self.twins.has_recording(key, self._sessions):
+                self._steady.forget(key)
                 changed[key] = None
                 self._shown.pop(key, None)
                 parents |= self.twins.recordings_of(key)
@@ -345,6 +346,7 @@ _STEP_SECONDS = 0.02
 _FIRST_SECONDS = 0.015
 """The first step is short, so that the newest sessions are shown at once."""
 _HOUR_MS = 3_600_000
+_SEEMS_TO_ASK = (State.ASKS, Ground.INFERRED)
 
 
 class Machine:
@@ -463,7 +465,23 @@ class Machine:
         self._joins.is_due = True  # the folders of sessions are known only now
         self._join(now_ms)
         self._judge(now_ms)
+        self._look_again(now_ms)
         return True
+
+    def _look_again(self, now_ms: int) -> None:
+        """Judge the sessions again that seem to ask, a second later: a command may just have ended."""
+        asking = {key for key in self._live if self._sessions[key].standing[:2] == _SEEMS_TO_ASK}
+        if not asking:
+            return
+        time.sleep(HOLD_MS / 1000)
+        now_ms += HOLD_MS
+        self._proc.read_once()
+        self._change(self._places.check(asking), now_ms)
+        self._read(now_ms, float("inf"))
+        self._joins.read_processes(now_ms)
+        self._take_lives(self._joins.changed(asking), now_ms)
+        self._unjudged |= asking
+        self._judge(now_ms)
 
     def _ask_agents(self, now_ms: int, keys: AbstractSet[Key] | None = None) -> None:
         """Take what agents say about their sessions.

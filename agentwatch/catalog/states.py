@@ -474,7 +474,7 @@ def _has_no_prompt(digest: Digest) -> bool:
     return digest.turn is Turn.NONE and digest.is_whole and not digest.calls
 
 
-_HOLD_MS = 1_000
+HOLD_MS = 1_000
 """Between the exit of a command and the line with its result, the call has no child and seems to ask."""
 _MOST_HELD = 1_000
 
@@ -485,13 +485,17 @@ class Steady:
     def __init__(self) -> None:
         self._since: dict[Key, int] = {}
 
+    def forget(self, key: Key) -> None:
+        """Note that a session was removed."""
+        self._since.pop(key, None)
+
     def due(self, now_ms: int) -> set[Key]:
         """Return the sessions whose question is a second old now.
 
         Args:
             now_ms: The present time, in milliseconds since the epoch.
         """
-        return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < _HOLD_MS}
+        return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < HOLD_MS}
 
     def shown(self, key: Key, known: Standing, before: Standing | None, now_ms: int) -> Standing:
         """Return the state to show: a question that is inferred only when it is a second old.
@@ -507,7 +511,7 @@ class Steady:
             self._since.pop(key, None)
             return known
         since_ms = self._since.setdefault(key, now_ms)
-        if not 0 <= now_ms - since_ms < _HOLD_MS:
+        if not 0 <= now_ms - since_ms < HOLD_MS:
             del self._since[key]
             return known
         if len(self._since) > _MOST_HELD:

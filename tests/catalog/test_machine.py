@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,9 @@ from tests.builders import lines as stream
 from tests.builders.lines import final, init, line, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.on_disk import cursor_transcript as cursor
+from tests.builders.on_disk import qwen_chat as qwen
 from tests.catalog.started_agents import in_terminal, started
+from tests.conftest import case
 
 STEPS = 200
 
@@ -162,6 +165,34 @@ def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) ->
         rows = watched.until(lambda rows: rows[key].standing.state is State.ASKS)
         assert rows[key].standing.ground is Ground.SAID
     watched.until(lambda rows: rows[key].standing.state is State.SUCCEEDED)
+
+
+@pytest.mark.slow
+def test_one_look_takes_a_command_that_has_just_ended_for_no_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the exit of a command and the line of its result, a session seems to ask for a second."""
+    file = tmp_path / ".qwen/projects/-x/chats/5c0f0000-0000-7000-8000-000000000001.jsonl"
+    file.parent.mkdir(parents=True)
+    part = {"functionCall": {"id": "c", "name": "run_shell_command", "args": {"command": "make"}}}
+    asked = [qwen.user("Go", uuid="u"), qwen.line("assistant", part, uuid="a", parent="u")]
+    key = ("qwen", file.stem)
+    for ends, expected in ((False, State.ASKS), (True, State.WORKING)):
+        with case(ends), started(["qwen"], tmp_path):
+            now = {"timestamp": datetime.now(UTC).isoformat()}
+            about = {"sessionId": file.stem, "cwd": str(tmp_path)} | now
+            file.write_text("".join(f"{json.dumps(each | about)}\n" for each in asked))
+
+            result = json.dumps(qwen.returned("c", uuid="r", parent="a") | about) + "\n" if ends else ""
+
+            def later(_seconds: float, result: str = result) -> None:
+                with file.open("a") as chat:
+                    chat.write(result)
+
+            monkeypatch.setattr(time, "sleep", later)
+            machine = Machine({}, tmp_path)
+            machine.settle(now_ms() + 5000)
+            assert machine.rows[key].standing[:2] == (expected, Ground.INFERRED)
 
 
 @pytest.mark.slow

@@ -362,5 +362,7 @@ def test_the_process_of_one_prompt_ends_after_its_answer() -> None:
     for report in (None, says):
         assert judged(DONE, runs=runs, says=report)[:2] == (State.SUCCEEDED, Ground.SAID)
     assert judged(BROKEN, runs=runs).state is State.FAILED
+    for lock in (None, said(None, agent="codex")):
+        assert judged(None, runs=runs, says=lock)[:2] == (State.STARTING, Ground.INFERRED)
     asks = said(State.ASKS, agent="codex")
     assert judged(working(call()), runs=runs, says=asks).state is State.ASKS
