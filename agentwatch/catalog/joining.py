@@ -1,9 +1,9 @@
 """Which session belongs to which process.
 
 The evidence, in this order: what the agent says; the files that a process has open; the session that its
-arguments name; its folder, if exactly one session of that folder has changed since the process began. Of
-several, the only process of the folder has written the newest: `/clear` and `/new` begin another file. With
-several processes in a folder the newest is not taken: that would give them the same session.
+arguments name; its folder, if exactly one session of that folder has changed since the process began. If
+several have, the only process of the folder has written the newest: `/clear` and `/new` begin another file.
+With several processes in a folder the newest is not taken: that would give them the same session.
 """
 
 from __future__ import annotations
