@@ -25,7 +25,7 @@ from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.repository import Repositories, Repository
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground, Process
-from agentwatch.catalog.states import HOLD_MS, Steady
+from agentwatch.catalog.states import Steady
 from agentwatch.catalog.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText, safe_line
@@ -347,6 +347,8 @@ _FIRST_SECONDS = 0.015
 """The first step is short, so that the newest sessions are shown at once."""
 _HOUR_MS = 3_600_000
 _SEEMS_TO_ASK = (State.ASKS, Ground.INFERRED)
+_AGAIN_SECONDS = 1.6
+"""Then it is known whether the agent is idle."""
 
 
 class Machine:
@@ -469,12 +471,12 @@ class Machine:
         return True
 
     def _look_again(self, now_ms: int) -> None:
-        """Judge the sessions again that seem to ask, a second later: a command may just have ended."""
+        """Judge the sessions again that seem to ask, 1.6 s later: a command may just have ended."""
         asking = {key for key in self._live if self._sessions[key].standing[:2] == _SEEMS_TO_ASK}
         if not asking:
             return
-        time.sleep(HOLD_MS / 1000)
-        now_ms += HOLD_MS
+        time.sleep(_AGAIN_SECONDS)
+        now_ms += int(_AGAIN_SECONDS * 1000)
         self._proc.read_once()
         self._change(self._places.check(asking), now_ms)
         self._read(now_ms, float("inf"))

@@ -474,7 +474,7 @@ def _has_no_prompt(digest: Digest) -> bool:
     return digest.turn is Turn.NONE and digest.is_whole and not digest.calls
 
 
-HOLD_MS = 1_000
+_HOLD_MS = 1_000
 """Between the exit of a command and the line with its result, the call has no child and seems to ask."""
 _MOST_HELD = 1_000
 
@@ -495,7 +495,7 @@ class Steady:
         Args:
             now_ms: The present time, in milliseconds since the epoch.
         """
-        return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < HOLD_MS}
+        return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < _HOLD_MS}
 
     def shown(self, key: Key, known: Standing, before: Standing | None, now_ms: int) -> Standing:
         """Return the state to show: a question that is inferred only when it is a second old.
@@ -511,7 +511,7 @@ class Steady:
             self._since.pop(key, None)
             return known
         since_ms = self._since.setdefault(key, now_ms)
-        if not 0 <= now_ms - since_ms < HOLD_MS:
+        if not 0 <= now_ms - since_ms < _HOLD_MS:
             del self._since[key]
             return known
         if len(self._since) > _MOST_HELD:
