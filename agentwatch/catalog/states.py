@@ -61,7 +61,12 @@ _BEFORE_MS = 1_000
 is written, and starts of processes are known to 10 ms."""
 _TOLERANCE_MS = 100
 """The time of a line and the start of a process are exact to 10 ms."""
-_WAITING_MS = {ToolKind.EXECUTE: 2_000, ToolKind.FETCH: 60_000, **dict.fromkeys(CHANGES, 10_000)}
+_WAITING_MS = {
+    ToolKind.EXECUTE: 2_000,
+    ToolKind.FETCH: 60_000,
+    ToolKind.DELEGATE: 10_000,
+    **dict.fromkeys(CHANGES, 10_000),
+}
 """The duration from which a call that may ask, and of which nothing else is seen, is taken to ask. A command
 without a child process does not run. A change of a file takes milliseconds, a download up to a minute."""
 _UNWRITTEN_MS = 5_000
@@ -208,6 +213,7 @@ _MOST = 200
 RUNNING = "its process runs"
 BUSY = "busy"
 MODEL_OR_TOOL = "model or tool"
+NO_PROMPT = "no prompt"
 
 
 def call_words(call: OpenCall) -> str:
@@ -249,7 +255,7 @@ def answer_words(digest: Digest | None) -> str:
 def failure_words(digest: Digest) -> str:
     """Return why the last turn failed: the first line of the reason, or else its outcome."""
     if digest.outcome is Outcome.CANCELLED:
-        return "interrupted"
+        return Outcome.CANCELLED.value
     return digest.reason.lstrip().partition("\n")[0][:_MOST]
 
 
@@ -373,15 +379,67 @@ def standing(
     if life is Life.UNKNOWN:
         return Standing(State.UNKNOWN, Ground.UNKNOWN, now=tail_words(digest))
     if life is Life.DEAD:
-        return _dead(found, digest, said, known)
-    if said is not None and said.state is not None and not is_outdated(said, digest, process, known):
-        return by_report(said.state, said, digest, now_ms)
+        ended = _dead(found, digest, said, known)
+        is_guess = process is not None and ended.ground is Ground.SAID
+        return ended._replace(ground=Ground.INFERRED) if is_guess else ended
+    judged = _running(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
+    has_report = said is not None and said.state is not None
+    if process is not None and process.is_guess and (process.is_shared or not has_report):
+        return judged._replace(ground=Ground.UNKNOWN if judged.ground is Ground.UNKNOWN else Ground.INFERRED)
+    return judged
+
+
+def _running(
+    found: Found,
+    digest: Digest | None,
+    said: Said | None,
+    process: Process | None,
+    known: Knowledge,
+    now_ms: int,
+    *,
+    has_subagent: bool,
+) -> Standing:
+    """Return the state of a session whose process runs, by its report, or else by its lines."""
+    if found.agent == OWN and (recorded := _recorded(found, digest, said)) is not None:
+        return recorded
+    is_left = process is not None and process.is_shared and process.viewers == 0
+    reported = None if said is None or is_outdated(said, digest, process, known) else said.state
+    has_one_prompt = process is not None and process.has_one_prompt
+    if has_one_prompt and reported is State.YOUR_TURN:
+        reported = None
+    if reported is State.STARTING or (has_one_prompt and digest is None):
+        return Standing(State.STARTING, Ground.INFERRED, process and process.began_ms, RUNNING)
+    if said is not None and reported is not None and (not is_left or reported is State.WORKING):
+        return by_report(reported, said, digest, now_ms)  # a daemon works on without a window
     if digest is None or _has_no_prompt(digest):
+        if is_left:
+            return Standing(State.UNFINISHED, Ground.INFERRED, now=NO_PROMPT)
         if digest is None and said is None:
             return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING)
         ground = Ground.INFERRED if said is None else Ground.SAID
         return Standing(State.YOUR_TURN, ground, None if said is None else said.began_ms)
     return _live(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
+
+
+def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standing | None:
+    """Return the state of a recording that is being written, whose agent has no turn of the user's.
+
+    The stream of an agent answers one prompt, unless it is a conversation.
+
+    Returns:
+        The state; None if its lines show it like those of any session.
+    """
+    began_ms = None if said is None else said.began_ms
+    if digest is None or not digest.format:
+        if not found.size:
+            return Standing(State.STARTING, Ground.SAID, began_ms)
+        return Standing(State.WORKING, Ground.INFERRED, began_ms, RUNNING)  # the lines are of no known agent
+    has_one_prompt = None if said is None else said.has_one_prompt
+    if has_one_prompt is False or knowledge_of(digest.format).converses:
+        return None
+    if digest.turn is Turn.ENDED:
+        return _ended(digest, Ground.SAID if has_one_prompt else Ground.INFERRED)
+    return working(digest, (), Ground.SAID)._replace(since_ms=began_ms) if _has_no_prompt(digest) else None
 
 
 def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowledge) -> Standing:
@@ -397,7 +455,7 @@ def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowled
     call = next(iter(visible_calls(digest, known)), None)
     now = "no answer" if call is None else asked_words(call)
     if _has_no_prompt(digest):
-        now = "no prompt"
+        now = NO_PROMPT
     return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, now)
 
 
@@ -410,6 +468,8 @@ def _ground_of_end(digest: Digest, known: Knowledge) -> Ground:
 def _ended(digest: Digest, ground: Ground) -> Standing:
     """Return the end of a session whose last turn has ended."""
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
+    if digest.outcome is Outcome.CANCELLED:
+        return Standing(State.CANCELLED, ground, since_ms)
     if has_failed(digest):
         return Standing(State.FAILED, ground, since_ms, failure_words(digest))
     return Standing(State.SUCCEEDED, ground, since_ms)
@@ -465,7 +525,7 @@ def _unwritten(digest: Digest, process: Process, known: Knowledge) -> Standing |
     """Return the state of a session with a call that is not written; None if no call needs permission."""
     if process.is_idle is False or has_child_since(process, digest.seen_ms) is not False:
         return Standing(State.WORKING, Ground.INFERRED, digest.begun_ms, MODEL_OR_TOOL, digest.seen_ms)
-    if not known.never_asks.isdisjoint(process.arguments):
+    if process.has_one_prompt or not known.never_asks.isdisjoint(process.arguments):
         return None
     now = f"{answer_words(digest) or MODEL_OR_TOOL} (no child process)"
     return Standing(State.ASKS, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms)
@@ -476,6 +536,10 @@ def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> St
     is_shared = process is not None and process.is_shared
     if is_shared and process is not None and process.viewers == 0:
         return _ended(digest, Ground.INFERRED)  # the daemon keeps it open, and no terminal shows it
+    if process is not None and process.has_one_prompt:
+        return _ended(
+            digest, _ground_of_end(digest, known)
+        )  # `codex exec` runs for some seconds after its answer
     ground = Ground.INFERRED if is_shared else _ground_of_end(digest, known)
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
     if has_failed(digest):
@@ -498,6 +562,18 @@ class Steady:
 
     def __init__(self) -> None:
         self._since: dict[Key, int] = {}
+
+    def forget(self, key: Key) -> None:
+        """Note that a session was removed."""
+        self._since.pop(key, None)
+
+    def due(self, now_ms: int) -> set[Key]:
+        """Return the sessions whose question is a second old now.
+
+        Args:
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < _HOLD_MS}
 
     def shown(self, key: Key, known: Standing, before: Standing | None, now_ms: int) -> Standing:
         """Return the state to show: a question that is inferred only when it is a second old.

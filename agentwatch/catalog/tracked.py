@@ -180,13 +180,16 @@ def without_file(key: Key, said: Said) -> Found:
     return Found(*key, NO_FILE, 0, since_ms * _MS_NS, reach=Reach.LISTED)
 
 
-def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] = (0, 0)) -> Row:
+def row_of(
+    session: Tracked, repository: Repository, subagents: tuple[int, int] = (0, 0), twin: Tracked | None = None
+) -> Row:
     """Return the row of a session.
 
     Args:
         session: The session.
         repository: Where it works.
         subagents: The number of its subagents, and of those that work.
+        twin: The same session in the agent's own file, which may have the prompt that the stream lacks.
     """
     found, said, standing = session.found, session.said, session.standing
     from agentwatch.catalog.digest.digest import Digest
@@ -199,12 +202,12 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
     results = counts and knowledge_of(found.agent).has_results
     return Row(
         key=found.key,
-        agent=digest.agent or ("" if is_own else found.agent),
+        agent=digest.agent or (said.runs if is_own and said is not None else "" if is_own else found.agent),
         id=found.id,
         path=found.path,
         can_open=found.reach is not Reach.LISTED,
         standing=standing,
-        title=_title(digest, metadata, said),
+        title=_title(digest, metadata, said) or (_title_of(twin) if twin is not None else ""),
         is_read=session.is_read or found.reach is Reach.LISTED,
         prompts="\n".join(dict.fromkeys(filter(None, prompts))),
         last_text=digest.last_text,
@@ -215,6 +218,7 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
         model=digest.model or metadata.model or "",
         calls=digest.calls if counts else None,
         failed=digest.failed if results else None,
+        rejected=digest.rejected if results else None,
         open_calls=len(digest.open_calls),
         context_used=digest.context_used,
         context_size=digest.context_size,
@@ -253,6 +257,12 @@ def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:
         said.name if said is not None else "",
     )
     return next(filter(None, given), "")
+
+
+def _title_of(session: Tracked) -> str:
+    from agentwatch.catalog.digest.digest import Digest
+
+    return _title(session.digest or Digest(), session.found.metadata, session.said)
 
 
 def _pid(session: Tracked) -> int | None:

@@ -26,7 +26,9 @@ from tests.builders import lines as stream
 from tests.builders.lines import final, init, line, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.on_disk import cursor_transcript as cursor
-from tests.catalog.started_agents import started
+from tests.builders.on_disk import qwen_chat as qwen
+from tests.catalog.started_agents import in_terminal, started
+from tests.conftest import case
 
 STEPS = 200
 
@@ -134,6 +136,29 @@ def test_a_session_without_a_file_is_a_row_while_its_process_runs(watched: Watch
 
 
 @pytest.mark.slow
+def test_a_process_that_has_written_nothing_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process in a terminal is a row until its session is found; nobody knows what it does."""
+    fake = fake_machine(tmp_path, 40, newest_ms=now_ms())
+    monkeypatch.setenv("HOME", str(fake.home))
+    watched = Watched(fake)
+    with in_terminal(["pi"], tmp_path) as process:
+        key = ("pi", f"pid-{process.pid}")
+        row = watched.until(lambda rows: key in rows)[key]
+        assert row.standing[:2] == (State.STARTING, Ground.INFERRED)
+        assert (row.cwd, row.pid, row.can_open) == (str(tmp_path), process.pid, False)
+        file = watched.fake.home / ".pi/agent/sessions/--x--/2026_01a20000-0000-7000-8000-000000000001.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        own = ("pi", file.stem.partition("_")[2])
+        head = {"type": "session", "version": 3, "id": own[1], "cwd": str(tmp_path)}
+        file.write_text(json.dumps({**head, "timestamp": "2026-11-24T10:00:00.000Z"}) + "\n")
+        rows = watched.until(lambda rows: own in rows and key not in rows)
+        assert rows[own].pid == process.pid
+        file.unlink()
+        watched.until(lambda rows: key in rows)
+    watched.until(lambda rows: key not in rows)
+
+
+@pytest.mark.slow
 def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) -> None:
     """What the agent says counts at once, and its end too."""
     key = next(iter(watched.fake.made))
@@ -142,6 +167,50 @@ def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) ->
         rows = watched.until(lambda rows: rows[key].standing.state is State.ASKS)
         assert rows[key].standing.ground is Ground.SAID
     watched.until(lambda rows: rows[key].standing.state is State.SUCCEEDED)
+
+
+class Later:
+    """A clock that is ahead by 5 s, and goes on when something waits."""
+
+    def __init__(self) -> None:
+        self.seconds = 5.0
+        self.began_ms = now_ms()
+
+    def now(self) -> float:
+        """Return the seconds."""
+        return self.seconds
+
+    def now_ms(self) -> int:
+        """Return the milliseconds since the epoch."""
+        return self.began_ms + round(self.seconds * 1000)
+
+
+@pytest.mark.slow
+def test_one_look_takes_a_command_that_has_just_ended_for_no_question(tmp_path: Path) -> None:
+    """Between the exit of a command and the line of its result, a session seems to ask for a second."""
+    file = tmp_path / ".qwen/projects/-x/chats/5c0f0000-0000-7000-8000-000000000001.jsonl"
+    file.parent.mkdir(parents=True)
+    part = {"functionCall": {"id": "c", "name": "run_shell_command", "args": {"command": "make"}}}
+    asked = [qwen.user("Go", uuid="u"), qwen.line("assistant", part, uuid="a", parent="u")]
+    key = ("qwen", file.stem)
+    for ends, expected in ((False, State.ASKS), (True, State.WORKING)):
+        with case(ends), started(["qwen"], tmp_path):
+            now = {"timestamp": datetime.now(UTC).isoformat()}
+            about = {"sessionId": file.stem, "cwd": str(tmp_path)} | now
+            file.write_text("".join(f"{json.dumps(each | about)}\n" for each in asked))
+
+            result = json.dumps(qwen.returned("c", uuid="r", parent="a") | about) + "\n" if ends else ""
+
+            clock = Later()
+
+            def later(seconds: float, clock: Later = clock, result: str = result) -> None:
+                clock.seconds += seconds
+                with file.open("a") as chat:
+                    chat.write(result)
+
+            machine = Machine({}, tmp_path, clock=clock.now)
+            machine.settle_surely(clock.now_ms, later)
+            assert machine.rows[key].standing[:2] == (expected, Ground.INFERRED)
 
 
 @pytest.mark.slow

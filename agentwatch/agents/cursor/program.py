@@ -20,7 +20,9 @@ PROGRAM = Program(
         SessionsAt("chats", _ROOTS, "agentwatch.agents.cursor.places:chats"),
     ),
     file_format="cursor-transcript",
-    command=Command(names=("cursor-agent",), packages=("cursor-agent",)),
+    command=Command(
+        names=("cursor-agent",), packages=("cursor-agent",), one_prompt=frozenset({"-p", "--print"})
+    ),
     knowledge=Knowledge(NO_CALLS, has_calls=False, has_ends=False, has_results=False),
     hooks="agentwatch.agents.cursor.hooks:HOOKS",
     published_name="cursor-cli",

@@ -43,7 +43,6 @@ from agentwatch.session.events import (
     Usage,
 )
 from agentwatch.session.rules import (
-    BAD_OUTCOMES,
     DONE_ENTRIES,
     add_question,
     asks_user,
@@ -231,7 +230,8 @@ def tool_ended(digest: Digest, event: ToolEnded, at_ms: int | None) -> None:
         return
     digest.calls += not is_open and has_ended is None
     digest.course.settle(call_id, has_ended=True)
-    digest.failed += event.outcome in BAD_OUTCOMES
+    digest.failed += event.outcome is Outcome.FAILED
+    digest.rejected += event.outcome is Outcome.REJECTED
     digest.lines_added += event.lines_added or 0
     digest.lines_removed += event.lines_removed or 0
 

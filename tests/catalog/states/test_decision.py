@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from agentwatch.agents.found import Metadata
-from agentwatch.agents.reported import Life, State
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import Turn
-from agentwatch.catalog.standing import LIVE, Ground, Group
+from agentwatch.catalog.standing import LIVE, Ground, Group, Standing
 from agentwatch.catalog.states import standing
 from agentwatch.session.events import Outcome, ToolKind
 from tests.catalog.states.cases import (
@@ -25,6 +25,7 @@ from tests.catalog.states.cases import (
     said,
     working,
 )
+from tests.conftest import case
 
 DONE = ended(working(), outcome=Outcome.SUCCEEDED, last_text="All done.\nShall I push?\n")
 BROKEN = ended(working(), outcome=Outcome.FAILED, reason="usage limit\nmore")
@@ -125,7 +126,7 @@ def test_a_failed_turn_of_a_live_agent_is_not_finished() -> None:
     """Codex ends a failed turn like a good one, with an error in it."""
     assert judged(BROKEN)[:2] == (State.TURN_FAILED, Ground.SAID)
     stopped = ended(working(), outcome=Outcome.CANCELLED)
-    assert judged(stopped).now == "interrupted"
+    assert judged(stopped)[:4:3] == (State.TURN_FAILED, "cancelled")
 
 
 def test_a_session_in_a_daemon_may_not_be_on_any_screen() -> None:
@@ -141,6 +142,34 @@ def test_a_session_that_no_terminal_shows_has_ended() -> None:
     assert judged(BROKEN, runs=runs).state is State.FAILED
     assert judged(working(), runs=runs).state is State.WORKING
     assert judged(DONE, runs=runs._replace(viewers=1)).state is State.YOUR_TURN
+
+
+def test_a_hook_is_not_believed_when_no_window_shows_the_session() -> None:
+    """The daemon of Codex keeps a session for a minute after /quit, and the last hook said `your turn`."""
+    left = process()._replace(is_shared=True, viewers=0)
+    cases = {
+        "your turn": (DONE, State.YOUR_TURN, (State.SUCCEEDED, Ground.INFERRED)),
+        "asks": (DONE, State.ASKS, (State.SUCCEEDED, Ground.INFERRED)),
+        "works": (working(), State.WORKING, (State.WORKING, Ground.SAID)),
+        "nothing": (None, None, (State.UNFINISHED, Ground.INFERRED)),
+    }
+    for name, (digest, state, expected) in cases.items():
+        with case(name):
+            says = said(state, agent="codex")
+            assert judged(digest, says=says, runs=left)[:2] == expected
+            if state is not None:
+                assert judged(digest, says=says, runs=left._replace(viewers=1))[:2] == (state, Ground.SAID)
+
+
+def test_a_session_that_is_only_the_newest_is_inferred() -> None:
+    """If a process may have left a session for another one, what its lines say is marked as a guess."""
+    guess, hook = process()._replace(is_guess=True), said(State.YOUR_TURN, agent="codex", ago_ms=MINUTE_MS)
+    assert judged(DONE, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
+    assert judged(DONE, runs=guess, says=hook)[:2] == (State.YOUR_TURN, Ground.SAID)
+    shared = guess._replace(is_shared=True, viewers=1)
+    assert judged(DONE, runs=shared, says=hook)[:2] == (State.YOUR_TURN, Ground.INFERRED)
+    assert judged(DONE, runs=guess, life=Life.DEAD)[:2] == (State.SUCCEEDED, Ground.INFERRED)
+    assert judged(working(), runs=guess, agent="amp").ground is Ground.UNKNOWN
 
 
 def test_gemini_ends_its_turns_in_silence() -> None:
@@ -178,7 +207,7 @@ def test_what_begins_after_the_answer_of_gemini_keeps_the_turn_open() -> None:
     )
     cancelled = replace(ANSWERED, outcome=Outcome.CANCELLED)
     assert judged(cancelled, agent="gemini", runs=runs)[:2] == (State.TURN_FAILED, Ground.SAID)
-    assert judged(cancelled, agent="gemini", life=Life.DEAD)[:2] == (State.FAILED, Ground.SAID)
+    assert judged(cancelled, agent="gemini", life=Life.DEAD)[:2] == (State.CANCELLED, Ground.SAID)
 
 
 def test_a_subagent_keeps_the_turn_of_gemini_open() -> None:
@@ -253,7 +282,7 @@ def test_a_clock_that_is_behind_does_no_harm() -> None:
     [
         (DONE, State.SUCCEEDED, ""),
         (BROKEN, State.FAILED, "usage limit"),
-        (ended(working(), outcome=Outcome.CANCELLED), State.FAILED, "interrupted"),
+        (ended(working(), outcome=Outcome.CANCELLED), State.CANCELLED, ""),
         (working(), State.UNFINISHED, "no answer"),
         (working(call()), State.UNFINISHED, "Tool pytest -q"),
         (Digest(is_whole=True), State.UNFINISHED, "no prompt"),
@@ -347,3 +376,48 @@ def test_a_subagent_asks_only_where_its_parent_does_not_say_so() -> None:
     digest = working(call())
     assert judged(digest, agent="claude", runs=CHILDLESS, parent="main").state is State.WORKING
     assert judged(digest, agent="codex", runs=CHILDLESS, parent="main").state is State.ASKS
+
+
+def recorded(digest: Digest | None, *, has_one_prompt: bool | None = None, size: int = 1) -> Standing:
+    """Return the state of a recording that is being written."""
+    session = found("agentwatch")._replace(size=size)
+    says = Said("agentwatch", "s1", Life.LIVE, began_ms=NOW_MS - MINUTE_MS, has_one_prompt=has_one_prompt)
+    return standing(session, digest, says, None, Life.LIVE, NOW_MS)
+
+
+def test_a_recording_without_a_line_is_starting() -> None:
+    """Before the first line nobody waits for the user; lines of no known agent do not change that."""
+    began_ms = NOW_MS - MINUTE_MS
+    for digest in (None, Digest(is_whole=True)):
+        assert recorded(digest, size=0)[:3] == (State.STARTING, Ground.SAID, began_ms)
+        assert recorded(digest)[:4] == (State.WORKING, Ground.INFERRED, began_ms, "its process runs")
+    no_prompt = recorded(Digest(format="claude", is_whole=True))
+    assert no_prompt[:4] == (State.WORKING, Ground.SAID, began_ms, "thinking")
+
+
+def test_a_command_with_one_prompt_has_no_turn_of_the_users() -> None:
+    """`codex exec` runs for some seconds after its answer; only a conversation waits for a prompt."""
+    cases: dict[str, tuple[str, bool | None, State, Ground]] = {
+        "one prompt": ("codex", True, State.SUCCEEDED, Ground.SAID),
+        "a pipe": ("codex", None, State.SUCCEEDED, Ground.INFERRED),
+        "several prompts": ("claude", False, State.YOUR_TURN, Ground.SAID),
+        "a conversation": ("acp", None, State.YOUR_TURN, Ground.SAID),
+    }
+    for name, (form, has_one_prompt, state, ground) in cases.items():
+        with case(name):
+            assert recorded(replace(DONE, format=form), has_one_prompt=has_one_prompt)[:2] == (state, ground)
+    working_on = replace(working(call()), format="codex")
+    assert recorded(working_on, has_one_prompt=True).state is State.WORKING
+
+
+def test_the_process_of_one_prompt_ends_after_its_answer() -> None:
+    """A session in the agent's own file is over with its turn, whatever a hook has said last."""
+    runs = process()._replace(has_one_prompt=True)
+    says = said(State.YOUR_TURN, agent="codex")
+    for report in (None, says):
+        assert judged(DONE, runs=runs, says=report)[:2] == (State.SUCCEEDED, Ground.SAID)
+    assert judged(BROKEN, runs=runs).state is State.FAILED
+    for lock in (None, said(None, agent="codex")):
+        assert judged(None, runs=runs, says=lock)[:2] == (State.STARTING, Ground.INFERRED)
+    asks = said(State.ASKS, agent="codex")
+    assert judged(working(call()), runs=runs, says=asks).state is State.ASKS

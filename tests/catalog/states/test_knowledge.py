@@ -11,7 +11,7 @@ ASKING: list[tuple[str, str, set[ToolKind]]] = [
     ("claude", "default", {ToolKind.EXECUTE, ToolKind.FETCH, *CHANGES}),
     ("claude", "acceptEdits", {ToolKind.EXECUTE, ToolKind.FETCH}),
     ("claude", "bypassPermissions", set()),
-    ("qwen", "auto-edit", {ToolKind.EXECUTE, ToolKind.FETCH}),
+    ("qwen", "auto-edit", {ToolKind.EXECUTE, ToolKind.FETCH, ToolKind.DELEGATE}),
     ("qwen", "yolo", set()),
     ("codex", "on-request", {ToolKind.EXECUTE, *CHANGES}),
     ("codex", "untrusted", {ToolKind.EXECUTE, *CHANGES}),

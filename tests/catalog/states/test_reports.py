@@ -185,8 +185,9 @@ def test_the_reason_is_that_of_a_failed_recording() -> None:
 
 def test_a_stream_without_times_works_since_its_start() -> None:
     """A stream that is recorded has no time for its prompt; the start of the recording counts."""
-    digest = replace(working(), turn_ms=None)
+    open_turn = replace(working(), format="codex")
+    digest = replace(open_turn, turn_ms=None)
     says = said(None, agent="agentwatch")._replace(began_ms=NOW_MS - MINUTE_MS)
     known = judged(digest, agent="agentwatch", says=says)
     assert (known.state, known.since_ms) == (State.WORKING, NOW_MS - MINUTE_MS)
-    assert judged(working(), agent="agentwatch", says=says).since_ms == NOW_MS - 10 * MINUTE_MS
+    assert judged(open_turn, agent="agentwatch", says=says).since_ms == NOW_MS - 10 * MINUTE_MS
