@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentwatch.agents.described import is_id
 from agentwatch.agents.found import Found
@@ -28,10 +28,29 @@ may advance only every 10 ms, and another write in that time would not be notice
 Row = Mapping[str, Any]
 
 
+class Computed(NamedTuple):
+    """A value of a session that other tables have."""
+
+    name: str
+    select: str
+    """The SQL expression, in which the row of the session's table is named as that table."""
+    own: tuple[str, ...]
+    """The columns of the session's table that it reads."""
+    needs: Mapping[str, tuple[str, ...]]
+    """The columns of other tables that it reads. Without one of them, or an index that begins with the first,
+    the value is None: looking it up for each session would read the whole table each time."""
+
+
 class Rows:
     """Reads the sessions in one table, and remembers the rows, so that only changed ones are taken apart."""
 
-    def __init__(self, table: str, columns: Sequence[str], found: Callable[[Path, Row], Found]) -> None:
+    def __init__(
+        self,
+        table: str,
+        columns: Sequence[str],
+        found: Callable[[Path, Row], Found],
+        computed: Sequence[Computed] = (),
+    ) -> None:
         """Read the sessions of a table.
 
         Args:
@@ -39,8 +58,10 @@ class Rows:
             columns: The columns that are read; those that the table does not have are None in the row.
                 The first one is the id.
             found: Returns the session in a row, given its address.
+            computed: Values that other tables have; the row has them by their names.
         """
         self._table = table
+        self._computed = computed
         self._columns = columns
         self._found = found
         self._known: dict[str, dict[str, tuple[tuple[object, ...], Found]]] = {}
@@ -68,7 +89,8 @@ class Rows:
                 continue
             values, found = known.get(session_id, (None, None))
             if found is None or values != row:
-                found = self._of(Path(path, session_id), dict(zip(self._columns, row, strict=True)), stamp)
+                names = [*self._columns, *(each.name for each in self._computed)]
+                found = self._of(Path(path, session_id), dict(zip(names, row, strict=True)), stamp)
             now[session_id] = (row, found)
         return [found for _, found in now.values()]
 
@@ -86,15 +108,29 @@ class Rows:
         """
         if find_spec("_sqlite3") is None:
             return []
-        return queried(path, (self._table,), self._select)
+        tables = {self._table, *(name for each in self._computed for name in each.needs)}
+        return queried(path, tables, self._select)
 
     def _select(self, connection: sqlite3.Connection) -> list[tuple[object, ...]]:
         there = stored_columns(connection, self._table)
         if self._columns[0] not in there:
             return []
         chosen = ", ".join(name if name in there else f"NULL AS {name}" for name in self._columns)
+        for each in self._computed:
+            is_there = there.issuperset(each.own) and all(
+                _can_look_up(connection, *need) for need in each.needs.items()
+            )
+            chosen += f", {each.select if is_there else 'NULL'} AS {each.name}"
         select = f"SELECT {chosen} FROM {self._table} LIMIT {_MOST_ROWS}"  # noqa: S608 - constants
         return connection.execute(select).fetchall()
+
+
+def _can_look_up(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> bool:
+    """Return whether a table has columns, and an index that begins with the first of them."""
+    if not stored_columns(connection, table).issuperset(columns):
+        return False
+    made = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ?", (table,))
+    return any(f"ON `{table}` (`{columns[0]}`" in f"{sql}" for (sql,) in made)
 
 
 def database_of(name: str, accepts: Callable[[str], bool]) -> str | None:

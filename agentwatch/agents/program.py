@@ -95,6 +95,12 @@ class Command(NamedTuple):
     """The arguments of a server that runs on when the terminals that show its sessions are closed."""
     helpers: frozenset[str] = frozenset()
     """The first arguments of processes without a session that the agent starts beside itself."""
+    continues: frozenset[str] = frozenset()
+    """The arguments with which it continues the newest session of its folder."""
+    one_prompt: frozenset[str] = frozenset()
+    """The arguments with which it answers one prompt, and ends."""
+    several_prompts: frozenset[str] = frozenset()
+    """The arguments with which it reads further prompts from another program, also in spite of those."""
     folder_options: tuple[str, ...] = ()
     """The options that name the session's folder, of which the process itself is not in."""
     own_ids: frozenset[str] = frozenset()
@@ -120,6 +126,12 @@ class Knowledge(NamedTuple):
     """Whether the lines have the results of calls. If not, failures are unknown."""
     ends_in_silence: bool = False
     """Whether a turn is taken to have ended when nothing follows its answer."""
+    announces: Callable[[str], bool] | None = None
+    """Returns whether an answer announces a call; None if calls are written before they run."""
+    never_asks: frozenset[str] = frozenset()
+    """The arguments of its process with which no call waits for permission."""
+    converses: bool = False
+    """Whether its stream is a conversation. The stream of another agent answers one prompt, as a rule."""
 
 
 class Reports(NamedTuple):

@@ -12,6 +12,8 @@ from agentwatch.agents.found import Key
 class State(StrEnum):
     """What a session is doing, or how it ended."""
 
+    STARTING = "starting"
+    """Its process runs, and nothing of the session is written yet."""
     WORKING = "working"
     ASKS = "asks"
     """The agent cannot continue without the user."""
@@ -26,6 +28,8 @@ class State(StrEnum):
     SUCCEEDED = "succeeded"
     """The process has ended after a turn that ended well."""
     FAILED = "failed"
+    CANCELLED = "cancelled"
+    """The process has ended after a turn that was interrupted."""
     UNFINISHED = "unfinished"
     """The process has ended in the middle of a turn."""
     UNKNOWN = "unknown"
@@ -64,6 +68,10 @@ class Said(NamedTuple):
     is_one_liner: bool = False
     """Whether another program has started the session for one prompt (`-p`, `exec`)."""
     began_ms: int | None = None
+    runs: str = ""
+    """The short name of the agent that the command of a recording names; empty if it names none."""
+    has_one_prompt: bool | None = None
+    """Whether that command answers one prompt, and ends; None if it is not known."""
 
     @property
     def claim(self) -> Life | None:

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.plugins import PROGRAMS
-from agentwatch.agents.reported import Life, State
-from agentwatch.catalog.joining import Joined, joined
+from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_folders import SessionFolder, session_folders
+from agentwatch.catalog.joining import Joined, joined, without_session
 from agentwatch.catalog.places import Changes, Places, notes_of
 from agentwatch.catalog.processes import Processes
 from agentwatch.catalog.reports import Registries
@@ -63,6 +64,14 @@ class Twins:
             self._sessions[key] = of
             self._recordings[of].add(key)
         return of
+
+    def session_of(self, key: Key) -> Key | None:
+        """Return the session that a recording is of; None for a session that is not a recording."""
+        return self._sessions.get(key)
+
+    def recordings_of(self, key: Key) -> AbstractSet[Key]:
+        """Return the recordings of a session, whose rows may show its title."""
+        return self._recordings.get(key, frozenset())
 
     def forget(self, key: Key) -> None:
         """Note that a recording was removed."""
@@ -114,6 +123,10 @@ class RowTable:
             running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
         return running
 
+    def held(self, now_ms: int) -> set[Key]:
+        """Return the sessions that may be shown to ask now, because they have seemed to for a second."""
+        return self._steady.due(now_ms)
+
     def moved(self, live: AbstractSet[Key]) -> set[Key]:
         """Return the sessions in whose folder another branch is checked out than their rows show.
 
@@ -133,7 +146,8 @@ class RowTable:
             now_ms: The present time, in milliseconds since the epoch.
 
         Returns:
-            The sessions to judge next: those whose subagents have another state now.
+            The sessions to judge next: those whose subagents have another state now, and the recordings of
+            those that have changed.
         """
         changed: dict[Key, Row | None] = {}
         parents: set[Key] = set()
@@ -141,16 +155,21 @@ class RowTable:
         for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
             session = self._sessions.get(key)
             if session is None or self.twins.has_recording(key, self._sessions):
+                self._steady.forget(key)
                 changed[key] = None
                 self._shown.pop(key, None)
+                parents |= self.twins.recordings_of(key)
                 continue
             before = session.standing
-            session.standing = self._steady.shown(key, session.judged(now_ms), before, now_ms)
+            known = session.judged(now_ms, has_subagent=self._has_subagent(key, session))
+            session.standing = self._steady.shown(key, known, before, now_ms)
             if session.standing == before and key not in due:
                 continue
             if (cwd := session.cwd) not in repositories:
                 repositories[cwd] = self._repositories.of(cwd)
-            changed[key] = row_of(session, repositories[cwd], self._count_subagents(key))
+            of = self.twins.session_of(key)
+            twin = None if of is None else self._sessions.get(of)
+            changed[key] = row_of(session, repositories[cwd], self._count_subagents(key), twin)
             if session.is_live:
                 self._shown[key] = repositories[cwd]
             else:
@@ -173,6 +192,14 @@ class RowTable:
                 rows[key] = row
         self.rows = rows
 
+    def _has_subagent(self, key: Key, session: Tracked) -> bool:
+        """Return whether a subagent works whose last line is newer than that of its session."""
+        keys = self._subagents.get(key)
+        if not keys or session.digest is None or session.digest.seen_ms is None:
+            return False
+        subagents = [self._sessions[each] for each in keys]
+        return any(each.is_running and each.seen_ms > session.digest.seen_ms for each in subagents)
+
     def _count_subagents(self, key: Key) -> tuple[int, int]:
         """Return the number of subagents of a session, and of those that work."""
         keys = self._subagents.get(key)
@@ -194,18 +221,26 @@ class Joins:
     have changed, which is noted without joining again.
     """
 
-    def __init__(self, processes: Processes, registries: Registries) -> None:
+    def __init__(
+        self, processes: Processes, registries: Registries, folders: Iterable[SessionFolder] = ()
+    ) -> None:
+        self._folders = [(each.agent, Path(each.path)) for each in folders]
         self.is_due = True
         """Whether the sessions must be joined again."""
         self._processes = processes
         self._registries = registries
         self._sessions: dict[Key, Tracked] = {}
+        self._subagents: set[Key] = set()
+        """The subagents, whose locks name no session of their own."""
         self._identities: dict[int, tuple[object, ...]] = {}
+        self.starting: Mapping[Key, Said] = {}
+        """The processes without a session, which have a row each."""
         self._pruned_ms = 0
 
     def add(self, key: Key, session: Tracked, now_ms: int) -> None:
         """Add a session, if it may run; otherwise it has ended. A subagent has the process of its session."""
         if session.found.parent is not None:
+            self._subagents.add(key)
             return
         if self._may_run(session, now_ms):
             self.is_due = self.is_due or key not in self._sessions
@@ -216,6 +251,7 @@ class Joins:
     def forget(self, key: Key) -> None:
         """Remove a session that no longer exists."""
         self._sessions.pop(key, None)
+        self._subagents.discard(key)
 
     def read_processes(self, now_ms: int) -> None:
         """Read the processes. The sessions are due again if what they are joined by has changed."""
@@ -237,7 +273,7 @@ class Joins:
             process = None if session is None else session.process
             if session is None or process is None or (now := agents.get(process.pid)) is None:
                 continue
-            now = now._replace(viewers=process.viewers)
+            now = now._replace(viewers=process.viewers, is_guess=process.is_guess)
             if now != process:
                 found[key] = (session.life, now)
         return found
@@ -252,7 +288,15 @@ class Joins:
         founds = [each.found for each in self._sessions.values()]
         cwds = {key: each.cwd for key, each in self._sessions.items()}
         processes = self._processes.agents if self._processes.is_known else None
-        return joined(founds, processes, self._registries.said, cwds, self._registries.exact)
+        said = {key: each for key, each in self._registries.said.items() if key not in self._subagents}
+        lives = joined(founds, processes, said, cwds, self._registries.exact)
+        starting = without_session(processes or {}, said, lives, cwds)
+        here = {agent for agent, folder in self._folders if folder.is_dir() or folder.parent.is_dir()}
+        self.starting = (
+            {key: each for key, each in starting.items() if each.agent in here} if starting else {}
+        )
+        agents = self._processes.agents
+        return lives | {key: (Life.LIVE, agents[each.pid or 0]) for key, each in self.starting.items()}
 
     def _may_run(self, session: Tracked, now_ms: int) -> bool:
         return now_ms - session.seen_ms < RECENT_MS or session.said is not None or session.is_live
@@ -270,7 +314,7 @@ _SECONDS = {
     "live": 2.0,
     "recent": 5.0,
     "processes": 2.0,
-    "clocks": 2.0,
+    "clocks": 1.0,
     "silences": 10.0,
     "branches": 5.0,
 }
@@ -322,6 +366,7 @@ class Machine:
         home: Path,
         *,
         clock: Callable[[], float] = time.monotonic,
+        proc: Proc | None = None,
     ) -> None:
         """Create the watcher; nothing is read before the first step.
 
@@ -329,6 +374,7 @@ class Machine:
             environ: The environment, which names the folders of agents.
             home: The user's home folder.
             clock: Returns the time in seconds, from any start.
+            proc: Where the processes are read; None for /proc.
         """
         self.is_found = False
         """Whether all places were searched once."""
@@ -344,9 +390,11 @@ class Machine:
         self._clock = clock
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()
-        self._proc = Proc()
+        self._proc = proc or Proc()
         self._registries = Registries(environ, home, proc=self._proc)
-        self._joins = Joins(Processes(proc=self._proc), self._registries)
+        # in another home, the processes of this one have no sessions
+        folders = session_folders(environ, home) if home == Path.home() else []
+        self._joins = Joins(Processes(proc=self._proc), self._registries, folders)
         self._schedule = Schedule(clock)
         self._sessions: dict[Key, Tracked] = {}
         self._subagents: defaultdict[Key, set[Key]] = defaultdict(set)
@@ -354,6 +402,8 @@ class Machine:
         """The sessions that have changed within the hour."""
         self._unread: dict[Key, None] = {}
         """The sessions whose lines are to be read, in the order in which they were found."""
+        self._behind: set[Key] = set()
+        """The sessions that have changed, and whose stores may be read again only later."""
         self._unwanted: dict[Key, None] = {}
         """The sessions whose lines are not read because they are hidden."""
         self._problems: dict[Key, OSError] = {}
@@ -361,6 +411,8 @@ class Machine:
         self._table = RowTable(self._sessions, self._subagents)
         self._unjudged: set[Key] = set()
         self._live: set[Key] = set()
+        self._starting: AbstractSet[Key] = set()
+        """The rows of processes without a session."""
 
     @property
     def rows(self) -> Mapping[Key, Row]:
@@ -425,7 +477,23 @@ class Machine:
         self._joins.is_due = True  # the folders of sessions are known only now
         self._join(now_ms)
         self._judge(now_ms)
+        while self._unjudged:  # sessions whose subagents have another state now
+            self._judge(now_ms)
         return True
+
+    def settle_surely(self, now_ms: Callable[[], int], wait: Callable[[float], object] = time.sleep) -> None:
+        """Work until every row is complete, and look again at a question that is inferred.
+
+        Whether an agent is busy, and so does not ask, is known only by two looks: about 2 s, if it matters.
+
+        Args:
+            now_ms: Returns the time, in milliseconds since the epoch.
+            wait: Waits for a number of seconds.
+        """
+        self.settle(now_ms())
+        if self._proc.exists() and any(self._sessions[key].is_doubtful for key in self._live):
+            wait(_SECONDS["processes"] + _STEP_SECONDS)
+            self.settle(now_ms())
 
     def _ask_agents(self, now_ms: int, keys: AbstractSet[Key] | None = None) -> None:
         """Take what agents say about their sessions.
@@ -491,8 +559,8 @@ class Machine:
             self._subagents[found.agent, found.parent].discard(key)
         for keys in (self._unread, self._unwanted, self._problems):
             keys.pop(key, None)
-        self._live.discard(key)
-        self._recent.discard(key)
+        for keys_of in (self._live, self._recent, self._behind):
+            keys_of.discard(key)
         self._joins.forget(key)
         self._table.twins.forget(key)
         self._note(key)
@@ -507,6 +575,8 @@ class Machine:
                 session.said = self._registries.said.get(key)
                 if each.parent is not None:
                     self._subagents[each.agent, each.parent].add(key)
+                    if (parent := self._sessions.get((each.agent, each.parent))) is not None:
+                        session.join(parent.life, parent.process)
             elif session.found.inode != each.inode or session.found.path != each.path:
                 session.tail = None
             session.found = each
@@ -521,12 +591,14 @@ class Machine:
         if self.wants_all and self._unwanted:
             newest = sorted(self._unwanted, key=lambda key: -self._sessions[key].seen_ms)
             self._want(now_ms, newest)
+        self._unread |= dict.fromkeys(key for key in self._behind if self._sessions[key].is_due)
         while self._unread:
             key = next(iter(self._unread))
             del self._unread[key]
             session = self._sessions[key]
             before = session.cwd
             session.read(is_brief=not session.is_live and now_ms - session.seen_ms >= RECENT_MS)
+            (self._behind.add if session.is_behind else self._behind.discard)(key)
             if (problem := session.problem) is None:
                 self._problems.pop(key, None)
             else:
@@ -562,8 +634,18 @@ class Machine:
                 self._take_lives(self._joins.changed(self._live), now_ms)
         if self._joins.is_due:
             lives = self._joins.joined(now_ms)
+            self._take_starting(self._joins.starting)
             gone = dict.fromkeys(self._live - lives.keys(), (Life.DEAD, None))
             self._take_lives({**gone, **lives}, now_ms)
+
+    def _take_starting(self, starting: Mapping[Key, Said]) -> None:
+        """Note the processes without a session: new ones, and those that have one now or have ended."""
+        for key in self._starting - starting.keys():
+            self._forget(key)
+        for key in starting.keys() - self._starting:
+            session = self._sessions[key] = Tracked(without_file(key, starting[key]))
+            session.said, session.is_read = starting[key], True
+        self._starting = starting.keys()
 
     def _take_lives(self, lives: Mapping[Key, Joined], now_ms: int) -> None:
         """Note which sessions run, and the processes of the sessions and of their subagents."""
@@ -581,10 +663,10 @@ class Machine:
         """Judge the sessions of which something is new, and those that time may change."""
         if self._schedule.is_due("branches"):
             self._unjudged |= self._table.moved(self._live)
-        timed: set[Key] = set()
+        timed = self._table.held(now_ms)
         if self._schedule.is_due("clocks"):
             is_silence_due = self._schedule.is_due("silences")
-            timed = self._table.running(self._live, is_silence_due=is_silence_due)
+            timed |= self._table.running(self._live, is_silence_due=is_silence_due)
         if self._unjudged or timed:
             self._unjudged = self._table.judge(self._unjudged, timed, now_ms)
 

@@ -1,8 +1,9 @@
 """Which session belongs to which process.
 
 The evidence, in this order: what the agent says; the files that a process has open; the session that its
-arguments name; its folder, if exactly one session of that folder has changed since the process began. The
-newest session is never taken by default: that would give several processes the same session.
+arguments name; its folder, if exactly one session of that folder has changed since the process began. If
+several have, the only process of the folder has written the newest: `/clear` and `/new` begin another file.
+With several processes in a folder the newest is not taken: that would give them the same session.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import itemgetter
 
 from agentwatch.agents.found import Found, Key
-from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.processes import look_of, session_in, started_ms
 from agentwatch.catalog.standing import Process
 
@@ -38,12 +39,15 @@ class Candidates:
         for some in (self._all, *self._of.values()):
             some.sort()
 
-    def only(self, folder: str | None, since: int) -> Key | None:
-        """Return the session of a folder that has changed since a time, if it is exactly one."""
+    def since(self, folder: str | None, since: int) -> list[Key]:
+        """Return the sessions of a folder that have changed since a time, the newest last.
+
+        Returns:
+            The sessions; none if the folder of a session that may be one of them is not known.
+        """
         if folder is None or _after(self._of.get(None, []), since):
-            return None
-        keys = _after(self._of.get(folder, []), since)
-        return keys[0] if len(keys) == 1 else None
+            return []
+        return _after(self._of.get(folder, []), since)
 
     def may_be(self, folder: str | None, since: int) -> None:
         """Note that each session of a folder that has changed since a time may belong to a process."""
@@ -66,6 +70,9 @@ _DEAD: Joined = (Life.DEAD, None)
 _UNKNOWN: Joined = (Life.UNKNOWN, None)
 _TOLERANCE_MS = 100
 """The start of a process and the time of a file are exact to 10 ms."""
+_LOADING_MS = 2000
+"""A window may begin this long before its session is loaded, or after: it starts the daemon if none runs."""
+_RESUMES = frozenset({"resume", "fork"})
 
 
 def joined(
@@ -90,6 +97,7 @@ def joined(
     joins = _Joins(processes or {}, said)
     left = [found for found in founds if not joins.by_evidence(found, cwds)]
     joins.add_said()
+    joins.count_viewers()
     if processes is None:
         return {**joins.found, **{found.key: _UNKNOWN for found in left}}
     joins.by_folder([found for found in left if found.parent is None], cwds, exact)
@@ -111,8 +119,11 @@ class _Joins:
         }
         """The processes whose session is known. One of our own recordings leaves its agent to the agent's
         own session."""
-        self._movable: set[int] = set()
-        """The processes whose arguments name a session, which the user may have left since."""
+        self._movable: dict[int, tuple[Key, int]] = {}
+        """The processes whose arguments name a session, which the user may have left since; the session, and
+        when it was last written."""
+        self._served: list[tuple[int, str, Key]] = []
+        """The sessions of daemons: when each was last loaded or written, its folder, and its key."""
         self._by_file: dict[str, Process] = {}
         self._by_argument: dict[Key, Process] = {}
         for process in processes.values():
@@ -126,18 +137,20 @@ class _Joins:
         key = found.key
         said = self._said.get(key)
         if said is not None and (life := self._claimed(said)) is not None:
-            self.found[key] = life, self._serving(self._processes.get(said.pid or 0), _cwd(found, cwds))
+            self._join(
+                key, life, self._processes.get(said.pid or 0), _cwd(found, cwds), _recent_ms(found, said)
+            )
             return True
         file = self._by_file and (self._by_file.get(found.path.name) or self._by_file.get(f"{found.id}.lock"))
         if file and file.agent == found.agent:
             self._taken.add(file.pid)
-            self.found[key] = Life.LIVE, self._serving(file, _cwd(found, cwds))
+            self._join(key, Life.LIVE, file, _cwd(found, cwds), _recent_ms(found, said))
             return True
         named = self._by_argument and (
             self._by_argument.get(key) or self._by_argument.get((found.agent, os.fspath(found.path)))
         )
         if named and named.pid not in self._taken:
-            self._movable.add(named.pid)
+            self._movable[named.pid] = key, _recent_ms(found, said)
             self.found[key] = Life.LIVE, named
             return True
         return False
@@ -146,7 +159,7 @@ class _Joins:
         """Add the sessions that an agent reports, and of which no file is found yet."""
         for key, said in self._said.items():
             if key not in self.found and (life := self._claimed(said)) is not None:
-                self.found[key] = life, self._serving(self._processes.get(said.pid or 0), said.cwd)
+                self._join(key, life, self._processes.get(said.pid or 0), said.cwd, said.began_ms or 0)
 
     def by_folder(self, founds: list[Found], cwds: Mapping[Key, str], exact: Collection[str]) -> None:
         """Join each session that alone may belong to a process; the others may run, or have ended."""
@@ -159,12 +172,13 @@ class _Joins:
         ]
         oldest: dict[str, int] = {}
         for process, since in free:
-            oldest[process.agent] = min(since, oldest.get(process.agent, since))
+            least = 0 if _continues(process) else since
+            oldest[process.agent] = min(least, oldest.get(process.agent, least))
         candidates: defaultdict[str, Candidates] = defaultdict(Candidates)
         for found in founds:
             self.found[found.key] = _DEAD
             first = oldest.get(found.agent)
-            if first is not None and (changed := _changed_ms(found)) >= first:
+            if first is not None and (changed := _recent_ms(found, self._said.get(found.key))) >= first:
                 candidates[found.agent].add(_cwd(found, cwds), changed, found.key)
         claims: defaultdict[Key, list[Process]] = defaultdict(list)
         for some in candidates.values():
@@ -172,15 +186,41 @@ class _Joins:
         for process, since in free:
             some = candidates[process.agent]
             folder = None if process.is_shared else process.cwd
-            only = some.only(folder, since)
-            if only is not None and process.pid not in self._movable:
-                claims[only].append(process)
+            keys = some.since(folder, since)
+            named = self._movable.get(process.pid)
+            if named is not None and keys and self._is_alone(process):
+                if newer := some.since(folder, max(since, named[1] + 1)):
+                    self._take_newest(process, [named[0], *newer])
+            elif named is not None:
+                some.may_be(folder, since)
+            elif len(keys) == 1:
+                claims[keys[0]].append(process)
+            elif keys and self._is_alone(process):
+                self._take_newest(process, keys)
+            elif _continues(process) and (before := some.since(folder, 0)) and self._is_alone(process):
+                self._take_newest(process, before[-1:])
             else:
                 some.may_be(folder, since)
         for some in candidates.values():
             self.found.update(dict.fromkeys(some.possible(), _UNKNOWN))
         for key, claiming in claims.items():
             self.found[key] = Life.LIVE, claiming[0] if len(claiming) == 1 else None
+
+    def _is_alone(self, process: Process) -> bool:
+        """Return whether no other process of the agent may have written in the folder of a process."""
+        return all(
+            each is process or (not each.is_shared and each.cwd not in (None, process.cwd))
+            for each in self._processes.values()
+            if each.agent == process.agent
+        )
+
+    def _take_newest(self, process: Process, keys: list[Key]) -> None:
+        """Join the newest of several sessions to the process that has probably written all of them."""
+        *left, newest = keys
+        self.found.update(
+            dict.fromkeys(left, (Life.DEAD, Process(process.pid, 0, process.agent, is_guess=True)))
+        )
+        self.found[newest] = Life.LIVE, process._replace(is_guess=True)
 
     def _claimed(self, said: Said) -> Life | None:
         """Return what is claimed about a session's process; None if nothing is, or it is another process.
@@ -194,20 +234,98 @@ class _Joins:
                 return None
         return said.claim
 
-    def _serving(self, process: Process | None, cwd: str | None) -> Process | None:
-        """Return the process of a session; that of a daemon with the number of its viewers in the folder."""
-        if process is None or not process.is_shared:
-            return process
-        if look_of(process.agent).daemon.isdisjoint(process.arguments):
-            return process
-        viewers = [
-            each
-            for each in self._processes.values()
-            if each.agent == process.agent
-            and not each.is_shared
-            and (each.cwd is None or cwd is None or each.cwd == cwd)
-        ]
-        return process._replace(viewers=len(viewers))
+    def _join(self, key: Key, life: Life, process: Process | None, cwd: str | None, recent_ms: int) -> None:
+        """Join a session to the process that it names, or that names it."""
+        self.found[key] = life, process
+        if process is not None and not look_of(process.agent).daemon.isdisjoint(process.arguments):
+            self._served.append((recent_ms, cwd or "", key))
+
+    def count_viewers(self) -> None:
+        """Note for each session of a daemon whether a window may show it.
+
+        The daemon keeps a session loaded when its window is closed. A window shows one session: of several
+        in its folder the one that was loaded or written last, unless it began later. If a session is left
+        without a window that may show it, nobody knows which of them is shown.
+        """
+        windows = [each for each in self._processes.values() if not each.is_shared]
+        shown: dict[Key, Process] = {}
+        doubtful: set[int] = set()
+        for recent_ms, cwd, key in sorted(self._served, reverse=True):
+            may_show = [each for each in windows if _may_show(each, key, cwd, recent_ms)]
+            free = [each for each in may_show if each not in shown.values()]
+            if free:
+                shown[key] = max(free, key=lambda each: (key[1] in each.arguments, each.began_ms or 0))
+            else:
+                doubtful.update(each.pid for each in may_show)
+        for *_, key in self._served:
+            life, process = self.found[key]
+            if process is not None:
+                window = shown.get(key)
+                is_guess = window is not None and window.pid in doubtful
+                process = process._replace(viewers=int(window is not None), is_guess=is_guess)
+            self.found[key] = life, process
+
+
+def _continues(process: Process) -> bool:
+    """Return whether a process continues the newest session of its folder, which it may not have written."""
+    return not look_of(process.agent).continues.isdisjoint(process.arguments)
+
+
+def _may_show(window: Process, key: Key, cwd: str, recent_ms: int) -> bool:
+    """Return whether a window may show a session of a daemon.
+
+    Args:
+        window: The process of the window.
+        key: The session.
+        cwd: The folder of the session; empty if it is not known.
+        recent_ms: When the session was loaded or written last.
+    """
+    if window.agent != key[0]:
+        return False
+    if key[1] in window.arguments:
+        return True
+    is_there = not cwd or window.cwd in (None, cwd)
+    began_ms = window.began_ms or 0
+    return is_there and (began_ms <= recent_ms + _LOADING_MS or not _RESUMES.isdisjoint(window.arguments))
+
+
+def without_session(
+    processes: Mapping[int, Process],
+    said: Mapping[Key, Said],
+    lives: Mapping[Key, Joined],
+    cwds: Mapping[Key, str],
+) -> dict[Key, Said]:
+    """Return what is known of the processes in a terminal that have written nothing yet, by made-up keys.
+
+    Pi writes the first line of a session when its first prompt is answered.
+
+    Args:
+        processes: The processes of the agents by their id.
+        said: What the agents say.
+        lives: For each session whether its process runs, and which it is.
+        cwds: The folders of the sessions.
+    """
+    taken = {each.pid for _, each in lives.values() if each is not None} | {
+        each.pid for each in said.values()
+    }
+    servers = {each.agent for each in processes.values() if each.is_shared}
+    doubtful = {
+        (key[0], cwds.get(key)) for key, (life, each) in lives.items() if life is not Life.DEAD and not each
+    }
+    found = {}
+    for pid, each in processes.items():
+        if pid in taken or each.agent in servers or each.cwd is None:
+            continue
+        if (
+            each.has_terminal
+            and not each.has_one_prompt
+            and doubtful.isdisjoint(((each.agent, each.cwd), (each.agent, None)))
+        ):
+            key = each.agent, f"pid-{pid}"
+            found[key] = Said(
+                *key, Life.LIVE, pid, state=State.STARTING, cwd=each.cwd, began_ms=each.began_ms
+            )
+    return found
 
 
 def _cwd(found: Found, cwds: Mapping[Key, str]) -> str | None:
@@ -216,9 +334,11 @@ def _cwd(found: Found, cwds: Mapping[Key, str]) -> str | None:
     return (cwd.rstrip("/") or "/") if cwd else None
 
 
-def _changed_ms(found: Found) -> int:
+def _recent_ms(found: Found, said: Said | None) -> int:
+    """Return when a session was last written, or when a hook in it has reported, or when it was loaded."""
     changed = found.metadata.changed_ms
-    return found.changed_ns // 10**6 if changed is None else changed
+    reported = (0, 0) if said is None else (said.since_ms or 0, said.began_ms or 0)
+    return max(found.changed_ns // 10**6 if changed is None else changed, *reported)
 
 
 def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:

@@ -52,6 +52,14 @@ class Command(NamedTuple):
         return any(word in self.rest for word in look_of(self.agent).servers)
 
     @property
+    def has_one_prompt(self) -> bool | None:
+        """Whether it answers one prompt, and ends; None if its arguments do not say so."""
+        words, look = {word.partition("=")[0] for word in self.rest}, look_of(self.agent)
+        if self.is_shared or not look.several_prompts.isdisjoint(words):
+            return False
+        return None if look.one_prompt.isdisjoint(words) else True
+
+    @property
     def folder(self) -> str | None:
         """The folder that the arguments name for the session; None without one."""
         for option in look_of(self.agent).folder_options:
@@ -349,14 +357,15 @@ class _Agent:
     """The facts of an agent's process that are read once, and those that are kept between two readings."""
 
     __slots__ = (
-        *("arguments", "began", "began_ms", "command", "cwd", "files_due", "open_paths", "opened_ms"),
-        "readings",
+        *("arguments", "began", "began_ms", "command", "cwd", "files_due", "has_one_prompt", "open_paths"),
+        *("opened_ms", "readings"),
     )
 
     def __init__(self, stat: Stat, command: Command, arguments: tuple[str, ...], cwd: str | None) -> None:
         self.began = stat.began
         self.began_ms = stat.began_ms
         self.command = command
+        self.has_one_prompt = bool(command.has_one_prompt)
         self.arguments = arguments
         self.cwd = cwd
         self.files_due = 0.0
@@ -370,6 +379,8 @@ class _Agent:
         readings = self.readings
         while readings and not 0 <= now - readings[0][0] <= _WINDOW_SECONDS:
             readings.popleft()
+        while len(readings) > 1 and now - readings[1][0] >= _LEAST_WINDOW_SECONDS:
+            readings.popleft()  # the shortest window: the drawing of a question counts as work
         readings.append((now, ticks))
         seconds = now - readings[0][0]
         if seconds < _LEAST_WINDOW_SECONDS:
@@ -431,6 +442,8 @@ class Processes:
                 agent.opened_ms,
                 agent.command.is_shared,
                 is_idle=agent.is_idle(now, stat.ticks),
+                has_terminal=stat.has_terminal,
+                has_one_prompt=agent.has_one_prompt,
             )
         parents = {pid: self._stats[pid].parent for pid in agents}
         commands = {pid: each.command for pid, each in self._agents.items()}
@@ -515,6 +528,7 @@ class Processes:
                 listed[pid].arguments,
                 *children.get(pid, (0, None)),
                 is_shared=command.is_shared,
+                has_one_prompt=bool(command.has_one_prompt),
             )
             for pid, command in commands.items()
         }

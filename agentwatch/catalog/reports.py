@@ -22,8 +22,9 @@ from agentwatch.agents.reported import Life, Reporter, Said, State
 from agentwatch.agents.session_folders import SessionFolder, session_folders
 from agentwatch.agents.small_files import FileState, file_state, own_files
 from agentwatch.base.faults import reading
+from agentwatch.catalog.processes import command_of
 from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder
-from agentwatch.recording.write_lock import is_being_written, is_locked, read_process
+from agentwatch.recording.write_lock import SavedProcess, is_being_written, is_locked, read_process
 from agentwatch.sources.proc import Proc
 
 AGENT = "agentwatch"
@@ -118,7 +119,27 @@ def _writer(files: SessionFiles, stem: str) -> Said | None:
         os.close(fd)
     if process is None:
         return Said(AGENT, stem, Life.LIVE if has_locks else Life.UNKNOWN)
-    return Said(AGENT, stem, Life.LIVE, process.pid, began_ms=process.started_ms)
+    return said_of(stem, process)
+
+
+def said_of(stem: str, process: SavedProcess) -> Said:
+    """Return what is said of a recording whose agent `run` has started, and that is being written.
+
+    Args:
+        stem: The stem of the recording.
+        process: The process of the agent.
+    """
+    command = command_of(process.command)
+    runs, has_one_prompt = ("", None) if command is None else (command.agent, command.has_one_prompt)
+    return Said(
+        AGENT,
+        stem,
+        Life.LIVE,
+        process.pid,
+        began_ms=process.started_ms,
+        runs=runs,
+        has_one_prompt=has_one_prompt,
+    )
 
 
 # Hooks append to `hooks/AGENT/SESSION.log`, one JSON object a line:

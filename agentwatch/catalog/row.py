@@ -51,7 +51,9 @@ class Row:
     model: str = ""
     calls: int | None = None
     failed: int | None = None
-    """How many calls failed or were rejected; None if it is unknown."""
+    """How many calls failed; None if it is unknown."""
+    rejected: int | None = None
+    """How many calls a person or a rule refused; None if it is unknown."""
     open_calls: int = 0
     """How many calls have not ended."""
     context_used: int | None = None

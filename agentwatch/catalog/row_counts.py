@@ -15,7 +15,7 @@ from agentwatch.catalog.standing import Group
 Counted = TypeVar("Counted", bound=NamedTuple)
 _AGAIN_MS = 60_000
 """Sessions grow old, and the day ends."""
-_ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.UNFINISHED})
+_ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.UNFINISHED})
 
 
 class Counts(NamedTuple):

@@ -32,6 +32,7 @@ class Group(StrEnum):
 GROUPS = {
     State.ASKS: Group.NEEDS_YOU,
     State.TURN_FAILED: Group.FAILED,
+    State.STARTING: Group.WORKING,
     State.WORKING: Group.WORKING,
     State.QUIET: Group.QUIET,
     State.YOUR_TURN: Group.YOUR_TURN,
@@ -92,3 +93,9 @@ class Process(NamedTuple):
     """The number of processes that may show the session, if a daemon runs it; None if it is not known."""
     is_idle: bool | None = None
     """Whether it has used nearly no CPU in the last seconds (at least 1.5, at most 5); None if unknown."""
+    has_terminal: bool = False
+    """Whether it has a terminal, so that somebody may use it; not known without /proc."""
+    has_one_prompt: bool = False
+    """Whether its arguments say that it answers one prompt, and ends."""
+    is_guess: bool = False
+    """Whether the session is only the newest of several that the process may have written or may show."""

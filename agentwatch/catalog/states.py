@@ -7,6 +7,7 @@ taken to have ended because it is old, nor to run because its file has changed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.found import OWN, Found, Key
@@ -58,9 +59,18 @@ def may_ask(known: Knowledge, mode: str, kind: ToolKind) -> bool:
 _BEFORE_MS = 1_000
 """A child that is this much older than a call may still be its command: the call gets its time when its line
 is written, and starts of processes are known to 10 ms."""
-_WAITING_MS = {ToolKind.EXECUTE: 2_000, ToolKind.FETCH: 60_000, **dict.fromkeys(CHANGES, 10_000)}
+_TOLERANCE_MS = 100
+"""The time of a line and the start of a process are exact to 10 ms."""
+_WAITING_MS = {
+    ToolKind.EXECUTE: 2_000,
+    ToolKind.FETCH: 60_000,
+    ToolKind.DELEGATE: 10_000,
+    **dict.fromkeys(CHANGES, 10_000),
+}
 """The duration from which a call that may ask, and of which nothing else is seen, is taken to ask. A command
 without a child process does not run. A change of a file takes milliseconds, a download up to a minute."""
+_UNWRITTEN_MS = 5_000
+"""The duration after which a call that is not written yet is taken to ask, if it has no child process."""
 READING = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.PLAN})
 """Kinds of calls that no agent asks for, as a rule."""
 _QUICK = READING | CHANGES
@@ -83,6 +93,30 @@ def has_child_since(process: Process | None, then_ms: int | None) -> bool | None
     if process.child_began_ms is None or then_ms is None:
         return None
     return process.child_began_ms >= then_ms - _BEFORE_MS
+
+
+def _is_still_open(digest: Digest, process: Process | None, known: Knowledge, *, has_subagent: bool) -> bool:
+    """Return whether a turn that only silence has ended is open: its command or its subagent is at work.
+
+    The answer is written before the command starts, so that a child that is older belongs to an earlier one.
+    """
+    if not known.ends_in_silence or digest.turn is not Turn.ENDED or digest.outcome is not Outcome.SUCCEEDED:
+        return False
+    if process is None or not process.children or process.child_began_ms is None or digest.seen_ms is None:
+        return has_subagent
+    return has_subagent or process.child_began_ms >= digest.seen_ms - _TOLERANCE_MS
+
+
+def _has_unwritten_call(digest: Digest, known: Knowledge, now_ms: int) -> bool:
+    """Return whether a call seems to be open that is written only when it has ended.
+
+    The model has answered without ending the turn, or its answer announces a call.
+    """
+    if known.announces is None or digest.seen_ms is None:
+        return False
+    if digest.turn is Turn.ENDED:
+        return digest.outcome is Outcome.SUCCEEDED and known.announces(digest.last_text)
+    return digest.is_answered and now_ms - digest.seen_ms >= _UNWRITTEN_MS
 
 
 def is_left_over(process: Process | None, then_ms: int | None) -> bool:
@@ -140,8 +174,12 @@ def waiting_call(
 
 
 def _may_run(process: Process, call: OpenCall) -> bool:
-    """Return whether a call may run: it has a process, or the agent itself is busy."""
+    """Return whether a call may run: it has a process, or the agent itself is busy with it.
+
+    A command runs in a process of its own, however busy the agent is: with what it draws, or another session.
+    """
     is_busy = process.is_idle is False and not process.is_shared  # a daemon may work for another session
+    is_busy = is_busy and call.kind is not ToolKind.EXECUTE
     return is_busy or has_child_since(process, call.started_ms) is not False
 
 
@@ -175,6 +213,7 @@ _MOST = 200
 RUNNING = "its process runs"
 BUSY = "busy"
 MODEL_OR_TOOL = "model or tool"
+NO_PROMPT = "no prompt"
 
 
 def call_words(call: OpenCall) -> str:
@@ -216,7 +255,7 @@ def answer_words(digest: Digest | None) -> str:
 def failure_words(digest: Digest) -> str:
     """Return why the last turn failed: the first line of the reason, or else its outcome."""
     if digest.outcome is Outcome.CANCELLED:
-        return "interrupted"
+        return Outcome.CANCELLED.value
     return digest.reason.lstrip().partition("\n")[0][:_MOST]
 
 
@@ -302,13 +341,20 @@ def is_outdated(said: Said, digest: Digest | None, process: Process | None, know
         return True  # a turn has ended since, or another has begun
     if said.state is not State.ASKS:
         return False
-    if digest.open_calls:
-        return bool(process and process.children and has_child_since(process, after_ms))
-    return digest.seen_ms is not None and digest.seen_ms > after_ms
+    if has_child_since(process, after_ms):
+        return True  # the command that was asked about runs
+    return not digest.open_calls and digest.seen_ms is not None and digest.seen_ms > after_ms
 
 
 def standing(
-    found: Found, digest: Digest | None, said: Said | None, process: Process | None, life: Life, now_ms: int
+    found: Found,
+    digest: Digest | None,
+    said: Said | None,
+    process: Process | None,
+    life: Life,
+    now_ms: int,
+    *,
+    has_subagent: bool = False,
 ) -> Standing:
     """Return the state of a session at one time, and how it is known.
 
@@ -319,22 +365,81 @@ def standing(
         process: The process of the session, if it is known.
         life: Whether the process runs.
         now_ms: The present time, in milliseconds since the epoch.
+        has_subagent: Whether a subagent works whose last line is newer than those of the session.
     """
     known = knowledge_of(found.agent)
+    if (
+        digest is not None
+        and life is Life.LIVE
+        and _is_still_open(digest, process, known, has_subagent=has_subagent)
+    ):
+        digest = replace(digest, turn=Turn.OPEN, turn_ms=digest.begun_ms, outcome=None)
     if found.parent is not None and digest is not None and digest.turn is Turn.ENDED:
-        return _ended(digest, Ground.SAID)  # a subagent has one turn
+        return _ended(digest, _ground_of_end(digest, known))  # a subagent has one turn
     if life is Life.UNKNOWN:
         return Standing(State.UNKNOWN, Ground.UNKNOWN, now=tail_words(digest))
     if life is Life.DEAD:
-        return _dead(found, digest, said, known)
-    if said is not None and said.state is not None and not is_outdated(said, digest, process, known):
-        return by_report(said.state, said, digest, now_ms)
+        ended = _dead(found, digest, said, known)
+        is_guess = process is not None and ended.ground is Ground.SAID
+        return ended._replace(ground=Ground.INFERRED) if is_guess else ended
+    judged = _running(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
+    has_report = said is not None and said.state is not None
+    if process is not None and process.is_guess and (process.is_shared or not has_report):
+        return judged._replace(ground=Ground.UNKNOWN if judged.ground is Ground.UNKNOWN else Ground.INFERRED)
+    return judged
+
+
+def _running(
+    found: Found,
+    digest: Digest | None,
+    said: Said | None,
+    process: Process | None,
+    known: Knowledge,
+    now_ms: int,
+    *,
+    has_subagent: bool,
+) -> Standing:
+    """Return the state of a session whose process runs, by its report, or else by its lines."""
+    if found.agent == OWN and (recorded := _recorded(found, digest, said)) is not None:
+        return recorded
+    is_left = process is not None and process.is_shared and process.viewers == 0
+    reported = None if said is None or is_outdated(said, digest, process, known) else said.state
+    has_one_prompt = process is not None and process.has_one_prompt
+    if has_one_prompt and reported is State.YOUR_TURN:
+        reported = None
+    if reported is State.STARTING or (has_one_prompt and digest is None):
+        return Standing(State.STARTING, Ground.INFERRED, process and process.began_ms, RUNNING)
+    if said is not None and reported is not None and (not is_left or reported is State.WORKING):
+        return by_report(reported, said, digest, now_ms)  # a daemon works on without a window
     if digest is None or _has_no_prompt(digest):
+        if is_left:
+            return Standing(State.UNFINISHED, Ground.INFERRED, now=NO_PROMPT)
         if digest is None and said is None:
             return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING)
         ground = Ground.INFERRED if said is None else Ground.SAID
         return Standing(State.YOUR_TURN, ground, None if said is None else said.began_ms)
-    return _live(found, digest, said, process, known, now_ms)
+    return _live(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
+
+
+def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standing | None:
+    """Return the state of a recording that is being written, whose agent has no turn of the user's.
+
+    The stream of an agent answers one prompt, unless it is a conversation.
+
+    Returns:
+        The state; None if its lines show it like those of any session.
+    """
+    began_ms = None if said is None else said.began_ms
+    if digest is None or not digest.format:
+        if not found.size:
+            return Standing(State.STARTING, Ground.SAID, began_ms)
+        return Standing(State.WORKING, Ground.INFERRED, began_ms, RUNNING)  # the lines are of no known agent
+    has_one_prompt = None if said is None else said.has_one_prompt
+    if has_one_prompt is False or knowledge_of(digest.format).converses:
+        return None
+    if digest.turn is Turn.ENDED:
+        return _ended(digest, Ground.SAID if has_one_prompt else Ground.INFERRED)
+    return working(digest, (), Ground.SAID)._replace(since_ms=began_ms) if _has_no_prompt(digest) else None
 
 
 def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowledge) -> Standing:
@@ -344,26 +449,41 @@ def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowled
     if digest is None:
         return Standing(State.UNKNOWN, Ground.UNKNOWN, found.metadata.changed_ms)
     if digest.turn is Turn.ENDED:
-        return _ended(digest, Ground.INFERRED if known.ends_in_silence else Ground.SAID)
+        return _ended(digest, _ground_of_end(digest, known))
     if not known.has_ends:
         return Standing(State.UNKNOWN, Ground.UNKNOWN, digest.seen_ms, answer_words(digest))
     call = next(iter(visible_calls(digest, known)), None)
     now = "no answer" if call is None else asked_words(call)
     if _has_no_prompt(digest):
-        now = "no prompt"
+        now = NO_PROMPT
     return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, now)
+
+
+def _ground_of_end(digest: Digest, known: Knowledge) -> Ground:
+    """Return how the end of a turn is known: silence shows no other end than a good one."""
+    is_inferred = known.ends_in_silence and digest.outcome is Outcome.SUCCEEDED
+    return Ground.INFERRED if is_inferred else Ground.SAID
 
 
 def _ended(digest: Digest, ground: Ground) -> Standing:
     """Return the end of a session whose last turn has ended."""
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
+    if digest.outcome is Outcome.CANCELLED:
+        return Standing(State.CANCELLED, ground, since_ms)
     if has_failed(digest):
         return Standing(State.FAILED, ground, since_ms, failure_words(digest))
     return Standing(State.SUCCEEDED, ground, since_ms)
 
 
 def _live(
-    found: Found, digest: Digest, said: Said | None, process: Process | None, known: Knowledge, now_ms: int
+    found: Found,
+    digest: Digest,
+    said: Said | None,
+    process: Process | None,
+    known: Knowledge,
+    now_ms: int,
+    *,
+    has_subagent: bool,
 ) -> Standing:
     """Return the state of a session that runs, by its process and its lines."""
     if digest.asked and not is_left_over(process, digest.asked_ms):
@@ -373,6 +493,10 @@ def _live(
     if question is not None:
         now, since_ms = asked_words(question), question.started_ms
         return Standing(State.ASKS, Ground.SAID, since_ms, now, since_ms)
+    if process is not None and not has_subagent and _has_unwritten_call(digest, known, now_ms):
+        unwritten = _unwritten(digest, process, known)
+        if unwritten is not None:
+            return unwritten
     if digest.turn is Turn.ENDED:
         return _turn_ended(digest, process, known)
     if not known.has_ends:
@@ -387,7 +511,7 @@ def _live(
         if waiting is not None:
             now, since_ms = inferred_words(waiting), waiting.started_ms
             return Standing(State.ASKS, Ground.INFERRED, since_ms, now, since_ms)
-    if is_silent(digest, calls, process, now_ms):
+    if not has_subagent and is_silent(digest, calls, process, now_ms):
         now = silence_words(digest, now_ms)
         return Standing(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms)
     is_said = known.is_exact and said is not None
@@ -397,12 +521,26 @@ def _live(
     return works if known.has_calls else works._replace(now=MODEL_OR_TOOL)
 
 
+def _unwritten(digest: Digest, process: Process, known: Knowledge) -> Standing | None:
+    """Return the state of a session with a call that is not written; None if no call needs permission."""
+    if process.is_idle is False or has_child_since(process, digest.seen_ms) is not False:
+        return Standing(State.WORKING, Ground.INFERRED, digest.begun_ms, MODEL_OR_TOOL, digest.seen_ms)
+    if process.has_one_prompt or not known.never_asks.isdisjoint(process.arguments):
+        return None
+    now = f"{answer_words(digest) or MODEL_OR_TOOL} (no child process)"
+    return Standing(State.ASKS, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms)
+
+
 def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> Standing:
     """Return whose turn it is after the end of a turn."""
     is_shared = process is not None and process.is_shared
     if is_shared and process is not None and process.viewers == 0:
         return _ended(digest, Ground.INFERRED)  # the daemon keeps it open, and no terminal shows it
-    ground = Ground.INFERRED if is_shared or known.ends_in_silence else Ground.SAID
+    if process is not None and process.has_one_prompt:
+        return _ended(
+            digest, _ground_of_end(digest, known)
+        )  # `codex exec` runs for some seconds after its answer
+    ground = Ground.INFERRED if is_shared else _ground_of_end(digest, known)
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
     if has_failed(digest):
         return Standing(State.TURN_FAILED, ground, since_ms, failure_words(digest), since_ms)
@@ -424,6 +562,18 @@ class Steady:
 
     def __init__(self) -> None:
         self._since: dict[Key, int] = {}
+
+    def forget(self, key: Key) -> None:
+        """Note that a session was removed."""
+        self._since.pop(key, None)
+
+    def due(self, now_ms: int) -> set[Key]:
+        """Return the sessions whose question is a second old now.
+
+        Args:
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < _HOLD_MS}
 
     def shown(self, key: Key, known: Standing, before: Standing | None, now_ms: int) -> Standing:
         """Return the state to show: a question that is inferred only when it is a second old.

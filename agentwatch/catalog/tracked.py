@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.found import Found, Key, Metadata, Reach
-from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest import Digest, Tail
 from agentwatch.catalog.places import is_problem
 from agentwatch.catalog.repository import Repository
@@ -57,6 +57,16 @@ class Tracked:
         return error if error is not None and is_problem(error, is_known=is_known) else None
 
     @property
+    def is_behind(self) -> bool:
+        """Whether its lines have changed, and may be read again only later."""
+        return self.tail is not None and self.tail.is_behind
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its lines may be read now."""
+        return self.tail is None or self.tail.is_due
+
+    @property
     def is_live(self) -> bool:
         """Whether its process runs, or may run."""
         return self.life is not Life.DEAD or self.is_running
@@ -70,7 +80,14 @@ class Tracked:
     def is_reported(self) -> bool:
         """Whether its state is the one that its agent reports: time alone changes only its words."""
         is_said = self.said is not None and self.said.state is not None
-        return is_said and self.standing.ground is Ground.SAID
+        is_waiting = self.tail is not None and self.tail.awaits_silence
+        return is_said and self.standing.ground is Ground.SAID and not is_waiting
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a question is inferred, although nobody knows yet whether the agent is busy."""
+        is_guess = self.standing.state is State.ASKS and self.standing.ground is Ground.INFERRED
+        return is_guess and self.process is not None and self.process.is_idle is None
 
     @property
     def cwd(self) -> str:
@@ -112,11 +129,19 @@ class Tracked:
         self.end()
         return True
 
-    def judged(self, now_ms: int) -> Standing:
-        """Return the state at a time, in milliseconds since the epoch."""
+    def judged(self, now_ms: int, *, has_subagent: bool = False) -> Standing:
+        """Return the state at a time.
+
+        Args:
+            now_ms: The time, in milliseconds since the epoch.
+            has_subagent: Whether a subagent works whose last line is newer than its own.
+        """
+        if self.tail is not None:
+            self.tail.pass_time(now_ms)
         skew_ms = self._skew_ms
         if not skew_ms:
-            return standing(self.found, self.digest, self.said, self.process, self.life, now_ms)
+            found, digest, process = self.found, self.digest, self.process
+            return standing(found, digest, self.said, process, self.life, now_ms, has_subagent=has_subagent)
         known = standing(self.found, self.digest, self.said, None, self.life, now_ms - skew_ms)
         since_ms, now_since_ms = (
             None if at_ms is None else at_ms + skew_ms for at_ms in (known.since_ms, known.now_since_ms)
@@ -155,13 +180,16 @@ def without_file(key: Key, said: Said) -> Found:
     return Found(*key, NO_FILE, 0, since_ms * _MS_NS, reach=Reach.LISTED)
 
 
-def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] = (0, 0)) -> Row:
+def row_of(
+    session: Tracked, repository: Repository, subagents: tuple[int, int] = (0, 0), twin: Tracked | None = None
+) -> Row:
     """Return the row of a session.
 
     Args:
         session: The session.
         repository: Where it works.
         subagents: The number of its subagents, and of those that work.
+        twin: The same session in the agent's own file, which may have the prompt that the stream lacks.
     """
     found, said, standing = session.found, session.said, session.standing
     from agentwatch.catalog.digest.digest import Digest
@@ -174,12 +202,12 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
     results = counts and knowledge_of(found.agent).has_results
     return Row(
         key=found.key,
-        agent=digest.agent or ("" if is_own else found.agent),
+        agent=digest.agent or (said.runs if is_own and said is not None else "" if is_own else found.agent),
         id=found.id,
         path=found.path,
         can_open=found.reach is not Reach.LISTED,
         standing=standing,
-        title=_title(digest, metadata, said),
+        title=_title(digest, metadata, said) or (_title_of(twin) if twin is not None else ""),
         is_read=session.is_read or found.reach is Reach.LISTED,
         prompts="\n".join(dict.fromkeys(filter(None, prompts))),
         last_text=digest.last_text,
@@ -190,6 +218,7 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
         model=digest.model or metadata.model or "",
         calls=digest.calls if counts else None,
         failed=digest.failed if results else None,
+        rejected=digest.rejected if results else None,
         open_calls=len(digest.open_calls),
         context_used=digest.context_used,
         context_size=digest.context_size,
@@ -228,6 +257,12 @@ def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:
         said.name if said is not None else "",
     )
     return next(filter(None, given), "")
+
+
+def _title_of(session: Tracked) -> str:
+    from agentwatch.catalog.digest.digest import Digest
+
+    return _title(session.digest or Digest(), session.found.metadata, session.said)
 
 
 def _pid(session: Tracked) -> int | None:

@@ -82,7 +82,7 @@ def _of_this_one(wants_all: bool) -> Mapping[Key, Row]:
     """Return the rows of this machine."""
     machine = Machine(os.environ, Path.home())
     machine.wants_all = wants_all
-    machine.settle(now_ms())
+    machine.settle_surely(now_ms)
     for note in machine.notes:
         say(note)
     return machine.rows

@@ -15,10 +15,14 @@ from agentwatch.catalog.standing import UNKNOWN
 _MOST_NUMBER = 1 << 63
 _NO_PATH = Path()
 """The path of a session that has no file yet."""
-_NUMBERS = {"since_ms", "calls", "failed", "context_used", "context_size", "pid", "began_ms", "seen_ms"}
+_NUMBERS = {
+    *("since_ms", "calls", "failed", "rejected", "context_used", "context_size"),
+    *("pid", "began_ms", "seen_ms"),
+}
 _NAMES = (
     *("id", "agent", "state", "ground", "since_ms", "now", "title", "cwd", "repo", "branch", "model"),
-    *("calls", "failed", "context_used", "context_size", "path", "pid", "host", "began_ms", "seen_ms"),
+    *("calls", "failed", "rejected", "context_used", "context_size"),
+    *("path", "pid", "host", "began_ms", "seen_ms"),
 )
 _FIELDS = [
     Field(name, int, _MOST_NUMBER, least=-_MOST_NUMBER) if name in _NUMBERS else Field(name, str)

@@ -25,6 +25,8 @@ from agentwatch.recording.store import open_regular, read_object
 MOST_BYTES = 4 << 20
 """A command may contain a whole prompt. Linux passes at most 2 MiB of arguments by default, and JSON escapes
 them."""
+_MOST_ARGUMENTS = 64
+_MOST_ARGUMENT = 300
 _START_TOLERANCE_MS = 10_000
 """The clock may have been adjusted since the agent was started. A process id is not used again that soon."""
 _START_TICKS = 19
@@ -39,6 +41,8 @@ class SavedProcess(NamedTuple):
     """The time of its start, in milliseconds since the epoch."""
     exit_code: int | None
     """128 + n if signal n ended the process; None if its end is not known."""
+    command: tuple[str, ...] = ()
+    """The first arguments of its command, of which the first is the program."""
 
 
 def read_process(path: Path) -> SavedProcess | None:
@@ -47,12 +51,14 @@ def read_process(path: Path) -> SavedProcess | None:
         described = read_object(open_regular(path), MOST_BYTES)
     except OSError:
         return None
-    if not isinstance(described.get("command"), list):
+    command = described.get("command")
+    if not isinstance(command, list):
         return None
+    words = tuple(each[:_MOST_ARGUMENT] for each in command[:_MOST_ARGUMENTS] if isinstance(each, str))
     pid, started_ms, exit_code = (described.get(key) for key in ("pid", "started_ms", "exit_code"))
     if type(pid) is not int or type(started_ms) is not int or type(exit_code) not in (int, type(None)):
         return None
-    return SavedProcess(pid, started_ms, exit_code) if 0 < pid < 1 << 31 else None
+    return SavedProcess(pid, started_ms, exit_code, words) if 0 < pid < 1 << 31 else None
 
 
 def is_alive(process: SavedProcess) -> bool | None:

@@ -46,7 +46,8 @@ class Card:
     running: int | None = None
     """How many calls are open."""
     failed: int | None = None
-    """How many calls failed or were rejected."""
+    rejected: int | None = None
+    """How many calls a person or a rule refused."""
     context_used: int | None = None
     context_size: int | None = None
     bytes: int = 0
@@ -77,7 +78,7 @@ _FIELDS = {
 }
 FROM_ROW = (
     *("agent", "model", "cwd", "repo", "branch", "title"),
-    *("calls", "failed", "context_used", "context_size"),
+    *("calls", "failed", "rejected", "context_used", "context_size"),
 )
 """The fields that the row of a list has too, under the same names."""
 

@@ -27,7 +27,7 @@ _OUTCOMES = {
     "running": State.WORKING,
     "succeeded": State.SUCCEEDED,
     "failed": State.FAILED,
-    "cancelled": State.FAILED,
+    "cancelled": State.CANCELLED,
     "unfinished": State.UNFINISHED,
 }
 """The states of cards without one that is known, which those of a later version may be."""

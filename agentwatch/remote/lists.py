@@ -205,7 +205,7 @@ class Several:
         for each in self.elsewhere.values():
             each.step(now_ms())
         if self.here is not None:
-            self.here.settle(now_ms())
+            self.here.settle_surely(now_ms)
         while self.step(now_ms()) or not all(each.is_found for each in self.elsewhere.values()):
             if time.monotonic() >= until:
                 break

@@ -36,6 +36,8 @@ class Stat(NamedTuple):
     """The time of its start, in clock ticks since the system was started."""
     ticks: int
     """The CPU time that it and its ended children have used, in clock ticks."""
+    has_terminal: bool = False
+    """Whether it has a controlling terminal."""
 
     @property
     def began_ms(self) -> int:
@@ -154,7 +156,8 @@ class Proc:
             if fields[0].decode("ascii", "replace") in _ENDED:
                 return None
             name = before.partition(b"(")[2].decode("utf-8", "replace")
-            return Stat(name, int(fields[1]), int(fields[19]), sum(map(int, fields[11:15])))
+            ticks = sum(map(int, fields[11:15]))
+            return Stat(name, int(fields[1]), int(fields[19]), ticks, int(fields[4]) != 0)
         except (IndexError, ValueError):
             return None
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
+import termios
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -46,3 +48,33 @@ def started(
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
             pipe.close()
+
+
+@contextmanager
+def in_terminal(arguments: list[str], cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process that has a terminal of its own; a shell that waits runs it.
+
+    Args:
+        arguments: Its arguments; the first is the name of the agent.
+        cwd: Its folder.
+    """
+    name, *rest = arguments
+    master, slave = os.openpty()
+    process = subprocess.Popen(
+        [name, "-c", _WAITS, name, *rest],
+        executable="/bin/sh",
+        cwd=cwd,
+        stdin=slave,
+        stdout=slave,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - it takes no lock
+    )
+    os.close(slave)
+    try:
+        assert os.read(master, 8)
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        os.close(master)

@@ -7,13 +7,16 @@ import os
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.catalog import RECENT_MS, Machine
+from agentwatch.catalog.digest import reading
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.appender import now_ms
@@ -24,7 +27,9 @@ from tests.builders.codex.threads import BEGAN_MS, MINUTE_MS, file_name, meta, n
 from tests.builders.lines import final, init, line, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.on_disk import cursor_transcript as cursor
-from tests.catalog.started_agents import started
+from tests.builders.on_disk import qwen_chat as qwen
+from tests.catalog.started_agents import in_terminal, started
+from tests.conftest import case
 
 STEPS = 200
 
@@ -132,6 +137,29 @@ def test_a_session_without_a_file_is_a_row_while_its_process_runs(watched: Watch
 
 
 @pytest.mark.slow
+def test_a_process_that_has_written_nothing_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process in a terminal is a row until its session is found; nobody knows what it does."""
+    fake = fake_machine(tmp_path, 40, newest_ms=now_ms())
+    monkeypatch.setenv("HOME", str(fake.home))
+    watched = Watched(fake)
+    with in_terminal(["pi"], tmp_path) as process:
+        key = ("pi", f"pid-{process.pid}")
+        row = watched.until(lambda rows: key in rows)[key]
+        assert row.standing[:2] == (State.STARTING, Ground.INFERRED)
+        assert (row.cwd, row.pid, row.can_open) == (str(tmp_path), process.pid, False)
+        file = watched.fake.home / ".pi/agent/sessions/--x--/2026_01a20000-0000-7000-8000-000000000001.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        own = ("pi", file.stem.partition("_")[2])
+        head = {"type": "session", "version": 3, "id": own[1], "cwd": str(tmp_path)}
+        file.write_text(json.dumps({**head, "timestamp": "2026-11-24T10:00:00.000Z"}) + "\n")
+        rows = watched.until(lambda rows: own in rows and key not in rows)
+        assert rows[own].pid == process.pid
+        file.unlink()
+        watched.until(lambda rows: key in rows)
+    watched.until(lambda rows: key not in rows)
+
+
+@pytest.mark.slow
 def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) -> None:
     """What the agent says counts at once, and its end too."""
     key = next(iter(watched.fake.made))
@@ -140,6 +168,50 @@ def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) ->
         rows = watched.until(lambda rows: rows[key].standing.state is State.ASKS)
         assert rows[key].standing.ground is Ground.SAID
     watched.until(lambda rows: rows[key].standing.state is State.SUCCEEDED)
+
+
+class Later:
+    """A clock that is ahead by 5 s, and goes on when something waits."""
+
+    def __init__(self) -> None:
+        self.seconds = 5.0
+        self.began_ms = now_ms()
+
+    def now(self) -> float:
+        """Return the seconds."""
+        return self.seconds
+
+    def now_ms(self) -> int:
+        """Return the milliseconds since the epoch."""
+        return self.began_ms + round(self.seconds * 1000)
+
+
+@pytest.mark.slow
+def test_one_look_takes_a_command_that_has_just_ended_for_no_question(tmp_path: Path) -> None:
+    """Between the exit of a command and the line of its result, a session seems to ask for a second."""
+    file = tmp_path / ".qwen/projects/-x/chats/5c0f0000-0000-7000-8000-000000000001.jsonl"
+    file.parent.mkdir(parents=True)
+    part = {"functionCall": {"id": "c", "name": "run_shell_command", "args": {"command": "make"}}}
+    asked = [qwen.user("Go", uuid="u"), qwen.line("assistant", part, uuid="a", parent="u")]
+    key = ("qwen", file.stem)
+    for ends, expected in ((False, State.ASKS), (True, State.WORKING)):
+        with case(ends), started(["qwen"], tmp_path):
+            now = {"timestamp": datetime.now(UTC).isoformat()}
+            about = {"sessionId": file.stem, "cwd": str(tmp_path)} | now
+            file.write_text("".join(f"{json.dumps(each | about)}\n" for each in asked))
+
+            result = json.dumps(qwen.returned("c", uuid="r", parent="a") | about) + "\n" if ends else ""
+
+            clock = Later()
+
+            def later(seconds: float, clock: Later = clock, result: str = result) -> None:
+                clock.seconds += seconds
+                with file.open("a") as chat:
+                    chat.write(result)
+
+            machine = Machine({}, tmp_path, clock=clock.now)
+            machine.settle_surely(clock.now_ms, later)
+            assert machine.rows[key].standing[:2] == (expected, Ground.INFERRED)
 
 
 @pytest.mark.slow
@@ -171,6 +243,25 @@ def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_p
             while watched.rows(0.51)[key].standing.state is not State.ASKS:
                 passed += 1
             assert passed == halves, in_view
+
+
+def test_a_store_that_was_read_just_now_is_read_again_later(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has changed meanwhile is not lost until the next change."""
+    seconds = count(100.0, 0.001)
+    monkeypatch.setattr(reading, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    key = ("gemini", "70a6e3dc-0c3d")
+    path = watched.fake.home / ".gemini/tmp/proj/chats/session-2026-11-21T22-50-70a6e3dc.json"
+    document = {"sessionId": key[1], "projectHash": "h", "startTime": "2026-11-21T22:50:55.616Z"}
+    prompt = {"id": "1", "timestamp": "2026-11-21T22:50:56.616Z", "type": "user"}
+    monkeypatch.setattr(reading, "_LARGEST_SHARE", 1e-9)
+    for words in ("Go", "More"):
+        path.write_text(json.dumps(document | {"messages": [prompt | {"content": words}]}))
+        watched.rows(70)
+    assert watched.rows()[key].title == "Go"
+    seconds = count(1e9)
+    assert watched.rows(1)[key].title == "More"
 
 
 def test_subagents_are_counted_in_the_row_of_their_session(watched: Watched) -> None:
@@ -275,6 +366,14 @@ def test_nothing_is_published_while_nothing_changes(watched: Watched) -> None:
     before = watched.machine.rows
     watched.rows(90)
     assert watched.machine.rows is before
+
+
+def test_one_look_is_enough_without_an_inferred_question(watched: Watched) -> None:
+    """Nothing waits where all that is shown is known."""
+    waits: list[float] = []
+    watched.machine.settle_surely(lambda: watched.began_ms, waits.append)
+    assert waits == []
+    assert watched.machine.rows
 
 
 def test_an_empty_machine_has_no_rows(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from agentwatch.agents.found import Found, Metadata
 from agentwatch.agents.reported import Life
 from agentwatch.catalog import repository
 from agentwatch.catalog.catalog import RowTable
+from agentwatch.catalog.digest.digest import Digest
+from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.row import changed_rows
 from agentwatch.catalog.tracked import Tracked
 from tests.conftest import case
@@ -102,3 +104,20 @@ def test_changed_rows_are_those_that_are_new_or_another_object(tmp_path: Path) -
         with case(name):
             found = changed_rows({row.key: row for row in before}, {row.key: row for row in after})
             assert [id(row) for row in found] == [id(row) for row in changed]
+
+
+def test_a_recording_has_the_title_of_the_same_session(tmp_path: Path) -> None:
+    """A stream may lack the prompt: the row of a recording shows that of the agent's own file."""
+    own = Tracked(Found("agentwatch", "stem", tmp_path, 0, 0))
+    own.tail = Tail(own.found)
+    own.tail.digest = Digest(agent="codex", session_id="c1")
+    agents = Tracked(Found("codex", "c1", tmp_path, 0, 0))
+    sessions = {each.found.key: each for each in (own, agents)}
+    table = RowTable(sessions, {})
+    table.twins.note(own.found.key, own)
+    assert table.judge(sessions.keys(), set(), NOW_MS) == {own.found.key}
+    assert [(key, row.title) for key, row in table.rows.items()] == [(own.found.key, "")]
+    agents.found = agents.found._replace(metadata=Metadata(prompt="Fix it"))
+    due = table.judge({agents.found.key}, set(), NOW_MS)
+    table.judge(due, set(), NOW_MS)
+    assert table.rows[own.found.key].title == "Fix it"

@@ -124,7 +124,10 @@ def test_options_choose_sessions(home: Path) -> None:
 def test_wrong_options_are_usage_errors(home: Path) -> None:
     """An unknown name is reported with the known ones, in one line with 2."""
     cases: list[tuple[list[str], str]] = [
-        (["--state", "busy"], "--state: 'busy' is not one of: working, asks, quiet, your-turn, shell, "),
+        (
+            ["--state", "busy"],
+            "--state: 'busy' is not one of: starting, working, asks, quiet, your-turn, shell, ",
+        ),
         (["--agent", "x"], "--agent: 'x' is not one of: "),
         (["--since", "soon"], "--since: 'soon' is neither an age nor a date; an age is 90s, 30m, 2h, 30d"),
         (["--older", "30d"], "--older needs --prune"),

@@ -30,7 +30,8 @@ KEYS = (
         "model",
         "calls",
     ),
-    *("failed", "context_used", "context_size", "path", "pid", "host", "began_ms", "seen_ms", "tests"),
+    *("failed", "rejected", "context_used", "context_size"),
+    *("path", "pid", "host", "began_ms", "seen_ms", "tests"),
 )
 
 
@@ -64,6 +65,7 @@ def test_what_is_known_is_printed() -> None:
         "model": "m-1",
         "calls": 31,
         "failed": 0,
+        "rejected": 2,
         "context_used": 5,
         "context_size": 9,
         "pid": 4711,
@@ -110,8 +112,8 @@ def test_a_number_that_json_cannot_hold_is_null() -> None:
 def test_the_names_of_the_states() -> None:
     """The states have the names of the interface."""
     assert state_names() == [
-        *("working", "asks", "quiet", "your turn", "shell", "turn failed", "succeeded", "failed"),
-        *("unfinished", "unknown"),
+        *("starting", "working", "asks", "quiet", "your turn", "shell", "turn failed", "succeeded", "failed"),
+        *("cancelled", "unfinished", "unknown"),
     ]
 
 

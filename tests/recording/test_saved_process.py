@@ -42,7 +42,7 @@ def test_a_description_is_read(tmp_path: Path) -> None:
     for code in (None, 0, 4):
         with case(code):
             path.write_text(json.dumps(DESCRIBED | {"exit_code": code}))
-            assert read_process(path) == SavedProcess(4711, 1_795_000_000_000, code)
+            assert read_process(path) == SavedProcess(4711, 1_795_000_000_000, code, ("agent",))
 
 
 def test_another_file_describes_no_process(tmp_path: Path) -> None:

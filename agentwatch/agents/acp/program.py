@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.program import Program
+from agentwatch.agents.program import Knowledge, Program
 
-PROGRAM = Program(name="acp")
+PROGRAM = Program(name="acp", knowledge=Knowledge(converses=True))

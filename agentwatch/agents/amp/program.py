@@ -6,6 +6,8 @@ from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program
 
 PROGRAM = Program(
     name="amp",
-    command=Command(names=("amp",), packages=("@sourcegraph/amp",)),
+    command=Command(
+        names=("amp",), packages=("@sourcegraph/amp",), one_prompt=frozenset({"-x", "--execute"})
+    ),
     knowledge=Knowledge(NO_CALLS, has_calls=False, has_ends=False),
 )

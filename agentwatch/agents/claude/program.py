@@ -39,6 +39,8 @@ PROGRAM = Program(
         names=("claude",),
         packages=("@anthropic-ai/claude-code",),
         helpers=frozenset({"--claude-in-chrome-mcp", "--chrome-native-host"}),
+        one_prompt=frozenset({"-p", "--print"}),
+        several_prompts=frozenset({"--input-format"}),
     ),
     knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH}, is_exact=True),
     reports=Reports("projects", "sessions", "agentwatch.agents.claude.reported:ClaudeRecords"),

@@ -68,6 +68,7 @@ PROGRAM = Program(
         releases=("codex-x86_64-", "codex-aarch64-"),  # codex-x86_64-unknown-linux-musl
         servers=("app-server", "mcp-server"),
         daemon=frozenset({"--listen", "--managed-daemon"}),
+        one_prompt=frozenset({"exec", "e", "review"}),
         folder_options=("-C", "--cd"),
         opens=_is_of_session,
         opens_each=True,

@@ -56,7 +56,9 @@ class CodexLocks:
         for name, state in files:
             session_id = name.removesuffix(_ENDING)
             if (pid := (holders or {}).get(state.inode)) is not None:
-                said[_AGENT, session_id] = Said(_AGENT, session_id, Life.LIVE, pid)
+                said[_AGENT, session_id] = Said(
+                    _AGENT, session_id, Life.LIVE, pid, began_ms=state.changed_ns // 10**6
+                )
         is_exact = holders is not None and any(folder.is_dir() for folder in self._folders)
         has_changed = (said, is_exact) != (self.said, self.is_exact)
         self.said, self.is_exact = said, is_exact

@@ -18,6 +18,9 @@ PROGRAM = Program(
     command=Command(
         names=("copilot",),
         packages=("@github/copilot",),
+        continues=frozenset({"--continue"}),
+        one_prompt=frozenset({"-p", "--prompt"}),
+        several_prompts=frozenset({"--acp"}),
         own_ids=frozenset({"--session-id"}),  # the id of the run, not that of a session that is resumed
     ),
     knowledge=Knowledge(NO_CALLS, is_exact=True),

@@ -25,6 +25,7 @@ PROGRAM = Program(
         packages=("cursor-agent",),
         shared_names=("agent",),
         helpers=frozenset({"about", "create-chat", "status", "worker"}),
+        one_prompt=frozenset({"-p", "--print"}),
     ),
     knowledge=Knowledge(NO_CALLS, has_calls=False, has_ends=False, has_results=False),
     hooks="agentwatch.agents.cursor.hooks:HOOKS",

@@ -70,6 +70,8 @@ class Entry:
     text: str | None
     """Its text; None if it is too old to be kept."""
     at_ms: int | None
+    is_left_out: bool = False
+    """Whether the agent has left it out of the conversation that it sends: its turn was cancelled."""
 
     @classmethod
     def of(cls, key: str, text: str, *, is_prompt: bool, at_ms: int | None = None) -> Entry:
@@ -93,6 +95,10 @@ class History:
         self._kept_from = 0
         """The first entry whose text is kept."""
         self._characters = 0
+        self.is_repeated = False
+        """Whether the agent may record messages again."""
+        self._repeated = 0
+        """The place of the next entry that it may record again."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -152,11 +158,50 @@ class History:
         events: list[Event] = [TextRetracted(retracted)] if retracted else []
         return [*events, *(event for each in (entry, *after) for event in _texts(each))]
 
-    def common(self, entries: Sequence[Entry]) -> int:
-        """Return the number of entries at the beginning that are the same."""
-        pairs = zip(self._entries, entries, strict=False)
-        least = min(len(self._entries), len(entries))
-        return next((number for number, (old, new) in enumerate(pairs) if not old.equals(new)), least)
+    def begin_again(self) -> None:
+        """Note that the agent records its context again, and probably all messages after it."""
+        self.is_repeated, self._repeated = bool(self._entries) and self.is_complete, 0
+
+    def repeats(self, entry: Entry) -> bool:
+        """Return whether the agent records an entry again: all have new ids then, in the same order."""
+        if not self.is_repeated:
+            return False
+        place = self._present(self._repeated)
+        if place == len(self._entries) or not self._entries[place].equals(entry):
+            self.is_repeated = False
+            return False
+        before = self._entries[place]
+        self._numbers.pop(before.key, None)
+        before.key = entry.key
+        if entry.key:
+            self._numbers[entry.key] = place
+        self._repeated = place + 1
+        return True
+
+    def common(self, entries: Sequence[Entry]) -> tuple[int, int]:
+        """Return how many of these entries are those at the beginning, and the place after them."""
+        place = same = 0
+        for entry in entries:
+            place = self._present(place)
+            if place == len(self._entries) or not self._entries[place].equals(entry):
+                return same, place
+            place, same = place + 1, same + 1
+        return same, self._present(place)
+
+    def leave_out(self, place: int) -> bool:
+        """Leave out the entries from a place on if they are the last turn, and return whether they are."""
+        last = self._entries[place:]
+        if not last or any(entry.is_prompt for entry in last[1:]):
+            return False
+        for entry in last:
+            entry.is_left_out = True
+        return True
+
+    def _present(self, place: int) -> int:
+        """Return the place of the next entry that is not left out."""
+        while place < len(self._entries) and self._entries[place].is_left_out:
+            place += 1
+        return place
 
     def cut(self, number: int) -> list[Event]:
         """Remove the entries from a number on, and return what that means for the turns and the text.
@@ -466,6 +511,8 @@ class Chat:
         """Whether the last message is an answer without calls. It ends the turn, unless its calls follow."""
         self._is_over = False
         """Whether the end of the present turn was reported."""
+        self._is_cancelled = False
+        """Whether the present turn was cancelled."""
 
     def found_folder(self, folder: str | None) -> str | None:
         """Keep the first working directory that is found, and return it; None for any other."""
@@ -487,6 +534,8 @@ class Chat:
 
     def _user(self, fields: Fields) -> list[Event]:
         message = message_text(fields)
+        if message.lstrip().startswith(_CONTEXT):
+            self._history.begin_again()
         match author_of(fields, message):
             case Author.RESULTS:
                 self._awaits_end = False
@@ -507,19 +556,21 @@ class Chat:
         if not prompt:
             return []
         entry = Entry.of(_key(fields), prompt, is_prompt=True)
-        if self._history.find(entry.key) is not None:
+        if self._history.repeats(entry) or self._history.find(entry.key) is not None:
             return []
         closing = self.close()
-        self._is_over = False
+        self._is_over = self._is_cancelled = False
         self._history.add(entry)
         return [*closing, Prompt(prompt)]
 
     def _answer(self, fields: Fields) -> list[Event]:
         """Read an answer: what is new in it, if it was written before."""
-        facts, new = self._facts(fields), []
         message, key = message_text(fields), _key(fields)
-        if message:
-            entry = Entry.of(key, message, is_prompt=False, at_ms=time_of(fields))
+        entry = Entry.of(key, message, is_prompt=False, at_ms=time_of(fields)) if message else None
+        if self._history.is_repeated and (entry is None or self._history.repeats(entry)):
+            return []
+        facts, new = self._facts(fields), []
+        if entry is not None:
             number = self._history.find(key)
             new += self._history.add(entry) if number is None else self._history.put(number, entry)
         calls = _calls(fields)
@@ -572,6 +623,7 @@ class Chat:
     def _ends(self, outcome: Outcome, reason: str | None = None) -> list[Event]:
         """Return the end of the present turn, unless it was reported before."""
         self._awaits_end = False
+        self._is_cancelled = outcome is Outcome.CANCELLED
         if self._is_over:
             return []
         self._is_over = True
@@ -595,6 +647,7 @@ class Chat:
         If the messages contain a summary that is new, the agent shortened the conversation: what was said
         stays, and nothing in them is new.
         """
+        self._history.is_repeated = False
         entries = [_entry(message) for message in messages]
         present = [entry for entry in entries if entry is not None]
         summaries = [_key(message) for message in messages if _is_summary(message)]
@@ -604,9 +657,11 @@ class Chat:
         if len(self._history) and (is_shortened or not self._history.is_complete):
             self._history.replace_all(present)
             return [Compaction(is_over=True)] if is_shortened else []
-        same = self._history.common(present)
-        is_cut, state = same < len(self._history), (self._awaits_end, self._is_over)
-        events = self._history.cut(same)
+        same, place = self._history.common(present)
+        if same == len(present) and self._is_cancelled and self._history.leave_out(place):
+            return []
+        is_cut, state = place < len(self._history), (self._awaits_end, self._is_over)
+        events = self._history.cut(place)
         is_rewound = bool(events)
         for message in _without_first(messages, entries, same):
             events += self.message(message)

@@ -23,6 +23,29 @@ def _gemini_json(path: Path, head: bytes) -> Store | None:
     return open_gemini_json(path, head)
 
 
+_FIRST = ("Now ", "Now, ", "Next, ", "First, ", "Then, ")
+_ANNOUNCING = (
+    *("I will ", "I'll ", "I\u2019ll ", "I must ", "I need to "),
+    *("I am going to ", "I'm going to ", "I\u2019m going to ", "Let me "),
+)
+_SENTENCE_ENDS = (". ", "! ", "? ", "\n")
+
+
+def _announces(answer: str) -> bool:
+    """Return whether the last sentence of an answer announces a call.
+
+    The instructions of the agent demand such a sentence before each call: "Explain Before Acting".
+    """
+    answer = answer.strip()
+    begin = max(answer.rfind(end) + len(end) if end in answer else 0 for end in _SENTENCE_ENDS)
+    sentence = answer[begin:].lstrip("*-# ")
+    for word in _FIRST:
+        sentence = sentence.removeprefix(word)
+    if sentence.endswith("?") or sentence.startswith("Let me know"):
+        return False
+    return sentence.startswith(_ANNOUNCING) or sentence.endswith(":")
+
+
 PROGRAM = Program(
     name="gemini",
     sessions=(
@@ -34,8 +57,19 @@ PROGRAM = Program(
         ),
     ),
     file_format="gemini-chat",
-    command=Command(names=("gemini",), packages=("@google/gemini-cli",)),
-    knowledge=Knowledge(NO_CALLS, has_calls=False, ends_in_silence=True),
+    command=Command(
+        names=("gemini",),
+        packages=("@google/gemini-cli",),
+        one_prompt=frozenset({"-p", "--prompt"}),
+        several_prompts=frozenset({"--acp", "--experimental-acp"}),
+    ),
+    knowledge=Knowledge(
+        NO_CALLS,
+        has_calls=False,
+        ends_in_silence=True,
+        announces=_announces,
+        never_asks=frozenset({"-y", "--yolo", "--approval-mode=yolo", "yolo"}),
+    ),
     hooks="agentwatch.agents.gemini.hooks:HOOKS",
     stores=(_gemini_json,),
     published_name="gemini-cli",

@@ -43,6 +43,8 @@ PROGRAM = Program(
         names=("opencode",),
         packages=("opencode-ai",),
         servers=("serve", "web"),
+        continues=frozenset({"-c", "--continue"}),
+        one_prompt=frozenset({"run"}),
         opens=_is_database_at,  # without the database it shows the sessions of a server
     ),
     knowledge=Knowledge(COMMANDS | CHANGES),

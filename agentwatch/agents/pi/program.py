@@ -27,7 +27,13 @@ PROGRAM = Program(
         SessionsAt("", ("$PI_CODING_AGENT_SESSION_DIR",), _LAYOUT),
     ),
     file_format="pi-session",
-    command=Command(names=("pi",), packages=("@mariozechner/pi-coding-agent",)),
+    command=Command(
+        names=("pi",),
+        packages=("@mariozechner/pi-coding-agent",),
+        continues=frozenset({"-c", "--continue"}),
+        one_prompt=frozenset({"-p", "--print", "json"}),
+        several_prompts=frozenset({"rpc"}),
+    ),
     knowledge=Knowledge(NO_CALLS),
     id_in=id_in_stem,
 )

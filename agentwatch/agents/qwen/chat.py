@@ -276,6 +276,9 @@ def system_events(fields: Fields) -> list[Event]:
 
 _MOST_PARTS = 1024
 """The number of the newest lines of an answer, and of its texts, that later lines are compared with."""
+_RESPONSE = "qwen-code.api_response"
+"""The event before each complete answer since 0.24. An answer that the user has interrupted has none, and no
+usage."""
 _ADDED = "<qwen:"
 """The beginning of a part that hooks add to the user's message."""
 
@@ -322,6 +325,8 @@ class Decoder:
         self._failure: str | None = None
         """Why a request failed that the agent may repeat."""
         self._answer = _Answer()
+        self._has_response = False
+        """Whether a line has reported the response that the next answer is from."""
         self._is_first = True
         self._own_agent: str | bool | None = False
         """The `agentId` of a subagent whose own file this is, which may be None; False for a session."""
@@ -416,8 +421,10 @@ class Decoder:
             self._answer.has_usage = True
             yield usage
         self._turns.wrote(None)
+        is_cut = not self._answer.has_usage and "provenance" in fields and not self._has_response
+        self._has_response = False
         if has_text and not calls:
-            yield from self._turns.end(Outcome.SUCCEEDED)
+            yield from self._turns.end(Outcome.CANCELLED if is_cut else Outcome.SUCCEEDED)
 
     def _call(self, call: Fields, fields: Fields, agent: str | None) -> Iterator[Event]:
         started = self._calls.started(call, fields, self._facts.folder, agent)
@@ -438,6 +445,7 @@ class Decoder:
         ended, event = turn_end(fields), telemetry(fields)
         if event.get("event.name") == "qwen-code.tool_call":
             self._calls.measured(event)
+        self._has_response = self._has_response or event.get("event.name") == _RESPONSE
         if ended is None:
             yield from system_events(fields)
         elif agent is not None:

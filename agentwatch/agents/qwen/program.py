@@ -19,6 +19,12 @@ PROGRAM = Program(
         ),
     ),
     file_format="qwen-chat",
-    command=Command(names=("qwen",), packages=("@qwen-code/qwen-code",)),
-    knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH}),
+    command=Command(
+        names=("qwen",),
+        packages=("@qwen-code/qwen-code",),
+        continues=frozenset({"-c", "--continue"}),
+        one_prompt=frozenset({"-p", "--prompt"}),
+        several_prompts=frozenset({"--acp", "--experimental-acp", "--input-format"}),
+    ),
+    knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH, ToolKind.DELEGATE}),
 )

@@ -39,13 +39,18 @@ class Digest:
     turn: Turn = Turn.NONE
     turn_ms: int | None = None
     """When the turn began, or ended."""
+    begun_ms: int | None = None
+    """When the newest turn began, also after its end."""
+    is_answered: bool = False
+    """Whether the model has answered since the prompt or the last result."""
     outcome: Outcome | None = None
     """The outcome of the last turn that ended."""
     reason: str = ""
     """Why it failed."""
     calls: int = 0
     failed: int = 0
-    """How many calls failed or were rejected."""
+    rejected: int = 0
+    """How many calls a person or a rule refused."""
     open_calls: dict[str, OpenCall] = field(default_factory=dict)
     """By call_id, the oldest first; at most 32."""
     asked: str = ""
@@ -109,7 +114,8 @@ class Digest:
         self.is_whole = False
         self.course = Course(has_line_times=self.course.has_line_times)
         self.turn, self.turn_ms, self.outcome, self.reason = Turn.NONE, None, None, ""
-        self.calls = self.failed = self.lines_added = self.lines_removed = 0
+        self.begun_ms, self.is_answered = None, False
+        self.calls = self.failed = self.rejected = self.lines_added = self.lines_removed = 0
         self.last_prompt = self.last_text = self.doing = ""
         self.todo = self.context_used = self.tests = None
 

@@ -19,7 +19,6 @@ from agentwatch.agents.registry import agent_named, agent_on_disk
 from agentwatch.base.faults import reading
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import MOST_LINE, MOST_PATH, Course, LastTests
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.ends import (
     HEAD_BYTES,
     bytes_before,
@@ -230,13 +229,21 @@ class StoredLines:
         self._due = 0.0
         """When it may be read again, in seconds of the monotonic clock."""
 
+    def is_behind(self, found: Found) -> bool:
+        """Return whether the session has changed since it was read, and may be read again only later."""
+        return self._read != _present(found) and found.size <= MOST_FILE_BYTES
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the session may be read again."""
+        return time.monotonic() >= self._due
+
     def read(self, found: Found) -> tuple[Digest, Decoder | None] | None:
         """Return the digest of a session; None if it has not changed, or cannot be read now.
 
         With it comes the decoder of what may follow; None if not all lines were read.
         """
-        present = found.size, found.changed_ns, found.metadata.changed_ms
-        if present == self._read or found.size > MOST_FILE_BYTES or time.monotonic() < self._due:
+        if not self.is_behind(found) or not self.is_due:
             return None
         began = time.monotonic()
         read = self.problem = None
@@ -245,10 +252,14 @@ class StoredLines:
                 read = _read(found)
         except OSError as error:
             self.problem = error
-        self._read = present
+        self._read = _present(found)
         took = time.monotonic() - began
         self._due = began + took / _LARGEST_SHARE
         return read
+
+
+def _present(found: Found) -> tuple[int, int, int | None]:
+    return found.size, found.changed_ns, found.metadata.changed_ms
 
 
 def _read(found: Found) -> tuple[Digest, Decoder | None] | None:
@@ -503,6 +514,16 @@ class Tail:
         """Why the session could not be read when that was tried last."""
         return self._problem if self._stored is None else self._stored.problem
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the session has changed, and could not be read again yet, because it is a store."""
+        return self._is_decoded and self._stored is not None and self._stored.is_behind(self.found)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the session may be read again now."""
+        return self._stored is None or self._stored.is_due
+
     def update(self) -> bool:
         """Read what is new, and return whether the digest may have changed."""
         if not self._is_decoded:
@@ -512,7 +533,7 @@ class Tail:
         try:
             version = _Version.of(os.stat(self.found.path, follow_symlinks=False))
             if version == self._seen:
-                return self._is_silent(version.changed_ms)
+                return False
             self._problem = None
             fd = open_own(self.found.path)
             try:
@@ -523,6 +544,39 @@ class Tail:
         except OSError as error:
             self._problem = error
             return False
+
+    def pass_time(self, now_ms: int) -> bool:
+        """Apply what follows from the time without a new line, and return whether that is anything.
+
+        Call it while nothing changes: the end of a turn that no line shows follows from time alone.
+
+        Args:
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        if self.digest is None or self._decoder is None or self._held == []:
+            return False
+        silent_ms = now_ms - self._changed_ms
+        if silent_ms < _SILENT_MS:
+            return False
+        if self._held is None:
+            self._held = self._decoder.end()
+        ends_well = all(
+            isinstance(event, TurnEnded) and event.outcome is Outcome.SUCCEEDED for event in self._held
+        )
+        return self.settle() if ends_well or silent_ms >= _FINAL_MS else False
+
+    @property
+    def awaits_silence(self) -> bool:
+        """Whether something may follow from silence that was not applied yet."""
+        return self._decoder is not None and self._held != []
+
+    @property
+    def _changed_ms(self) -> int:
+        """The time of the last change of what was read, in milliseconds since the epoch."""
+        if self._seen is not None:
+            return self._seen.changed_ms
+        changed_ms = self.found.metadata.changed_ms
+        return self.found.changed_ns // 10**6 if changed_ms is None else changed_ms
 
     def settle(self) -> bool:
         """Apply what follows if nothing more is written, and return whether that is anything.
@@ -552,7 +606,7 @@ class Tail:
         if read is not None:
             self.digest, self._decoder = read
             self._held = None
-        return self._is_silent(self.found.changed_ns // 10**6) or read is not None
+        return read is not None
 
     def _read(self, fd: int) -> bool:
         version, before = _Version.of(os.fstat(fd)), self._seen
@@ -570,7 +624,6 @@ class Tail:
         else:
             self._append(fd, size, self.digest, self._decoder, changed_ms)
         self._held, self._seen = None, version
-        self._is_silent(changed_ms)
         return True
 
     def _continues(self, fd: int) -> bool:
@@ -597,20 +650,6 @@ class Tail:
             digest.began_ms = began_ms  # the file had lines before, which have no time
         self._offset += sum(map(len, lines))
         self._before = bytes_before(fd, self._offset)
-
-    def _is_silent(self, changed_ms: int) -> bool:
-        """Apply what follows from the time without a new line, and return whether that is anything."""
-        if self.digest is None or self._decoder is None or self._held == []:
-            return False
-        silent_ms = now_ms() - changed_ms
-        if silent_ms < _SILENT_MS:
-            return False
-        if self._held is None:
-            self._held = self._decoder.end()
-        ends_well = all(
-            isinstance(event, TurnEnded) and event.outcome is Outcome.SUCCEEDED for event in self._held
-        )
-        return self.settle() if ends_well or silent_ms >= _FINAL_MS else False
 
 
 def _is_object(rest: bytes) -> bool:

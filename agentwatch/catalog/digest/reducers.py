@@ -43,7 +43,6 @@ from agentwatch.session.events import (
     Usage,
 )
 from agentwatch.session.rules import (
-    BAD_OUTCOMES,
     DONE_ENTRIES,
     add_question,
     asks_user,
@@ -115,7 +114,8 @@ def prompt(digest: Digest, event: Prompt, at_ms: int | None) -> None:
 
 
 def usage(digest: Digest, event: Usage, _at_ms: int | None) -> None:
-    """Keep the size of the context."""
+    """Keep the size of the context. The tokens of a request come with its answer."""
+    digest.is_answered = True
     tokens = event.tokens
     digest.context_used = digest.context_used if tokens.context_used is None else tokens.context_used
     digest.context_size = digest.context_size if tokens.context_size is None else tokens.context_size
@@ -150,11 +150,13 @@ def goes_on(digest: Digest, at_ms: int | None) -> None:
     """Note that the agent is at work, although no line has said that a turn began."""
     if digest.turn is Turn.NONE:
         digest.turn, digest.turn_ms = Turn.OPEN, at_ms if digest.is_whole else None
+        digest.begun_ms = digest.turn_ms
 
 
 def begin_turn(digest: Digest, at_ms: int | None) -> None:
     """Open a turn. It closes no call."""
-    digest.turn, digest.turn_ms = Turn.OPEN, at_ms
+    digest.turn, digest.turn_ms, digest.begun_ms = Turn.OPEN, at_ms, at_ms
+    digest.is_answered = False
     digest.course.is_text_open = False
     digest.course.pauses.drop()
 
@@ -219,19 +221,26 @@ def tool_started(digest: Digest, event: ToolStarted, at_ms: int | None) -> None:
 def tool_ended(digest: Digest, event: ToolEnded, at_ms: int | None) -> None:
     """End a call. One whose start is not among the lines is added."""
     goes_on(digest, at_ms)
+    digest.is_answered = False
     call_id = event.call_id[:MOST_LINE]
     is_open = digest.open_calls.pop(call_id, None) is not None
     _call_ended(digest, call_id)
     has_ended = None if is_open else digest.course.has_ended.get(hash(call_id))
     if has_ended:
         if event.corrects is not None:
-            digest.failed += (event.outcome in BAD_OUTCOMES) - (event.corrects in BAD_OUTCOMES)
+            _count(digest, event.corrects, -1)
+            _count(digest, event.outcome, 1)
         return
     digest.calls += not is_open and has_ended is None
     digest.course.settle(call_id, has_ended=True)
-    digest.failed += event.outcome in BAD_OUTCOMES
+    _count(digest, event.outcome, 1)
     digest.lines_added += event.lines_added or 0
     digest.lines_removed += event.lines_removed or 0
+
+
+def _count(digest: Digest, outcome: Outcome, calls: int) -> None:
+    digest.failed += calls * (outcome is Outcome.FAILED)
+    digest.rejected += calls * (outcome is Outcome.REJECTED)
 
 
 def permission(digest: Digest, event: Permission, at_ms: int | None) -> None:

@@ -18,6 +18,7 @@ from agentwatch.agents.reported import Life, Said, State
 from agentwatch.base.credentials import credentials
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.digest import Turn
+from agentwatch.catalog.reports import said_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.tracked import Tracked, row_of
@@ -223,8 +224,8 @@ class CardWriter:
         tracked.found = self._found()
         tracked.said = None
         if is_live:
-            pid, began_ms = (None, None) if process is None else (process.pid, process.started_ms)
-            tracked.said = Said(OWN, recorded.path.stem, Life.LIVE, pid, began_ms=began_ms)
+            stem = recorded.path.stem
+            tracked.said = Said(OWN, stem, Life.LIVE) if process is None else said_of(stem, process)
         tracked.join(Life.LIVE if is_live else Life.DEAD, None)
         tracked.read()
         tracked.standing = tracked.judged(now_ms())

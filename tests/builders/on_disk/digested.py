@@ -55,7 +55,8 @@ def facts_of_session(session: Session) -> dict[str, object]:
     calls = list(session.calls)
     return {
         "calls": len(session.calls),
-        "failed": outcomes.get(Outcome.FAILED, 0) + outcomes.get(Outcome.REJECTED, 0),
+        "failed": outcomes.get(Outcome.FAILED, 0),
+        "rejected": outcomes.get(Outcome.REJECTED, 0),
         "open": [call.call_id for call in session.open_calls.values()][-32:],
         "added": sum(call.lines_added or 0 for call in calls),
         "removed": sum(call.lines_removed or 0 for call in calls),
@@ -78,6 +79,7 @@ def facts_of_digest(digest: Digest) -> dict[str, object]:
     return {
         "calls": digest.calls,
         "failed": digest.failed,
+        "rejected": digest.rejected,
         "open": list(digest.open_calls),
         "added": digest.lines_added,
         "removed": digest.lines_removed,

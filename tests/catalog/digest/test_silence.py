@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.catalog.digest import Turn
+from agentwatch.catalog.digest import Tail, Turn
 from agentwatch.session.events import Outcome
 from tests.builders.on_disk import transcript as claude
-from tests.builders.on_disk.digested import age
 from tests.catalog.digest.growing import append, jsonl, tail_of
+
+
+def silent(tail: Tail, path: Path, seconds: float) -> bool:
+    """Let time pass without a change of a file, and return whether anything follows from that."""
+    return tail.pass_time(path.stat().st_mtime_ns // 10**6 + round(seconds * 1000))
 
 
 def gemini(text: str, key: str) -> dict[str, object]:
@@ -30,8 +34,8 @@ def test_silence_ends_a_turn_that_no_line_ends(path: Path) -> None:
     )
     tail, digest = tail_of(path, "gemini")
     assert digest.turn is Turn.OPEN
-    age(path, 6)
-    assert tail.update()
+    assert not silent(tail, path, 4.9)
+    assert silent(tail, path, 5)
     assert (digest.turn, digest.outcome, digest.turn_ms) == (Turn.ENDED, Outcome.SUCCEEDED, claude.AT_MS)
     assert not tail.update()
     append(path, jsonl(gemini_prompt("More", "3")))
@@ -51,8 +55,8 @@ def test_an_error_that_may_be_repeated_fails_the_turn_only_in_the_end(path: Path
     error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
     answer = qwen("assistant", message={"parts": [{"text": "Done."}]})
     path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
-    age(path, 60)
     tail, digest = tail_of(path, "qwen")
+    assert not silent(tail, path, 60)
     assert (digest.turn, digest.retry) == (Turn.OPEN, "retry: overloaded")
     assert tail.settle()
     assert (digest.turn, digest.outcome, digest.reason) == (Turn.ENDED, Outcome.FAILED, "overloaded")
@@ -72,8 +76,8 @@ def test_what_follows_from_the_end_is_taken_back_when_more_is_written(path: Path
     event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
     error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
     path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
-    age(path, 60)
     tail, digest = tail_of(path, "qwen")
+    assert not silent(tail, path, 60)
     assert not tail.update()
     if is_settled:
         tail.settle()
@@ -94,8 +98,8 @@ def test_after_ten_minutes_nothing_more_is_expected(path: Path) -> None:
     event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
     error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
     path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
-    age(path, 700)
-    _, digest = tail_of(path, "qwen")
+    tail, digest = tail_of(path, "qwen")
+    assert silent(tail, path, 700)
     assert digest.outcome is Outcome.FAILED
 
 

@@ -16,7 +16,7 @@ from agentwatch.catalog.digest import Tail, Turn
 from agentwatch.catalog.digest import reading as stored_digests
 from agentwatch.session.events import Outcome
 from tests.builders.captures import OWN
-from tests.builders.on_disk.digested import age, facts_of_digest, facts_of_session, found, session_of
+from tests.builders.on_disk.digested import facts_of_digest, facts_of_session, found, session_of
 from tests.conftest import case
 
 DATABASE = OWN / "disk/opencode-db/own-1.18.33/opencode.db"
@@ -107,8 +107,11 @@ def test_a_store_is_read_rarely(chat: Path, monkeypatch: pytest.MonkeyPatch) -> 
     chat.write_bytes(document(PROMPT, ANSWER, MORE))
     tail.found = found(chat, "gemini", Reach.STORE)
     assert not tail.update()
+    assert (tail.is_behind, tail.is_due) == (True, False)
     seconds = count(160.0)
+    assert tail.is_due
     assert tail.update()
+    assert not tail.is_behind
 
 
 def test_an_answer_that_may_be_the_last_ends_the_turn_when_nothing_follows(chat: Path) -> None:
@@ -116,10 +119,9 @@ def test_an_answer_that_may_be_the_last_ends_the_turn_when_nothing_follows(chat:
     tail = stored(chat, "gemini")
     assert tail.digest is not None
     assert tail.digest.turn is Turn.OPEN
-    age(chat, 6)
-    tail.found = tail.found._replace(changed_ns=chat.stat().st_mtime_ns)
-    assert tail.update()
-    assert tail.digest is not None
+    changed_ms = chat.stat().st_mtime_ns // 10**6
+    assert not tail.pass_time(changed_ms + 4_900)
+    assert tail.pass_time(changed_ms + 5_000)
     assert (tail.digest.turn, tail.digest.outcome) == (Turn.ENDED, Outcome.SUCCEEDED)
 
 

@@ -20,6 +20,7 @@ from tests.builders.machine.searched import all_found, found_in, let_age, places
 from tests.conftest import case
 
 NEWEST = ("opencode", "ses_dffa10acfffeCKln6OxYBgiynF")
+WITH_PARTS = ("opencode", "ses_dffa13782ffelHLUckf3PpCxdw")
 
 
 @pytest.fixture
@@ -163,6 +164,46 @@ def test_columns_that_are_missing_are_unknown(machine: FakeMachine) -> None:
     assert found.changed_ns == database(machine).stat().st_mtime_ns
     assert replaced(machine, "CREATE TABLE session (title TEXT)", "INSERT INTO session VALUES ('x')") == []
     assert replaced(machine, "CREATE TABLE other (id TEXT)") == []
+
+
+def test_a_session_changes_with_its_newest_message(machine: FakeMachine) -> None:
+    """The time in its own row is behind that of the message and of its parts."""
+    places = places_of(machine)
+    all_found(places)
+    of_session = f"SELECT id FROM message WHERE session_id = '{WITH_PARTS[1]}'"
+    newest = f"({of_session} ORDER BY time_created DESC, id DESC LIMIT 1)"
+    at_ms = 1795302999000
+    for number, (table, key) in enumerate((("part", "message_id"), ("message", "id")), 1):
+        with case(table):
+            change(
+                database(machine),
+                f"UPDATE {table} SET time_updated = {at_ms + number} WHERE {key} = {newest}",
+            )
+            (found,) = places.check([WITH_PARTS]).found
+            assert (found.key, found.metadata.changed_ms) == (WITH_PARTS, at_ms + number)
+
+
+def test_the_messages_of_old_sessions_are_not_looked_up(machine: FakeMachine) -> None:
+    """Only those of the 200 sessions that have changed last: it takes 20 us for each."""
+    change(database(machine), "UPDATE part SET time_updated = 1795302999000")
+    columns = "id, project_id, slug, directory, title, version, time_created, time_updated"
+    newer = [f"('ses_{number}', 'p', 's', '/w', 't', '1', 1, 1795302998000)" for number in range(200)]
+    insert = f"INSERT INTO session ({columns}) VALUES "
+    change(database(machine), insert + ", ".join(newer[:195]))
+    assert found_in(machine)[WITH_PARTS].metadata.changed_ms == 1795302999000
+    change(database(machine), insert + ", ".join(newer[195:]))
+    assert found_in(machine)[WITH_PARTS].metadata.changed_ms == 1795302549210
+
+
+def test_a_table_without_an_index_is_not_searched_for_each_session(machine: FakeMachine) -> None:
+    """A database of 10,000 sessions and messages would take a minute; its own times count."""
+    change(database(machine), "UPDATE part SET time_updated = 1795302999000")
+    assert found_in(machine)[WITH_PARTS].metadata.changed_ms == 1795302999000
+    for index in ("part_message_id_id_idx", "part_session_idx"):
+        change(database(machine), f"DROP INDEX {index}")
+    assert found_in(machine)[WITH_PARTS].metadata.changed_ms != 1795302999000
+    change(database(machine), "DROP TABLE part")
+    assert found_in(machine)[WITH_PARTS].metadata.changed_ms != 1795302999000
 
 
 def test_a_view_is_not_read(machine: FakeMachine) -> None:

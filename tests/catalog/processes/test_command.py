@@ -132,3 +132,29 @@ def test_the_session_that_arguments_name() -> None:
     for agent, line, session in SESSIONS:
         with case(line):
             assert session_in(agent, line.split()) == session
+
+
+def test_whether_a_command_answers_one_prompt() -> None:
+    """Its arguments say so, or say that another program sends it further prompts."""
+    cases: dict[str, bool | None] = {
+        "codex exec --json fix": True,
+        "codex fix": None,
+        "codex app-server": False,
+        "claude -p fix": True,
+        "claude -p --input-format=stream-json": False,
+        "claude": None,
+        "gemini --prompt=fix -o stream-json": True,
+        "gemini --acp -p": False,
+        "qwen -p fix": True,
+        "opencode run fix": True,
+        "copilot -p fix": True,
+        "cursor-agent --print fix": True,
+        "pi --mode json fix": True,
+        "pi --mode rpc -p": False,
+        "amp -x fix": True,
+    }
+    for line, expected in cases.items():
+        with case(line):
+            found = command_of(line.split())
+            assert found is not None
+            assert found.has_one_prompt is expected

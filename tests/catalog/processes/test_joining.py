@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.found import NO_METADATA, Found, Key
-from agentwatch.agents.reported import Life, Said
-from agentwatch.catalog.joining import joined
+from agentwatch.agents.reported import Life, Said, State
+from agentwatch.catalog.joining import joined, without_session
 from agentwatch.catalog.standing import Process
+from tests.conftest import case
 
 BEGAN = 1_770_000_000_000
 LIVE, DEAD, UNKNOWN = Life.LIVE, Life.DEAD, Life.UNKNOWN
@@ -81,10 +82,28 @@ def test_the_only_session_of_a_folder_belongs_to_its_process() -> None:
     }
 
 
-def test_the_newest_session_is_not_taken_by_default() -> None:
-    """Of two sessions of a folder that have changed since the process began, neither is joined to it."""
-    founds = [session("pi", "a", after_ms=10), session("pi", "b", after_ms=99_000_000)]
-    assert results(founds, [process(1, "pi")]) == {"a": (UNKNOWN, None), "b": (UNKNOWN, None)}
+def test_the_only_process_of_a_folder_has_its_newest_session() -> None:
+    """`/clear` and `/new` begin another session: the newest is that of the process, and the others were."""
+    founds = [session("pi", "b", after_ms=99_000), session("pi", "a", after_ms=10)]
+    alone = process(1, "pi")
+    assert results(founds, [alone]) == {"a": (DEAD, 1), "b": (LIVE, 1)}
+    found = joined(founds, {1: alone, 2: process(2, "pi", "/else"), 3: process(3, "qwen")}, {}, {})
+    assert [each and each.is_guess for _, each in found.values()] == [True, True]
+    others = {
+        "another process in the folder": process(2, "pi"),
+        "one whose folder is not shown": process(2, "pi", None),
+        "one that serves several sessions": process(2, "pi", "/else", is_shared=True),
+    }
+    for name, other in others.items():
+        with case(name):
+            assert results(founds, [alone, other]) == {"a": (UNKNOWN, None), "b": (UNKNOWN, None)}
+
+
+def test_a_hook_names_the_newest_session() -> None:
+    """A session in which a hook has reported since is newer than its file."""
+    founds = [session("gemini", "a", after_ms=10), session("gemini", "b", after_ms=5000)]
+    said = [Said("gemini", "a", UNKNOWN, state=State.WORKING, since_ms=BEGAN + 6000)]
+    assert results(founds, [process(1, "gemini")], said) == {"a": (LIVE, 1), "b": (DEAD, 1)}
 
 
 def test_one_session_of_two_processes_runs_in_one_of_them() -> None:
@@ -142,16 +161,61 @@ def test_a_daemon_of_codex_has_the_sessions_that_it_has_open() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "viewers"),
-    [(("codex", "app-server", "--listen", "unix://x"), [1, 2, 1]), (("codex", "app-server"), [None] * 3)],
+    [(("codex", "app-server", "--listen", "unix://x"), [0, 1, 1]), (("codex", "app-server"), [None] * 3)],
 )
 def test_who_may_show_a_session_of_a_daemon(arguments: tuple[str, ...], viewers: list[int | None]) -> None:
-    """The windows in the folder of the session are counted, if the daemon runs on without them."""
+    """Each window in the folder of a session may show one, if the daemon runs on without them."""
     founds = [session("codex", "a", "/a"), session("codex", "b", "/b"), session("codex", "c", "/c")]
     daemon = process(9, "codex", is_shared=True, arguments=arguments)
     daemon = daemon._replace(open_paths=tuple(f"/x/{each.path.name}" for each in founds))
     windows = [process(1, "codex", "/b"), process(2, "codex", None), process(3, "gemini", "/c")]
     found = joined(founds, {each.pid: each for each in (daemon, *windows)}, {}, {})
     assert [each.viewers for _, each in found.values() if each] == viewers
+
+
+DAEMON = process(9, "codex", "/", is_shared=True, arguments=("codex", "app-server", "--listen", "unix://"))
+
+
+def viewed(founds: Iterable[Found], loaded_ms: Mapping[str, int], *windows: Process) -> dict[str, object]:
+    """Return for each session of the daemon whether a window may show it; None if that is a guess."""
+    said = [Said("codex", name, LIVE, 9, began_ms=BEGAN + at_ms) for name, at_ms in loaded_ms.items()]
+    processes = {each.pid: each for each in (DAEMON, *windows)}
+    found = joined(founds, processes, {(each.agent, each.session_id): each for each in said}, {})
+    return {key[1]: None if each.is_guess else bool(each.viewers) for key, (_, each) in found.items() if each}
+
+
+def test_a_window_does_not_show_a_session_that_was_left_before_it_began() -> None:
+    """The daemon keeps a session loaded for a minute after its window was closed."""
+    old = session("codex", "old", after_ms=10_000)
+    window = process(2, "codex", began_ms=BEGAN + 20_000)
+    resumed = window._replace(arguments=("codex", "resume", "old"))
+    cases: dict[str, tuple[dict[str, int], tuple[Process, ...], dict[str, object]]] = {
+        "no window": ({"old": 0}, (), {"old": False}),
+        "its own window": ({"old": 0}, (process(1, "codex"),), {"old": True}),
+        "another window that has loaded nothing yet": ({"old": 0}, (window,), {"old": False}),
+        "another window": ({"old": 0, "new": 21_000}, (window,), {"old": False, "new": True}),
+        "both windows": (
+            {"old": 0, "new": 21_000},
+            (process(1, "codex"), window),
+            {"old": True, "new": True},
+        ),
+        "one window and /new in it": (
+            {"old": 0, "new": 21_000},
+            (process(1, "codex"),),
+            {"old": False, "new": None},
+        ),
+        "a window that resumes it": ({"old": 0}, (resumed,), {"old": True}),
+        "a window that resumes some session": (
+            {"old": 0},
+            (window._replace(arguments=("codex", "resume")),),
+            {"old": True},
+        ),
+        "a window in another folder": ({"old": 0}, (process(1, "codex", "/else"),), {"old": False}),
+        "a window of another agent": ({"old": 0}, (process(1, "gemini"),), {"old": False}),
+    }
+    for name, (loaded_ms, windows, shown) in cases.items():
+        with case(name):
+            assert viewed([old], loaded_ms, *windows) == shown
 
 
 def test_a_file_that_codex_has_open_is_not_that_of_another_agent() -> None:
@@ -188,11 +252,29 @@ def test_arguments_name_a_session() -> None:
     """The session that the arguments resume belongs to the process, whenever it has changed."""
     named = "01234567-89ab"
     founds = [session("qwen", named, "/else", after_ms=-9000), session("qwen", "b")]
-    found = results(founds, [process(1, "qwen", arguments=("qwen", "--resume", named))])
+    resumed = process(1, "qwen", arguments=("qwen", "--resume", named))
+    assert results(founds, [resumed, process(2, "qwen")]) == {named: (LIVE, 1), "b": (LIVE, 2)}
+    found = results(founds, [resumed, process(2, "qwen", None)])
     assert found == {named: (LIVE, 1), "b": (UNKNOWN, None)}
     path = str(founds[0].path)
-    assert results(founds, [process(1, "qwen", arguments=("qwen", f"--session={path}"))])[named] == (LIVE, 1)
+    assert results(founds[:1], [process(1, "qwen", arguments=("qwen", f"--session={path}"))])[named] == (
+        LIVE,
+        1,
+    )
     assert results(founds, [process(1, "pi", arguments=("pi", "--resume", named))])[named] == (DEAD, None)
+
+
+def test_a_process_leaves_the_session_that_its_arguments_name() -> None:
+    """After `/clear` in a resumed session, the newer one is that of the process."""
+    named = "01234567-89ab"
+    resumed = process(1, "qwen", arguments=("qwen", "--resume", named))
+    for after_ms, expected in (
+        (5000, {named: (LIVE, 1), "b": (DEAD, None)}),
+        (500, {named: (DEAD, 1), "b": (LIVE, 1)}),
+    ):
+        with case(after_ms):
+            founds = [session("qwen", named, after_ms=after_ms), session("qwen", "b")]
+            assert results(founds, [resumed]) == expected
 
 
 def test_opencode_without_its_database_shows_the_sessions_of_a_server() -> None:
@@ -280,3 +362,52 @@ def test_a_record_is_compared_with_the_time_of_ps() -> None:
     founds = [session("claude", "a", "/else", after_ms=-9000)]
     assert results(founds, [shown], [same]) == {"a": (LIVE, 1)}
     assert results(founds, [shown], [other]) == {"a": (DEAD, None)}
+
+
+def test_a_process_continues_the_newest_session_of_its_folder() -> None:
+    """Copilot writes and locks nothing before the first prompt after `--continue`."""
+    founds = [
+        session("copilot", "older", after_ms=-9000),
+        session("copilot", "old", after_ms=-5000),
+        session("copilot", "elsewhere", "/else", after_ms=-1000),
+    ]
+    dead = dict.fromkeys(("older", "old", "elsewhere"), (DEAD, None))
+    continued = process(1, "copilot", arguments=("copilot", "--continue"))
+    assert results(founds, [continued]) == {**dead, "old": (LIVE, 1)}
+    _, known = joined(founds, {1: continued}, {}, {})["copilot", "old"]
+    assert known is not None
+    assert known.is_guess
+    assert results(founds, [process(1, "copilot")]) == dead
+    assert results(founds, [continued, process(2, "copilot")])["old"] == (DEAD, None)
+    assert results(founds, [process(1, "copilot", "/new", arguments=continued.arguments)]) == dead
+
+
+def starting(*processes: Process, said: Iterable[Said] = (), founds: Iterable[Found] = ()) -> list[str]:
+    """Return the ids of the rows of processes without a session."""
+    running = {each.pid: each for each in processes}
+    says = {(each.agent, each.session_id): each for each in said}
+    sessions = list(founds)
+    lives = joined(sessions, running, says, {})
+    cwds = {each.key: each.metadata.cwd or "" for each in sessions}
+    return [key[1] for key in without_session(running, says, lives, cwds)]
+
+
+def test_a_process_in_a_terminal_that_has_written_nothing_is_a_row() -> None:
+    """Pi writes its first line when its first prompt was answered. A guess makes no row."""
+    pi = process(1, "pi", has_terminal=True)
+    assert starting(pi) == ["pid-1"]
+    assert starting(pi, founds=[session("pi", "old", after_ms=-9000)]) == ["pid-1"]
+    none: dict[str, list[str]] = {
+        "it has a session": starting(pi, founds=[session("pi", "a")]),
+        "a report names it": starting(pi, said=[Said("agentwatch", "stem", LIVE, 1)]),
+        "it has no terminal": starting(process(1, "pi")),
+        "it answers one prompt": starting(pi._replace(has_one_prompt=True)),
+        "its folder is not shown": starting(pi._replace(cwd=None)),
+        "a daemon has its session": starting(
+            process(1, "codex", has_terminal=True), process(9, "codex", is_shared=True)
+        ),
+    }
+    assert not any(none.values()), none
+    other = process(2, "pi", has_terminal=True)
+    assert starting(pi, other, founds=[session("pi", "a"), session("pi", "b")]) == []
+    assert starting(pi, other._replace(cwd="/else"), founds=[session("pi", "a")]) == ["pid-2"]

@@ -144,6 +144,16 @@ def test_codex_has_its_sessions_open(tmp_path: Path) -> None:
         assert processes.agents[process.pid].open_paths == (str(rollout), str(later))
 
 
+def test_the_shortest_window_tells_whether_an_agent_is_idle(tmp_path: Path) -> None:
+    """What an agent has used before the last readings that are 1.5 s apart does not count."""
+    processes, now = Processes(), time.time()
+    with started(["qwen"], tmp_path) as agent:
+        for seconds in (0.0, 2.0, 4.0):
+            processes.refresh(now + seconds)
+        readings = processes._agents[agent.pid].readings
+        assert [round(at - now) for at, _ in readings] == [2, 4]
+
+
 def test_a_busy_agent_is_not_idle(tmp_path: Path) -> None:
     """Whether an agent uses the CPU is known after 2 s of readings, and not before."""
     processes, now = Processes(), time.time()

@@ -103,7 +103,7 @@ def test_the_table_is_read(nowhere: Proc, programs: Programs) -> None:
         2,
         BEGAN + 61_000,
     )
-    codex = Process(505, 0, "codex", BEGAN + 1000, None, ("codex", "exec", "hi"))
+    codex = Process(505, 0, "codex", BEGAN + 1000, None, ("codex", "exec", "hi"), has_one_prompt=True)
     assert refreshed(processes, 1.0) == {501: claude, 505: codex}
     assert refreshed(processes, 4.0) == {501: claude._replace(cwd="/repo"), 505: codex}
 

@@ -40,7 +40,9 @@ class TestCodex:
             fcntl.flock(file, fcntl.LOCK_EX)
             assert not locks.refresh(1.5)
             assert locks.refresh(2.1)
-            assert locks.said == live("codex", "01a2", os.getpid())
+            loaded_ms = (tmp_path / "01a2.lock").stat().st_mtime_ns // 10**6
+            known = Said("codex", "01a2", Life.LIVE, os.getpid(), began_ms=loaded_ms)
+            assert locks.said == {("codex", "01a2"): known}
             assert not locks.refresh(3.2)
         assert locks.refresh(4.3)
         assert locks.said == {}

@@ -18,6 +18,7 @@ from agentwatch.catalog import reports
 from agentwatch.catalog.reports import OwnRecordings
 from agentwatch.recording.store import open_regular
 from tests.catalog.started_agents import started
+from tests.conftest import case
 
 LIVE_AGENT: dict[str, object] = {"command": ["claude"], "cwd": "/repo", "ended_ms": None, "exit_code": None}
 
@@ -79,7 +80,9 @@ def test_the_process_of_a_recording_is_known(recordings: Recordings, tmp_path: P
         recordings.record("one", pid=process.pid, started_ms=began_ms)
         recordings.record("past", pid=process.pid, started_ms=1000)
         said = recordings.said()
-        assert said == {"one": Said("agentwatch", "one", Life.LIVE, process.pid, began_ms=began_ms)}
+        assert said == {
+            "one": Said("agentwatch", "one", Life.LIVE, process.pid, began_ms=began_ms, runs="claude")
+        }
         process.kill()
         process.wait()
         assert recordings.said() == {}
@@ -175,3 +178,18 @@ def test_without_locks_a_pipe_that_grows_may_be_written(
         assert recordings.said() == {"grown": Said("agentwatch", "grown", Life.UNKNOWN)}
         os.utime(grown, (1, 1))
         assert recordings.said() == {}
+
+
+def test_the_command_names_the_agent_before_the_first_line(recordings: Recordings) -> None:
+    """The agent, and whether it answers one prompt, are read from the command that `run` has started."""
+    cases: dict[str, tuple[list[object], str, bool | None]] = {
+        "one": (["/opt/bin/codex", "exec", "--json", "x" * 10**6], "codex", True),
+        "several": (["claude", "-p", "--input-format", "stream-json"], "claude", False),
+        "other": (["make", "test"], "", None),
+        "odd": ([7, {}], "", None),
+    }
+    for stem, (command, runs, has_one_prompt) in cases.items():
+        recordings.record(stem, command=command, pid=os.getpid(), started_ms=int(time.time() * 1000))
+        with case(stem), held(recordings.folder / f"{stem}.ndjson"):
+            said = recordings.said(after=100.0)[stem]
+            assert (said.runs, said.has_one_prompt) == (runs, has_one_prompt)

@@ -98,12 +98,17 @@ def test_the_call_of_a_subagent_may_ask() -> None:
     assert waiting_call([outer, inner], "", process(), CLAUDE, NOW_MS) is inner
 
 
-def test_an_agent_that_uses_the_processor_may_run_the_command_itself() -> None:
+def test_an_agent_that_uses_the_processor_may_change_the_file_itself() -> None:
     """A busy agent does not wait. A busy daemon says nothing: another session may be the reason."""
-    busy = process()._replace(is_idle=False)
-    assert waiting_call([call()], "", busy, CODEX, NOW_MS) is None
-    assert waiting_call([call()], "", busy._replace(is_shared=True), CODEX, NOW_MS) == call()
-    assert waiting_call([call()], "", process()._replace(is_idle=True), CODEX, NOW_MS) == call()
+    busy, change = process()._replace(is_idle=False), call(ToolKind.EDIT, ago_ms=MINUTE_MS)
+    assert waiting_call([change], "", busy, CODEX, NOW_MS) is None
+    assert waiting_call([change], "", busy._replace(is_shared=True), CODEX, NOW_MS) == change
+    assert waiting_call([change], "", process()._replace(is_idle=True), CODEX, NOW_MS) == change
+
+
+def test_an_agent_never_runs_a_command_itself() -> None:
+    """A command without a child waits although the agent is busy: it draws, or its subagent has asked."""
+    assert waiting_call([call()], "", process()._replace(is_idle=False), CODEX, NOW_MS) == call()
 
 
 def test_a_child_may_belong_to_any_call() -> None:

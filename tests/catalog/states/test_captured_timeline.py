@@ -103,7 +103,7 @@ def test_a_row_says_what_is_asked_and_what_runs() -> None:
         *("question", "AskUserQuestion Which database?", "Write a.txt", "Edit a.txt", "dialog"),
     ]
     assert {"Count files", "sleep 60", "a.txt"} < {now for state, now in shown if state is W}
-    assert {now for state, now in shown if state is F} == {"interrupted", "API Error: 400 scripted refusal"}
+    assert {now for state, now in shown if state is F} == {"cancelled", "API Error: 400 scripted refusal"}
     assert {now for state, now in shown if state is Y} >= {"", "Noted.", "Edited.", "Done waiting."}
 
 

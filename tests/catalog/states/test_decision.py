@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from agentwatch.agents.found import Metadata
-from agentwatch.agents.reported import Life, State
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import Turn
-from agentwatch.catalog.standing import LIVE, Ground, Group
+from agentwatch.catalog.standing import LIVE, Ground, Group, Standing
 from agentwatch.catalog.states import standing
 from agentwatch.session.events import Outcome, ToolKind
 from tests.catalog.states.cases import (
@@ -25,6 +25,7 @@ from tests.catalog.states.cases import (
     said,
     working,
 )
+from tests.conftest import case
 
 DONE = ended(working(), outcome=Outcome.SUCCEEDED, last_text="All done.\nShall I push?\n")
 BROKEN = ended(working(), outcome=Outcome.FAILED, reason="usage limit\nmore")
@@ -125,7 +126,7 @@ def test_a_failed_turn_of_a_live_agent_is_not_finished() -> None:
     """Codex ends a failed turn like a good one, with an error in it."""
     assert judged(BROKEN)[:2] == (State.TURN_FAILED, Ground.SAID)
     stopped = ended(working(), outcome=Outcome.CANCELLED)
-    assert judged(stopped).now == "interrupted"
+    assert judged(stopped)[:4:3] == (State.TURN_FAILED, "cancelled")
 
 
 def test_a_session_in_a_daemon_may_not_be_on_any_screen() -> None:
@@ -143,6 +144,34 @@ def test_a_session_that_no_terminal_shows_has_ended() -> None:
     assert judged(DONE, runs=runs._replace(viewers=1)).state is State.YOUR_TURN
 
 
+def test_a_hook_is_not_believed_when_no_window_shows_the_session() -> None:
+    """The daemon of Codex keeps a session for a minute after /quit, and the last hook said `your turn`."""
+    left = process()._replace(is_shared=True, viewers=0)
+    cases = {
+        "your turn": (DONE, State.YOUR_TURN, (State.SUCCEEDED, Ground.INFERRED)),
+        "asks": (DONE, State.ASKS, (State.SUCCEEDED, Ground.INFERRED)),
+        "works": (working(), State.WORKING, (State.WORKING, Ground.SAID)),
+        "nothing": (None, None, (State.UNFINISHED, Ground.INFERRED)),
+    }
+    for name, (digest, state, expected) in cases.items():
+        with case(name):
+            says = said(state, agent="codex")
+            assert judged(digest, says=says, runs=left)[:2] == expected
+            if state is not None:
+                assert judged(digest, says=says, runs=left._replace(viewers=1))[:2] == (state, Ground.SAID)
+
+
+def test_a_session_that_is_only_the_newest_is_inferred() -> None:
+    """If a process may have left a session for another one, what its lines say is marked as a guess."""
+    guess, hook = process()._replace(is_guess=True), said(State.YOUR_TURN, agent="codex", ago_ms=MINUTE_MS)
+    assert judged(DONE, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
+    assert judged(DONE, runs=guess, says=hook)[:2] == (State.YOUR_TURN, Ground.SAID)
+    shared = guess._replace(is_shared=True, viewers=1)
+    assert judged(DONE, runs=shared, says=hook)[:2] == (State.YOUR_TURN, Ground.INFERRED)
+    assert judged(DONE, runs=guess, life=Life.DEAD)[:2] == (State.SUCCEEDED, Ground.INFERRED)
+    assert judged(working(), runs=guess, agent="amp").ground is Ground.UNKNOWN
+
+
 def test_gemini_ends_its_turns_in_silence() -> None:
     """No line of Gemini says that a turn has ended, so that its end is inferred."""
     assert judged(DONE, agent="gemini")[:2] == (State.YOUR_TURN, Ground.INFERRED)
@@ -157,6 +186,61 @@ def test_gemini_may_run_a_call_that_is_not_written_yet() -> None:
     assert known.now == "model or tool"
     quiet = judged(digest, agent="gemini", runs=CHILDLESS)
     assert quiet[:3] == (State.QUIET, Ground.INFERRED, digest.seen_ms)
+
+
+ANSWERED = replace(DONE, turn_ms=NOW_MS - 9_000, seen_ms=NOW_MS - 9_000, begun_ms=NOW_MS - 20_000)
+"""Silence has ended the turn: the answer came 9 s ago."""
+
+
+def test_what_begins_after_the_answer_of_gemini_keeps_the_turn_open() -> None:
+    """The answer is written before the command that it makes: a younger child is that command."""
+    works = State.WORKING, Ground.INFERRED, NOW_MS - 20_000, "model or tool"
+    runs = process(child_ago_ms=8_900)
+    assert judged(ANSWERED, agent="gemini", runs=runs)[:4] == works
+    assert judged(ANSWERED, agent="gemini", runs=process(child_ago_ms=9_500)).state is State.YOUR_TURN
+    assert judged(ANSWERED, agent="gemini", runs=process(children=1)).state is State.YOUR_TURN
+    assert judged(ANSWERED, agent="codex", runs=runs).state is State.YOUR_TURN
+    assert judged(ANSWERED, agent="gemini", runs=runs, parent="s0").state is State.WORKING
+    assert judged(ANSWERED, agent="gemini", runs=CHILDLESS, parent="s0")[:2] == (
+        State.SUCCEEDED,
+        Ground.INFERRED,
+    )
+    cancelled = replace(ANSWERED, outcome=Outcome.CANCELLED)
+    assert judged(cancelled, agent="gemini", runs=runs)[:2] == (State.TURN_FAILED, Ground.SAID)
+    assert judged(cancelled, agent="gemini", life=Life.DEAD)[:2] == (State.CANCELLED, Ground.SAID)
+
+
+def test_a_subagent_keeps_the_turn_of_gemini_open() -> None:
+    """While a subagent writes lines that are newer, the session is neither at its end nor quiet."""
+    old = replace(ANSWERED, seen_ms=NOW_MS - 10 * MINUTE_MS)
+    for digest in (ANSWERED, old, working(seen_ago_ms=10 * MINUTE_MS)):
+        for runs in (CHILDLESS, None):
+            known = standing(found("gemini"), digest, None, runs, Life.LIVE, NOW_MS, has_subagent=True)
+            assert known[:2] == (State.WORKING, Ground.INFERRED)
+
+
+def test_gemini_seems_to_ask_about_a_call_that_its_answer_announces() -> None:
+    """It writes no call before its end, but an answer that announces it, or one without words."""
+    announced = replace(ANSWERED, last_text="One file is missing. I'll run the tests.")
+    silent = replace(working(seen_ago_ms=9_000), is_answered=True, begun_ms=NOW_MS - 20_000)
+    asks = "One file is missing. I'll run the tests. (no child process)"
+    for digest, now in ((announced, asks), (silent, "model or tool (no child process)")):
+        known = judged(digest, agent="gemini", runs=CHILDLESS)
+        assert known[:4] == (State.ASKS, Ground.INFERRED, NOW_MS - 9_000, now)
+        for runs in (CHILDLESS._replace(is_idle=False), process(child_ago_ms=8_000), process(children=1)):
+            works = judged(digest, agent="gemini", runs=runs)
+            assert works[:3] == (State.WORKING, Ground.INFERRED, NOW_MS - 20_000)
+        yolo = CHILDLESS._replace(arguments=("gemini", "--yolo"))
+        assert judged(digest, agent="gemini", runs=yolo).state in (State.YOUR_TURN, State.WORKING)
+    assert judged(announced, agent="gemini").state is State.YOUR_TURN
+    assert judged(replace(announced, outcome=Outcome.FAILED), agent="gemini", runs=CHILDLESS).state is (
+        State.TURN_FAILED
+    )
+    assert judged(announced, agent="pi", runs=CHILDLESS).state is State.YOUR_TURN
+    assert (
+        judged(replace(silent, seen_ms=NOW_MS - 4_900), agent="gemini", runs=CHILDLESS).state is State.WORKING
+    )
+    assert judged(replace(silent, seen_ms=None), agent="gemini", runs=CHILDLESS).state is State.WORKING
 
 
 def test_a_turn_without_a_call_is_with_the_model() -> None:
@@ -198,7 +282,7 @@ def test_a_clock_that_is_behind_does_no_harm() -> None:
     [
         (DONE, State.SUCCEEDED, ""),
         (BROKEN, State.FAILED, "usage limit"),
-        (ended(working(), outcome=Outcome.CANCELLED), State.FAILED, "interrupted"),
+        (ended(working(), outcome=Outcome.CANCELLED), State.CANCELLED, ""),
         (working(), State.UNFINISHED, "no answer"),
         (working(call()), State.UNFINISHED, "Tool pytest -q"),
         (Digest(is_whole=True), State.UNFINISHED, "no prompt"),
@@ -292,3 +376,48 @@ def test_a_subagent_asks_only_where_its_parent_does_not_say_so() -> None:
     digest = working(call())
     assert judged(digest, agent="claude", runs=CHILDLESS, parent="main").state is State.WORKING
     assert judged(digest, agent="codex", runs=CHILDLESS, parent="main").state is State.ASKS
+
+
+def recorded(digest: Digest | None, *, has_one_prompt: bool | None = None, size: int = 1) -> Standing:
+    """Return the state of a recording that is being written."""
+    session = found("agentwatch")._replace(size=size)
+    says = Said("agentwatch", "s1", Life.LIVE, began_ms=NOW_MS - MINUTE_MS, has_one_prompt=has_one_prompt)
+    return standing(session, digest, says, None, Life.LIVE, NOW_MS)
+
+
+def test_a_recording_without_a_line_is_starting() -> None:
+    """Before the first line nobody waits for the user; lines of no known agent do not change that."""
+    began_ms = NOW_MS - MINUTE_MS
+    for digest in (None, Digest(is_whole=True)):
+        assert recorded(digest, size=0)[:3] == (State.STARTING, Ground.SAID, began_ms)
+        assert recorded(digest)[:4] == (State.WORKING, Ground.INFERRED, began_ms, "its process runs")
+    no_prompt = recorded(Digest(format="claude", is_whole=True))
+    assert no_prompt[:4] == (State.WORKING, Ground.SAID, began_ms, "thinking")
+
+
+def test_a_command_with_one_prompt_has_no_turn_of_the_users() -> None:
+    """`codex exec` runs for some seconds after its answer; only a conversation waits for a prompt."""
+    cases: dict[str, tuple[str, bool | None, State, Ground]] = {
+        "one prompt": ("codex", True, State.SUCCEEDED, Ground.SAID),
+        "a pipe": ("codex", None, State.SUCCEEDED, Ground.INFERRED),
+        "several prompts": ("claude", False, State.YOUR_TURN, Ground.SAID),
+        "a conversation": ("acp", None, State.YOUR_TURN, Ground.SAID),
+    }
+    for name, (form, has_one_prompt, state, ground) in cases.items():
+        with case(name):
+            assert recorded(replace(DONE, format=form), has_one_prompt=has_one_prompt)[:2] == (state, ground)
+    working_on = replace(working(call()), format="codex")
+    assert recorded(working_on, has_one_prompt=True).state is State.WORKING
+
+
+def test_the_process_of_one_prompt_ends_after_its_answer() -> None:
+    """A session in the agent's own file is over with its turn, whatever a hook has said last."""
+    runs = process()._replace(has_one_prompt=True)
+    says = said(State.YOUR_TURN, agent="codex")
+    for report in (None, says):
+        assert judged(DONE, runs=runs, says=report)[:2] == (State.SUCCEEDED, Ground.SAID)
+    assert judged(BROKEN, runs=runs).state is State.FAILED
+    for lock in (None, said(None, agent="codex")):
+        assert judged(None, runs=runs, says=lock)[:2] == (State.STARTING, Ground.INFERRED)
+    asks = said(State.ASKS, agent="codex")
+    assert judged(working(call()), runs=runs, says=asks).state is State.ASKS

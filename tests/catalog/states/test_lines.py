@@ -93,7 +93,7 @@ def test_an_interrupted_turn_of_codex_is_over() -> None:
     session = codex()
     call(session)
     session.write("event_msg", type="turn_aborted", turn_id="t", reason="interrupted")
-    assert session.after(600)[:4:3] == (State.TURN_FAILED, "interrupted")
+    assert session.after(600)[:4:3] == (State.TURN_FAILED, "cancelled")
 
 
 def test_copilot_says_what_it_asks_until_the_answer() -> None:

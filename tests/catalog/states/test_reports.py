@@ -120,6 +120,10 @@ def test_a_hook_is_outdated_by_newer_lines() -> None:
     assert judged(unanswered, says=asks, runs=CHILDLESS)[:2] == (State.ASKS, Ground.SAID)
     assert judged(unanswered, says=asks, runs=process(child_ago_ms=5_000))[0] is State.WORKING
     assert judged(working(), says=asks, runs=CHILDLESS)[0] is State.WORKING
+    unwritten = working(seen_ago_ms=old)
+    for agent in ("codex", "gemini"):
+        assert judged(unwritten, agent=agent, says=asks, runs=CHILDLESS)[:2] == (State.ASKS, Ground.SAID)
+        assert judged(unwritten, agent=agent, says=asks, runs=process(child_ago_ms=5_000))[0] is State.WORKING
     assert judged(None, says=asks)[0] is State.ASKS
     assert judged(working(), says=asks._replace(since_ms=None))[0] is State.ASKS
     silent = replace(working(), seen_ms=None, turn_ms=None)
@@ -181,8 +185,9 @@ def test_the_reason_is_that_of_a_failed_recording() -> None:
 
 def test_a_stream_without_times_works_since_its_start() -> None:
     """A stream that is recorded has no time for its prompt; the start of the recording counts."""
-    digest = replace(working(), turn_ms=None)
+    open_turn = replace(working(), format="codex")
+    digest = replace(open_turn, turn_ms=None)
     says = said(None, agent="agentwatch")._replace(began_ms=NOW_MS - MINUTE_MS)
     known = judged(digest, agent="agentwatch", says=says)
     assert (known.state, known.since_ms) == (State.WORKING, NOW_MS - MINUTE_MS)
-    assert judged(working(), agent="agentwatch", says=says).since_ms == NOW_MS - 10 * MINUTE_MS
+    assert judged(open_turn, agent="agentwatch", says=says).since_ms == NOW_MS - 10 * MINUTE_MS

@@ -60,3 +60,12 @@ def test_the_number_of_held_sessions_is_bounded() -> None:
         steady.shown(("codex", f"{number}"), GUESS, RUNS, NOW_MS)
     assert len(steady._since) == 1_000
     assert steady.shown(("codex", "1001"), GUESS, RUNS, NOW_MS + 1_000) is GUESS
+
+
+def test_a_held_question_is_due_when_it_is_a_second_old() -> None:
+    """It is judged then, not with the next look at all clocks; a session that was removed never is."""
+    steady = Steady()
+    steady.shown(KEY, GUESS, RUNS, NOW_MS)
+    assert [steady.due(NOW_MS + later_ms) for later_ms in (0, 999, 1000)] == [set(), set(), {KEY}]
+    steady.forget(KEY)
+    assert steady.due(NOW_MS + 1000) == set()

@@ -54,7 +54,7 @@ def test_a_failure_is_the_first_line_of_its_reason() -> None:
     """A reason may have many lines; an interruption has no reason."""
     digest = Digest(outcome=Outcome.FAILED, reason="\nusage limit\ntry again")
     assert states.failure_words(digest) == "usage limit"
-    assert states.failure_words(replace(digest, outcome=Outcome.CANCELLED)) == "interrupted"
+    assert states.failure_words(replace(digest, outcome=Outcome.CANCELLED)) == "cancelled"
 
 
 def test_the_tail_shows_the_oldest_call_or_the_answer() -> None:

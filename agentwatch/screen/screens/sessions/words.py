@@ -44,6 +44,7 @@ _LOST = StateWords("?", "lost", "returned")
 """A session that ran on another machine, which is silent: it may still run."""
 _LOST_TOUCH = "lost touch"
 _STATES = {
+    State.STARTING: StateWords("◐", "starts", "working"),
     State.WORKING: StateWords("◐", "works", "working"),
     State.ASKS: StateWords("!", "asks", "asks"),
     State.QUIET: StateWords("?", "quiet", "returned"),
@@ -52,6 +53,7 @@ _STATES = {
     State.TURN_FAILED: StateWords("✗", "failed", "failed"),
     State.SUCCEEDED: StateWords("✓", "ended", "succeeded"),
     State.FAILED: StateWords("✗", "failed", "failed"),
+    State.CANCELLED: StateWords(SIGNS[Outcome.CANCELLED], "ended", "cancelled"),
     State.UNFINISHED: StateWords("◌", "ended", "unfinished"),
     State.UNKNOWN: StateWords("–", "unknown", "muted"),
 }
@@ -140,6 +142,8 @@ def title(row: Row) -> SafeText:
     """Return the title of a session; `●` marks one that needs the user and was not looked at since."""
     lead = "└ " if row.parent is not None else ""
     lead += "● " if row.is_marked else ""
+    if row.standing.state is State.STARTING:
+        return SafeText(lead + (foreign(row.title) or "no line yet"))
     return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
 
 
@@ -178,13 +182,16 @@ def beside_title(row: Row) -> str:
 def succeeded(row: Row) -> str:
     """Return how many calls of a session have ended and did not fail: `31 ✓`; a dash if it is unknown.
 
+    A call that was rejected has neither succeeded nor failed.
+
     If only the outcomes are unknown, all calls are counted: `31 ↵`.
     """
     if not _is_count(row.calls) or row.calls is None:
         return UNKNOWN
     if row.failed is None:
         return f"{short_count(row.calls)} {SIGNS[Outcome.RETURNED]}"
-    return f"{short_count(max(row.calls - row.failed - row.open_calls, 0))} ✓"
+    others = row.failed + (row.rejected or 0) + row.open_calls
+    return f"{short_count(max(row.calls - others, 0))} ✓"
 
 
 def failed(row: Row) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agentwatch.agents.gemini.agent import CHAT as AGENT
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
 from tests.builders.formats.gemini_chat import (
     CONTEXT,
+    CONTEXT_TEXT,
     ONE,
     START,
     TWO,
@@ -75,6 +80,72 @@ def test_a_compaction_keeps_what_was_said() -> None:
     assert facts(whole(*ONE, *TWO, again, again))[:2] == ("AB", 2)
     resumed = whole(replaced(summary, got_it, *TWO))
     assert facts(resumed) == ("Got it.B", 1, "succeeded")
+
+
+def prompts(found: Session) -> list[str]:
+    """Return the prompts of a session."""
+    return [entry.text for entry in found.transcript if entry.kind is Kind.PROMPT]
+
+
+def recorded_again(*texts: str) -> list[dict[str, Any]]:
+    """Return the lines of a history that is set: all messages under new ids, and then the replacement."""
+    lines = []
+    for number, text in enumerate(texts):
+        parts: list[dict[str, Any]] = [{"text": text}]
+        if text == "Call.":
+            parts.append({"functionCall": {"id": "c-1", "name": "glob", "args": {}}})
+        lines.append(message("gemini" if number % 2 else "user", parts, f"{text}{number}", tokens=None))
+    lines[0]["content"].insert(0, {"text": CONTEXT_TEXT})
+    lines.insert(2, message("user", response(output="x"), "again"))
+    return [*lines, replaced(*lines)]
+
+
+CANCELLED = [
+    answer("Call.", "a2", call(status="cancelled")),
+    message("info", "Request cancelled.", "i"),
+]
+
+
+def test_a_cancelled_turn_stays() -> None:
+    """After Esc at a question, Gemini 0.61 records all messages before that turn again, and drops the turn.
+
+    What the user sees stays: the prompt, the answer and the note. Nothing is read twice.
+    """
+    lines = [CONTEXT, *ONE, prompt("More.", "p2"), answer("Call.", "a2"), *CANCELLED]
+    lines += recorded_again("Ask.", "A")
+    found = whole(*lines)
+    assert facts(found) == ("ACall.", 2, "cancelled")
+    assert (prompts(found), outcomes(found)) == (["Ask.", "More."], {"c-1": "cancelled"})
+    assert notes(found) == ["Request cancelled."]
+    again = [
+        prompt("More.", "p3"),
+        answer("B", "a3"),
+        prompt("C?", "p4"),
+        message("info", "Request cancelled.", "j"),
+    ]
+    found = whole(*lines, *again, *recorded_again("Ask.", "A", "More.", "B"))
+    assert facts(found) == ("ACall.B", 4, "cancelled")
+    assert prompts(found) == ["Ask.", "More.", "More.", "C?"]
+    found = whole(*lines, *again[:2], {"$rewindTo": "p3"})
+    assert facts(found)[:2] == ("ACall.", 2)
+    without_ids = [line | {"id": None} if "id" in line else line for line in recorded_again("Ask.", "A")]
+    assert facts(whole(*lines, *without_ids)) == ("ACall.", 2, "cancelled")
+
+
+def test_what_is_new_among_messages_that_are_recorded_again_is_read() -> None:
+    """The first message that differs from those before, and all after it, are new."""
+    found = whole(CONTEXT, *ONE, *recorded_again("Ask.", "A", "More.", "B")[:-1])
+    assert facts(found) == ("AB", 2, "succeeded")
+    found = whole(CONTEXT, *ONE, *recorded_again("Other.", "A")[:-1])
+    assert facts(found) == ("AA", 2, "unfinished")
+
+
+def test_only_the_last_turn_stays_when_it_is_cancelled() -> None:
+    """Of a conversation that is replaced otherwise, what is gone is removed."""
+    cancelled = message("info", "Request cancelled.", "i")
+    assert facts(whole(*ONE, *TWO, cancelled, replaced())) == ("", 0, "cancelled")
+    assert facts(whole(*ONE, cancelled, replaced(*ONE))) == ("A", 1, "cancelled")
+    assert facts(whole(*ONE, *TWO, cancelled, replaced(*ONE, TWO[0]))) == ("AB", 2, "cancelled")
 
 
 def test_a_rewind_removes_a_message_and_those_after_it() -> None:

@@ -97,6 +97,26 @@ def test_a_prompt_is_what_the_user_has_written() -> None:
     assert decoded(queued) == [Notice("queued: and", AT_MS)]
 
 
+def test_an_answer_that_the_user_has_interrupted_is_cancelled() -> None:
+    """After Esc, half an answer is written without its usage, and without the event of its response."""
+    half = said("Half", provenance="assistant_output")
+    response, counted = telemetry("api_response"), {"usageMetadata": {"promptTokenCount": 5}}
+    stopped = TurnEnded(Outcome.CANCELLED)
+    cases: dict[str, tuple[list[dict[str, Any]], list[TurnEnded]]] = {
+        "Esc": ([half], [stopped]),
+        "Esc in a later answer": (
+            [response, said("A", provenance="x"), user("On", parent="x"), half],
+            [OK, stopped],
+        ),
+        "an answer": ([response, half], [OK]),
+        "an answer that was counted": ([half | counted], [OK]),
+        "an answer of an older version": ([said("Whole")], [OK]),
+    }
+    for name, (lines, expected) in cases.items():
+        with case(name):
+            assert [each for each in ends(user("Go"), *lines) if isinstance(each, TurnEnded)] == expected
+
+
 def test_an_error_of_the_service_fails_the_turn() -> None:
     """A request that was rejected ends the turn; nothing else in the file says so."""
     failed = telemetry("api_error", status_code=400, error_message="refused")

@@ -12,7 +12,7 @@ def test_calls_are_counted_once() -> None:
         *(started("a"), started("a"), ended("a", Outcome.FAILED), ended("a", Outcome.FAILED), started("a")),
         *(ended("b", Outcome.REJECTED), ended("b"), started("b"), ended("c", lines_added=3, lines_removed=1)),
     )
-    assert (digest.calls, digest.failed, digest.open_calls) == (3, 2, {})
+    assert (digest.calls, digest.failed, digest.rejected, digest.open_calls) == (3, 1, 1, {})
     assert (digest.lines_added, digest.lines_removed) == (3, 1)
 
 

@@ -51,7 +51,7 @@ def test_a_session_that_has_ended_shows_when() -> None:
 
 def test_an_open_call_has_not_succeeded() -> None:
     """Only calls that have ended are counted."""
-    assert words.succeeded(row("a", calls=5, failed=1, open_calls=2)) == "2 ✓"
+    assert words.succeeded(row("a", calls=6, failed=1, rejected=1, open_calls=2)) == "2 ✓"
 
 
 def test_an_inferred_end_is_marked() -> None:
