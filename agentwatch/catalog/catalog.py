@@ -241,7 +241,7 @@ class Joins:
 
     def forget(self, key: Key) -> None:
         """Remove a session that no longer exists."""
-        self._sessions.pop(key, None)
+        self.is_due = self._sessions.pop(key, None) is not None or self.is_due
         self._subagents.discard(key)
 
     def read_processes(self, now_ms: int) -> None:
