@@ -250,7 +250,7 @@ class Joins:
 
     def forget(self, key: Key) -> None:
         """Remove a session that no longer exists."""
-        self._sessions.pop(key, None)
+        self.is_due = self._sessions.pop(key, None) is not None or self.is_due
         self._subagents.discard(key)
 
     def read_processes(self, now_ms: int) -> None:
@@ -567,10 +567,12 @@ class Machine:
 
     def _take(self, found: Iterable[Found], now_ms: int) -> None:
         """Note sessions that are new or have changed."""
+        is_recording_new = False
         for each in found:
             key = each.key
             session = self._sessions.get(key)
             if session is None:
+                is_recording_new = is_recording_new or each.agent == OWN
                 session = self._sessions[key] = Tracked(each)
                 session.said = self._registries.said.get(key)
                 if each.parent is not None:
@@ -585,6 +587,8 @@ class Machine:
             self._recent.add(key)
             self._note(key)
             self._want(now_ms, (key,))
+        if is_recording_new and self.is_found:
+            self._ask_agents(now_ms, frozenset())  # otherwise it has ended until its lock is seen
 
     def _read(self, now_ms: int, until: float) -> None:
         """Read the lines of sessions that have changed, until the step is over."""

@@ -344,6 +344,8 @@ _YOUNG_MS = 5000
 """A process of this age may still become an agent: a shell starts it with `exec`."""
 _FORK_MS = 2000
 _OPEN_FILES_SECONDS = 5.0
+_BEGINNING_MS = 10_000
+"""An agent opens the files of its session in this time: they are looked up each time until it has one."""
 _WINDOW_SECONDS = 5.0
 _LEAST_WINDOW_SECONDS = 1.5
 _IDLE_SHARE = 0.03
@@ -512,6 +514,8 @@ class Processes:
             return
         agent.opened_ms = int(now * 1000)
         agent.open_paths = tuple(sorted({path for path in paths if is_of_session(path)})[:_MOST_PATHS])
+        if not agent.open_paths and 0 <= now * 1000 - agent.began_ms < _BEGINNING_MS:
+            agent.files_due = now
 
     def _refresh_from_table(self, table: ProcessTable, now: float) -> None:
         table.refresh(now, list(self.agents))

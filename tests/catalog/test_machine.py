@@ -343,6 +343,20 @@ def test_a_transcript_of_cursor_is_a_row(tmp_path: Path) -> None:
     watched.until(lambda rows: rows["cursor", "s1"].standing.state is State.SUCCEEDED)
 
 
+def test_a_new_recording_has_begun_when_it_is_found(tmp_path: Path) -> None:
+    """Its lock is read in the step that finds its file, and it is never shown as ended before."""
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    watched = Watched(FakeMachine(tmp_path, {"AGENTWATCH_HOME": str(tmp_path)}, {}, {}))
+    watched.rows()
+    with (folder / "20261124-101010-0123456789.ndjson").open("w") as file:
+        hold(file.fileno())
+        while not (rows := watched.rows(0.1)):
+            pass
+        states = [row.standing.state for row in rows.values()]
+    assert states == [State.STARTING]
+
+
 def test_a_recorded_agent_may_have_another_clock(tmp_path: Path) -> None:
     """A recording that is being written has the arrival of its last line: its agent is not quiet."""
     watched = Watched(fake_machine(tmp_path, 0, with_captures=False))

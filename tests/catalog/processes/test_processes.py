@@ -144,6 +144,25 @@ def test_codex_has_its_sessions_open(tmp_path: Path) -> None:
         assert processes.agents[process.pid].open_paths == (str(rollout), str(later))
 
 
+@pytest.mark.slow
+def test_the_files_of_an_agent_that_begins_are_looked_up_each_time(tmp_path: Path) -> None:
+    """Opencode opens its database some seconds after its start."""
+    database = tmp_path / "opencode.db"
+    database.touch()
+    processes, now = Processes(), time.time()
+    code = f"echo; read line; exec 3<{database}"
+    with started(["opencode"], tmp_path, code) as process:
+        processes.refresh(now)
+        assert processes.agents[process.pid].open_paths == ()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        processes.refresh(now + 0.5)
+        assert processes.agents[process.pid].open_paths == (str(database),)
+
+
 def test_the_shortest_window_tells_whether_an_agent_is_idle(tmp_path: Path) -> None:
     """What an agent has used before the last readings that are 1.5 s apart does not count."""
     processes, now = Processes(), time.time()
