@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentwatch.agents.registry import AGENTS as KNOWN
 from tests.conftest import ROOT
 from tests.harness.processes import until
 from tests.real.agents import AGENTS, Place, RealAgent, Terminal, prepare
@@ -43,6 +44,7 @@ _HOOKED = ("codex", "gemini")
 """The agents whose hooks agentwatch installs, and which are in the table of agents."""
 _TURN = frozenset({"your turn"})
 _WORK = frozenset({"working"})
+_UNKNOWN_AGENT = "agentwatch does not know this agent"
 HEADLESS = ("stream", "file")
 TERMINAL = ("states in --json", "states on the screen")
 
@@ -267,6 +269,9 @@ def _headless(
     ):
         found = Check(view)
         result.checks.append(found)
+        if agent.name not in KNOWN:
+            found.skipped = _UNKNOWN_AGENT
+            continue
         if address is None:
             found.differences.append(Difference(Verdict.WRONG, "the session", "listed", "not listed"))
             continue
@@ -275,7 +280,7 @@ def _headless(
         summary = json.loads(printed) if printed else {}
         (place.root / f"summary-{view}.json").write_text(json.dumps(summary, indent=1))
         if summary.get("format") is None:
-            found.skipped = f"agentwatch does not know the format (exit {code})"
+            found.differences.append(Difference(Verdict.WRONG, "the format", "known", f"exit {code}"))
             continue
         result.formats[view] = summary["format"]
         for each in contents(summary, SCENARIOS["full"], others):
@@ -408,7 +413,7 @@ def _hooked(agent: RealAgent, place: Place, environment: dict[str, str], model: 
 def _terminal(
     agent: RealAgent, place: Place, environment: dict[str, str], model: ScriptedModel, folder: str
 ) -> list[Check]:
-    how = agent.terminal
+    how = agent.terminal if agent.name in KNOWN else _UNKNOWN_AGENT
     if isinstance(how, str):
         return [Check(view, skipped=how) for view in TERMINAL]
     cwd, tmux = place.work(folder), Tmux(place.root / f"{folder}.tmux", environment)
