@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agentwatch import __version__
 from agentwatch.agents.agent import Agent, AgentDecoder
+from agentwatch.agents.checked import checked_formats
 from agentwatch.agents.decoder import MAX_UNDETECTED_BYTES, MAX_UNDETECTED_LINES, salvage
 from agentwatch.agents.fields import Fields, in_words
 from agentwatch.agents.json_line import parse, parse_joined
@@ -148,8 +149,11 @@ class Report:
         lines = f"{plural(counts.total, 'line')}, {counts.malformed} malformed, {counts.unknown} unknown"
         findings = plural(len(self.found), "finding")
         yield safe_line(f"agentwatch {__version__}, format {name}: {lines}; {findings}")
-        if self.agent is not None and self.agent.unknown_fields is None:
-            yield SafeText(_NO_FIELDS)
+        if self.agent is not None:
+            if checked := checked_formats().get(self.agent.name):
+                yield SafeText(str(checked))
+            if self.agent.unknown_fields is None:
+                yield SafeText(_NO_FIELDS)
         for what, finding in sorted(self.found.items(), key=lambda item: -item[1].count):
             yield safe_line(f"{finding.count} × {what}, first in line {finding.line}")
             yield SafeText(f"    {finding.sample}")

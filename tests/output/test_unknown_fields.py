@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch import __version__
+from agentwatch.agents.checked import checked_formats
 from agentwatch.agents.cursor.known_fields import unknown_fields
 from agentwatch.output.drift import report
 from agentwatch.output.summary import summary
@@ -303,3 +304,15 @@ def test_a_format_without_a_list_of_fields_says_so(recording: Saver) -> None:
     assert first.endswith(", format acp: 2 lines, 0 malformed, 1 unknown; 1 finding")
     assert second == "only unknown types are listed: this version has no list of the fields of this format"
     assert third == "1 × method weather/today, first in line 2"
+
+
+@pytest.mark.slow
+def test_the_last_check_against_the_agent_is_named(recording: Saver) -> None:
+    """The report names the version and the day of the last check of a format, where there was one."""
+    checked = checked_formats()["claude-code"]
+    data = b'{"type":"system","subtype":"init","session_id":"s","tools":[],"claude_code_version":"2.1.0"}\n'
+    done = watch("drift", recording(data))
+    first, second, *_ = done.stdout.decode().splitlines()
+    assert ", format claude-code: " in first
+    result = f"{checked.wrong} wrong" if checked.wrong else "right"
+    assert second == f"checked with version {checked.version} on {checked.day}: {result}"

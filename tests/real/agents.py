@@ -1,0 +1,319 @@
+"""The agents of the stage: how each is configured and started, and what its terminal shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDERS = ("headless", "terminal", "hooked", "by-hand")
+"""The working folders, one for each way to run an agent."""
+_MODEL = "mock-model"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folder of one agent: its home, its working folders, and the address of its model."""
+
+    root: Path
+    programs: Path
+    """The folder in which the agents are installed, each in a folder of its own."""
+    url: str
+
+    @property
+    def home(self) -> Path:
+        """The home folder, which has all settings and sessions."""
+        return self.root / "home"
+
+    def work(self, name: str) -> Path:
+        """Return a working folder: one of `FOLDERS`."""
+        return self.root / "work" / name
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """How the terminal interface of an agent is driven."""
+
+    arguments: tuple[str, ...]
+    ready: str
+    """A pattern of what the screen shows when it takes a prompt."""
+    asks: str | None
+    """A pattern of its question for permission; None if it never asks."""
+    leave: str
+    """The command that ends it."""
+    dialogs: tuple[tuple[str, ...], ...] = ()
+    """Dialogs at its start: a pattern of each, and the keys that answer it."""
+
+
+@dataclass(frozen=True)
+class RealAgent:
+    """An agent."""
+
+    name: str
+    program: str
+    headless: tuple[str, ...]
+    """The options of a run with one prompt; the prompt follows them."""
+    settings: Callable[[Place], Mapping[str, object]]
+    """The files of its settings, by their paths below the home folder: a text, or an object of JSON."""
+    variables: Callable[[Place], Mapping[str, str]]
+    terminal: Terminal | str
+    """A text is the reason why its terminal interface cannot be run."""
+    misreports: tuple[tuple[str, str], ...] = ()
+    """Views and differences that are the agent's own: its lines have what is shown."""
+
+
+def prepare(agent: RealAgent, place: Place) -> dict[str, str]:
+    """Make the folders of an agent, write its settings, and return its whole environment."""
+    for folder in FOLDERS:
+        place.work(folder).mkdir(parents=True, exist_ok=True)
+    for name, content in agent.settings(place).items():
+        path = place.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content, indent=1))
+    own = place.programs / agent.name
+    bins = (own / "node_modules/.bin", own / "bin", place.programs / "node/node_modules/.bin")
+    return {
+        "HOME": str(place.home),
+        "PATH": ":".join([*map(str, bins), "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin"]),
+        "AGENTWATCH_HOME": str(place.root / "agentwatch"),
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+        "USER": "tester",
+        "SHELL": "/bin/bash",
+        "IS_SANDBOX": "1",  # without it, agents refuse to run as root without questions
+        **agent.variables(place),
+    }
+
+
+def _claude(place: Place) -> Mapping[str, object]:
+    trusted = {str(place.work(folder)): {"hasTrustDialogAccepted": True} for folder in FOLDERS}
+    return {
+        ".claude.json": {"hasCompletedOnboarding": True, "theme": "dark", "projects": trusted},
+        ".claude/settings.json": {"skipDangerousModePermissionPrompt": True},
+    }
+
+
+def _codex(place: Place) -> Mapping[str, object]:
+    trusted = [f'[projects."{place.work(folder)}"]\ntrust_level = "trusted"\n' for folder in FOLDERS]
+    config = f"""\
+model = "gpt-5.5"
+model_provider = "mock"
+check_for_update_on_startup = false
+approval_policy = "on-request"
+sandbox_mode = "workspace-write"
+[analytics]
+enabled = false
+[model_providers.mock]
+name = "mock"
+base_url = "{place.url}/v1"
+env_key = "MOCK_KEY"
+wire_api = "responses"
+"""
+    return {".codex/config.toml": config + "".join(trusted)}
+
+
+def _gemini(_place: Place) -> Mapping[str, object]:
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False},
+    }
+    return {".gemini/settings.json": settings}
+
+
+def _qwen(_place: Place) -> Mapping[str, object]:
+    settings = {
+        "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+        "general": {"enableAutoUpdate": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "model": {"name": _MODEL},
+    }
+    return {".qwen/settings.json": settings}
+
+
+def _opencode(place: Place) -> Mapping[str, object]:
+    model = {"name": _MODEL, "limit": {"context": 200_000, "output": 8_000}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "mock",
+        "options": {"baseURL": f"{place.url}/v1", "apiKey": "fake"},
+        "models": {_MODEL: model},
+    }
+    settings = {
+        "autoupdate": False,
+        "share": "disabled",
+        "model": f"mock/{_MODEL}",
+        "small_model": f"mock/{_MODEL}",
+        "permission": dict.fromkeys(("bash", "edit", "webfetch"), "ask"),
+        "provider": {"mock": provider},
+    }
+    return {".config/opencode/opencode.json": settings}
+
+
+def _copilot(place: Place) -> Mapping[str, object]:
+    return {".copilot/config.json": {"trusted_folders": [str(place.work(each)) for each in FOLDERS]}}
+
+
+def _pi(place: Place) -> Mapping[str, object]:
+    provider = {
+        "baseUrl": f"{place.url}/v1",
+        "api": "openai-completions",
+        "apiKey": "$MOCK_KEY",
+        "models": [{"id": _MODEL}],
+    }
+    return {
+        ".pi/agent/models.json": {"providers": {"mock": provider}},
+        ".pi/agent/settings.json": {"defaultProvider": "mock", "defaultModel": _MODEL, "quietStartup": True},
+    }
+
+
+def _droid(place: Place) -> Mapping[str, object]:
+    model = {
+        "model": _MODEL,
+        "id": f"custom:{_MODEL}",
+        "displayName": _MODEL,
+        "baseUrl": f"{place.url}/v1",
+        "apiKey": "fake",
+        "provider": "generic-chat-completion-api",
+        "maxOutputTokens": 8_000,
+    }
+    return {".factory/settings.json": {"customModels": [model]}}
+
+
+def _vibe(place: Place) -> Mapping[str, object]:
+    config = f"""\
+active_model = "{_MODEL}"
+enable_update_checks = false
+enable_telemetry = false
+[[providers]]
+name = "mock"
+api_base = "{place.url}/v1"
+api_key_env_var = "MOCK_KEY"
+api_style = "openai"
+backend = "generic"
+[[models]]
+name = "{_MODEL}"
+provider = "mock"
+alias = "{_MODEL}"
+"""
+    return {".vibe/config.toml": config}
+
+
+def _fake_key(_place: Place) -> Mapping[str, str]:
+    return {"MOCK_KEY": "fake"}
+
+
+AGENTS = {
+    agent.name: agent
+    for agent in (
+        RealAgent(
+            name="claude",
+            program="claude",
+            headless=("--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions", "-p"),
+            settings=_claude,
+            variables=lambda place: {
+                "ANTHROPIC_BASE_URL": place.url,
+                "ANTHROPIC_AUTH_TOKEN": "fake",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+                "DISABLE_AUTOUPDATER": "1",
+            },
+            terminal=Terminal(
+                ("--permission-mode", "default"), r"manual mode on", r"Do you want to proceed", "/exit"
+            ),
+        ),
+        RealAgent(
+            name="codex",
+            program="codex",
+            headless=(
+                "exec",
+                "--json",
+                "--skip-git-repo-check",
+                "--dangerously-bypass-approvals-and-sandbox",
+            ),
+            settings=_codex,
+            variables=_fake_key,
+            terminal=Terminal(
+                (),
+                r"Ask Codex to do anything",
+                r"Would you like to run",
+                "/quit",
+                ((r"Use existing model", "Down", "Enter"), (r"1\. Review hooks", "2", "Enter")),
+            ),
+        ),
+        RealAgent(
+            name="gemini",
+            program="gemini",
+            headless=("-o", "stream-json", "-y", "-p"),
+            settings=_gemini,
+            variables=lambda place: {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": place.url},
+            terminal=Terminal((), r"Type your message", r"Allow execution", "/quit"),
+            # The line of the result has the status `success` and only the output of the command.
+            misreports=(("stream", "call echo oops >&2; exit 3: outcome"),),
+        ),
+        RealAgent(
+            name="qwen",
+            program="qwen",
+            headless=("-o", "stream-json", "-y", "-p"),
+            settings=_qwen,
+            variables=lambda place: {
+                "OPENAI_API_KEY": "fake",
+                "OPENAI_BASE_URL": f"{place.url}/v1",
+                "OPENAI_MODEL": _MODEL,
+            },
+            terminal=Terminal(
+                ("--approval-mode", "default"), r"Type your message", r"Allow execution", "/quit"
+            ),
+        ),
+        RealAgent(
+            name="opencode",
+            program="opencode",
+            headless=("run", "--format", "json", "--auto"),
+            settings=_opencode,
+            variables=lambda _place: {
+                "OPENCODE_DISABLE_AUTOUPDATE": "1",
+                "OPENCODE_DISABLE_MODELS_FETCH": "1",
+                "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+            },
+            terminal=Terminal((), r"Ask anything", r"Permission required", "/exit"),
+        ),
+        RealAgent(
+            name="copilot",
+            program="copilot",
+            headless=("--output-format", "json", "--allow-all-tools", "--allow-all-paths", "-p"),
+            settings=_copilot,
+            variables=lambda place: {
+                "COPILOT_PROVIDER_BASE_URL": f"{place.url}/v1",
+                "COPILOT_PROVIDER_TYPE": "openai",
+                "COPILOT_PROVIDER_API_KEY": "fake",
+                "COPILOT_MODEL": _MODEL,
+                "COPILOT_OFFLINE": "true",
+            },
+            terminal=Terminal((), r"/ commands", r"Do you want to run", "/exit"),
+        ),
+        RealAgent(
+            name="pi",
+            program="pi",
+            headless=("--mode", "json", "-p"),
+            settings=_pi,
+            variables=lambda _place: {"MOCK_KEY": "fake", "PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"},
+            terminal=Terminal((), r"\(auto\)", None, "/quit"),
+        ),
+        RealAgent(
+            name="droid",
+            program="droid",
+            headless=("exec", "-o", "stream-json", "--skip-permissions-unsafe", "-m", f"custom:{_MODEL}"),
+            settings=_droid,
+            variables=lambda _place: {"FACTORY_API_KEY": "fk-fake"},
+            terminal="it checks its key on the vendor's server before it starts",
+        ),
+        RealAgent(
+            name="vibe",
+            program="vibe",
+            headless=("--output", "streaming", "--auto-approve", "--trust", "-p"),
+            settings=_vibe,
+            variables=_fake_key,
+            terminal=Terminal(("--trust",), r"tokens \(", r"Permission for", "/exit"),
+        ),
+    )
+}

@@ -1,0 +1,211 @@
+"""Compares what agentwatch shows with the script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from tests.real.script import Call, Step, usage
+
+LATE = 5.0
+"""Seconds after which a state has to be shown: the longest wait that the documentation states is 3 s."""
+NO_ROW = "no row"
+_MARGIN = 0.7
+"""Seconds before the end of a phase whose samples do not count: a sample takes that long under load."""
+_EARLY = 2.0
+"""Seconds before the end of a phase in which the next state may be shown: an agent draws after it writes."""
+_KINDS = {"shell": "execute", "write": "edit", "edit": "edit", "read": "read"}
+"""The kind of each scripted call. An agent without such a tool runs a command instead."""
+
+
+class Verdict(StrEnum):
+    """Whether something is shown as it is."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNKNOWN = "unknown"
+
+
+class Difference(NamedTuple):
+    """A difference between the script and what is shown."""
+
+    verdict: Verdict
+    """`UNKNOWN` if agentwatch shows that it does not know."""
+    what: str
+    expected: str
+    shown: str
+
+
+@dataclass
+class Check:
+    """The result of one view of one agent."""
+
+    view: str
+    differences: list[Difference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """Facts that are no differences, such as latencies."""
+    skipped: str = ""
+    """Why it was not checked."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Wrong if anything is wrong; unknown if it was not checked."""
+        if self.skipped:
+            return Verdict.UNKNOWN
+        return Verdict.WRONG if self.count(Verdict.WRONG) else Verdict.RIGHT
+
+    def count(self, verdict: Verdict) -> int:
+        """Return the number of differences with a verdict."""
+        return sum(each.verdict is verdict for each in self.differences)
+
+    def __str__(self) -> str:
+        if self.skipped:
+            return "–"
+        counts = [(self.count(each), each) for each in (Verdict.WRONG, Verdict.UNKNOWN)]
+        return ", ".join(f"{count} {each}" for count, each in counts if count) or "right"
+
+
+def contents(summary: dict[str, Any], steps: Sequence[Step], others: int) -> list[Difference]:
+    """Return where a summary differs from a scenario.
+
+    Args:
+        summary: What `--output-format summary` prints.
+        steps: The scenario.
+        others: How many requests of its own the agent has made, whose tokens it may count too.
+    """
+    found = _calls(summary, [call for step in steps for call in step.calls])
+    found += _tokens(summary.get("tokens") or {}, steps, others)
+    answer = steps[-1].text
+    result = summary.get("result")
+    if not str(summary.get("text") or "").endswith(answer) or (result is not None and result != answer):
+        found.append(_difference("the result", answer, result if result is not None else summary.get("text")))
+    if (outcome := summary.get("outcome")) != "succeeded":
+        is_unknown = outcome in (None, "unfinished")
+        found.append(_difference("the outcome of the run", "succeeded", None if is_unknown else outcome))
+    lines = summary.get("lines") or {}
+    for name in ("malformed", "unknown"):
+        if count := lines.get(name):
+            verdict = Verdict.UNKNOWN if name == "unknown" else Verdict.WRONG
+            found.append(Difference(verdict, f"{name} lines", "0", str(count)))
+    return found
+
+
+def _difference(what: str, expected: object, shown: object) -> Difference:
+    verdict = Verdict.UNKNOWN if shown is None else Verdict.WRONG
+    return Difference(verdict, what, str(expected), "–" if shown is None else str(shown)[:300])
+
+
+def _calls(summary: dict[str, Any], script: list[Call]) -> list[Difference]:
+    left = [each for each in summary.get("calls") or () if each.get("agent") is None]
+    found = []
+    for call in script:
+        shown = next((each for each in left if _is_shown(call, each)), None)
+        name = f"call {call.command or f'{call.kind} {call.path}'}"
+        if shown is None:
+            found.append(Difference(Verdict.WRONG, name, "a call", "no call"))
+            continue
+        left.remove(shown)
+        if (outcome := shown.get("outcome")) != call.outcome:
+            is_unknown = outcome in ("returned", "unfinished")
+            found.append(_difference(f"{name}: outcome", call.outcome, None if is_unknown else outcome))
+        code = shown.get("exit_code")
+        if code is None and call.exit_code:
+            found.append(_difference(f"{name}: exit code", call.exit_code, None))
+        elif code is not None and call.exit_code is not None and code != call.exit_code:
+            found.append(_difference(f"{name}: exit code", call.exit_code, code))
+    return found + [
+        Difference(Verdict.WRONG, f"call {shown.get('action')}", "no call", str(shown.get("outcome")))
+        for shown in left
+    ]
+
+
+def _is_shown(call: Call, shown: dict[str, Any]) -> bool:
+    if shown.get("kind") not in (_KINDS[call.kind], "execute"):
+        return False
+    return (call.command or call.path) in f"{shown.get('target')} {shown.get('action')}"
+
+
+def _tokens(shown: dict[str, Any], steps: Sequence[Step], others: int) -> list[Difference]:
+    used = [usage(number) for number in range(len(steps))]
+    expected = {
+        "input": (sum(each.uncached + each.cached for each in used), usage(0).uncached),
+        "cached": (sum(each.cached for each in used), usage(0).cached),
+        "output": (sum(each.output for each in used), usage(0).output),
+    }
+    found = []
+    for name, (tokens, own) in expected.items():
+        allowed = [tokens + own * number for number in range(others + 1)]
+        if shown.get(name) not in allowed:
+            found.append(_difference(f"{name} tokens", " or ".join(map(str, allowed)), shown.get(name)))
+    return found
+
+
+class Phase(NamedTuple):
+    """A part of a session in which one state is true."""
+
+    name: str
+    begins: float
+    """Seconds since the epoch."""
+    ends: float
+    right: frozenset[str]
+    """The states that are right."""
+
+
+class Sample(NamedTuple):
+    """A state as shown at one time."""
+
+    at: float
+    """Seconds since the epoch."""
+    state: str
+    """`?` at its end marks an inferred one. `NO_ROW`: the session is not shown."""
+
+
+def states(view: str, phases: Sequence[Phase], samples: Sequence[Sample]) -> Check:
+    """Return where the states of a view differ from those of the script, with the latency of each.
+
+    In the first seconds of a phase, the state that was right or shown before it is not a difference.
+    """
+    check = Check(view)
+    before = frozenset({NO_ROW})
+    for phase, after in zip(phases, [*phases[1:], None], strict=True):
+        inside = [each for each in samples if phase.begins <= each.at < phase.ends - _MARGIN]
+        first = next((each.at for each in inside if _name(each) in phase.right), None)
+        grace = min(phase.begins + LATE, phase.ends if first is None else first)
+        allowed = before | phase.right | {"unknown"}
+        bad = [
+            each
+            for each in inside
+            if _name(each) not in phase.right
+            and (each.at > grace or _name(each) not in allowed)
+            and not (after and each.at > phase.ends - _EARLY and _name(each) in after.right)
+        ]
+        shown = _runs(inside, phase.begins)
+        expected = " or ".join(sorted(phase.right))
+        if bad or first is None:
+            is_unknown = all(_name(each) in ("unknown", NO_ROW) for each in bad)
+            verdict = Verdict.UNKNOWN if is_unknown and _name_is_not_missing(bad) else Verdict.WRONG
+            check.differences.append(Difference(verdict, phase.name, expected, shown))
+        else:
+            check.notes.append(f"{phase.name}: {shown}, after {first - phase.begins:.1f} s")
+        before = phase.right | {_name(each) for each in inside[-1:]}
+    return check
+
+
+def _name(sample: Sample) -> str:
+    return sample.state.removesuffix("?")
+
+
+def _name_is_not_missing(samples: Sequence[Sample]) -> bool:
+    return bool(samples) and all(each.state != NO_ROW for each in samples)
+
+
+def _runs(samples: Sequence[Sample], begins: float) -> str:
+    """Return the states in words, each with the seconds of its first and its last sample."""
+    runs = [
+        (state, [each.at - begins for each in run])
+        for state, run in groupby(samples, lambda each: each.state)
+    ]
+    return ", ".join(f"{state} {times[0]:.1f}–{times[-1]:.1f} s" for state, times in runs) or "no sample"
