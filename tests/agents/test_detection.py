@@ -15,7 +15,7 @@ from agentwatch.agents.registry import agent_named, agent_on_disk, detect, known
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.session import Session
-from tests.builders.captures import Captures
+from tests.builders.captures import OURS, Captures
 from tests.builders.formats.samples import KNOWN, samples
 from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
 from tests.builders.lines import delta, event, final, init, result, segment, started, thought, user
@@ -73,10 +73,9 @@ def test_no_reader_takes_the_files_of_another(captures: Captures) -> None:
             assert takers <= allowed
 
 
-def test_the_files_of_an_agent_are_read_by_its_own_reader(captures: Captures) -> None:
+def test_the_files_of_an_agent_are_read_by_its_own_reader() -> None:
     """Each file that an agent keeps has the format of that agent, whatever the other readers make of it."""
-    if not captures.is_own:
-        return
+    captures = OURS
     paths = captures.find("real/*/sessions/**/*.jsonl")
     programs = {path.relative_to(captures.root).parts[1].partition("-")[0] for path in paths}
     assert programs >= {"claude", "codex", "copilot", "droid", "gemini", "pi", "qwen"}

@@ -94,6 +94,8 @@ class Story:
     cost: float | None = None
     _messages: int = 0
     _denials: list[str] = field(default_factory=list)
+    _below: dict[str, int] = field(default_factory=dict)
+    """The tokens of the subagents in this turn, which its result line leaves out."""
 
     def write(self) -> None:
         """Write a session of up to three runs with up to three turns each."""
@@ -138,14 +140,15 @@ class Story:
         if self._chance():
             self._line({"type": "user", "message": {"role": "user", "content": "Go on."}, "isReplay": True})
         live = {"input": 0, "cached": 0}
+        self._below = {"input": 0, "cached": 0, "output": 0}
         for _ in range(self._number(0, 4)):
             self._message(None, live)
             if self._chance(8):
                 self._compact()
         if self._chance(6):
             for key, count in live.items():
-                if count:
-                    self.tokens[key] = self.tokens.get(key, 0) + count
+                if count + self._below[key]:
+                    self.tokens[key] = self.tokens.get(key, 0) + count + self._below[key]
             return
         self._end(live)
 
@@ -162,7 +165,7 @@ class Story:
         }
         usage |= {"input_tokens": live["input"] - live["cached"], "output_tokens": 50}
         for key, count in (*live.items(), ("output", 50)):
-            self.tokens[key] = self.tokens.get(key, 0) + count
+            self.tokens[key] = self.tokens.get(key, 0) + count + self._below[key]
         denials = [
             {"tool_name": "Bash", "tool_use_id": call_id, "tool_input": {}} for call_id in self._denials
         ]
@@ -185,9 +188,11 @@ class Story:
         started = [self._call(agent, blocks) for _ in range(self._number(0, 3))]
         if not blocks:
             return
-        if agent is None:
-            live["input"] += 3 + 100 * self._messages
-            live["cached"] += 100 * self._messages
+        counted = live if agent is None else self._below
+        counted["input"] += 3 + 100 * self._messages
+        counted["cached"] += 100 * self._messages
+        if agent is not None:
+            self._below["output"] += 1
         if is_streamed:
             self._event({"type": "message_start", "message": {**head, "usage": usage}})
         for index, block in enumerate(blocks):

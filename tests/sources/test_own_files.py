@@ -157,7 +157,7 @@ def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     folders = session_folders({}, tmp_path)
-    assert {"claude", "codex", "copilot", "cursor", "gemini", "opencode", "pi", "qwen"} == {
+    assert {"claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi", "qwen"} == {
         folder.agent for folder in folders
     }
     for folder in folders:

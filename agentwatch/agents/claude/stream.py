@@ -792,12 +792,12 @@ class Decoder:
         return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST)]
 
     def _request_of_subagent(self, message: Fields, at_ms: int | None) -> list[Event]:
-        """Return what a line of a subagent adds to the tokens of the turn."""
+        """Return what a line of a subagent adds to the input of the turn; its output counts at the end."""
         usage = self._requests.usage(message, at_ms, is_main=False)
         if usage is None:
             return []
         self._of_subagents = added((self._of_subagents, usage.tokens))
-        return [usage]
+        return [usage._replace(tokens=usage.tokens._replace(output=None))]
 
     def _user(self, fields: Fields) -> list[Event]:
         message, agent = mapping(fields.get("message")), text(fields, "parent_tool_use_id")

@@ -113,7 +113,7 @@ def truth(story: Story) -> Json:
             "never_completed": sum(not call.has_end for call in calls),
         },
         "integrity": {
-            "holds": paired == len(calls) and not malformed and not unknown and matches is not False,
+            "holds": paired == len(calls) and not malformed and matches is not False,
             "line": f"{compared} · {paired} of {len(calls)} call{'' if len(calls) == 1 else 's'} paired"
             f" · {malformed} malformed · {unknown} unknown",
             "difference_at": common if matches is False else None,

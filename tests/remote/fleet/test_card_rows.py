@@ -81,7 +81,7 @@ def test_a_state_that_is_not_known_follows_from_the_outcome() -> None:
         ("running", State.WORKING),
         ("succeeded", State.SUCCEEDED),
         ("failed", State.FAILED),
-        ("cancelled", State.FAILED),
+        ("cancelled", State.CANCELLED),
         ("unfinished", State.UNFINISHED),
         ("exploded", State.UNKNOWN),
     ):

@@ -91,7 +91,7 @@ def check_calls(trajectory: Json, exported: Exported) -> None:
     assert [call["extra"]["number"] for call in found] == [call.number for call in session.calls]
     for call, one in zip(session.calls, found, strict=True):
         assert one["tool_call_id"] == call.call_id
-        assert one["function_name"] == call.tool
+        assert one["function_name"] == (call.tool or "unknown")
         assert one["extra"].get("started_ms") == call.started_ms
         if call.ended is None:
             assert one["result"] is None

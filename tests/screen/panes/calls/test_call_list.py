@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.screen.panes.calls.list import CallList
+from agentwatch.session.call_store import Calls
 from agentwatch.session.events import Outcome
 from agentwatch.session.reducers import close_session
 from agentwatch.session.session import Session
@@ -31,7 +32,10 @@ def test_new_rows_are_made_in_slices() -> None:
     """A filter over many calls is applied in slices; the old rows stay until the new ones are complete."""
     many = [line for n in range(30) for line in (started("shell", f"{n}"), completed("shell", f"{n}"))]
     read = session(init(), *many)
-    read.calls = [made("shell", f"{n % 7}") for n in range(20_000)]  # type: ignore[assignment]
+    calls = Calls()
+    for number in range(20_000):
+        calls.add(made("shell", f"{number % 7}", number=number + 1))
+    read.calls = calls
     listed = CallList(read, facts_of(read))
     listed.sync()
     before = len(listed.rows)
