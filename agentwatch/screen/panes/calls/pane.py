@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.reactive import reactive, var
 from textual.strip import Strip
 
+from agentwatch.analysis.status import Waits
 from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.screen.keys import bindings
@@ -143,6 +144,11 @@ class CallTable(HeadedView):
         if running and (scales := self._renderer.scales(now_ms)) != self._scales:
             self._scales = scales
             self.refresh()
+
+    def show_waits(self, waits: Waits) -> None:
+        """Show which calls wait for the user."""
+        self._renderer.waits = waits
+        self.refresh()
 
     def heading(self, width: int) -> Spans:
         """Return the heading of the columns."""

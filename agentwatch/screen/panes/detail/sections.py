@@ -205,6 +205,7 @@ class Signed(Section):
         "↵": "returned",
         "◌": "unfinished",
         "◐": "running",
+        "!": "asks",
         "~": "reasoning",
         "›": "accent",
         "○": "muted",

@@ -23,7 +23,7 @@ from agentwatch.screen.screens.session.breakdown import keep_updated, take_slice
 from agentwatch.screen.screens.session.call_rows import CallRowsView
 from agentwatch.screen.screens.session.episodes import episode_calls, episode_sign
 from agentwatch.screen.widgets.line_view import Spans
-from agentwatch.session.actions import outcome_note, target
+from agentwatch.session.actions import shown_note, target
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.text.amounts import plural
@@ -122,7 +122,7 @@ def _section(heading: str, items: Iterable[Item], most: int = _MOST_LISTED) -> I
 
 def _failure(failure: OpenFailure) -> Item:
     call, times = failure
-    note = outcome_note(call).removeprefix("failed: ")
+    note = shown_note(call).removeprefix("failed: ")
     note = f"exit {call.exit_code}" if call.exit_code else note
     key = f"failure {call.tool} {call.target}"
     return _of_call(key, call, SafeText(f"×{times} {note}" if times > 1 else note))
