@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,10 @@ def live(recording: Saver) -> Path:
     times = "".join(f"{offset} {1_795_352_400_000 + 1000 * nth}\n" for nth, offset in enumerate(offsets))
     path.with_suffix(".times").write_text(times)
     return path
+
+
+def _asks(stage: Stage) -> bool:
+    return stage.header.startswith(" ! asks ")
 
 
 def row(stage: Stage, pane: str, words: str) -> str:
@@ -60,7 +65,7 @@ async def test_a_narrow_screen_says_it_too(recording: Saver) -> None:
     """At 80 and 40 columns no pane calls it running."""
     for size in ((80, 24), (40, 12)):
         async with opened(live(recording), size, follow=True) as stage:
-            await stage.until(lambda stage=stage: stage.header.startswith(" ! asks "), "the header")
+            await stage.until(partial(_asks, stage), "the header")
             for number, pane in enumerate(PANES[:3], 1):
                 await stage.press(str(number))
                 await stage.settled()
