@@ -547,8 +547,9 @@ class WatchScreen(Screen[None]):
             return
         from agentwatch.screen.screens.session.digest import DigestScreen
 
-        timeline = self._moment.history.timeline
-        self.app.push_screen(DigestScreen(self._moment.feed, self.notices.missed, timeline), self._act)
+        feed, timeline = self._moment.feed, self._moment.history.timeline
+        digest = DigestScreen(feed, self.notices.missed, timeline, self._source.agent_facts)
+        self.app.push_screen(digest, self._act)
 
     def _act(self, chosen: Call | Play | None) -> None:
         if chosen is None or isinstance(chosen, Call):
