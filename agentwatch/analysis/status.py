@@ -6,8 +6,9 @@ The most important words of a line come first, because a narrow screen truncates
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isfinite
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.analysis.silence import (
@@ -32,6 +33,7 @@ from agentwatch.text.durations import duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 if TYPE_CHECKING:
+    from agentwatch.session.asked import Question
     from agentwatch.session.runs import Run
 
 
@@ -184,6 +186,88 @@ def exit_words(exit_code: int | None) -> str:
 
 
 # What a session waits for besides its calls and the model: an answer, a compaction, a retry.
+
+
+class Wait(NamedTuple):
+    """What a session, or an open call of it, waits for: the user."""
+
+    words: str
+    """`waits for your permission`, or `waits for your answer`."""
+    since_ms: int | None
+    """When it was asked, by the clock of the arrival times; None if unknown."""
+
+    def clock(self, now_ms: int | None) -> str:
+        """Return how long it waits, `3:03`; empty if it is unknown.
+
+        Args:
+            now_ms: The present time by the clock of the arrival times; None if unknown.
+        """
+        waited = since_ms(self.since_ms, now_ms)
+        return "" if waited is None else running_clock(waited)
+
+
+Waits = Mapping[int, Wait]
+"""By the numbers of the open calls that wait for the user."""
+NO_WAITS: Waits = MappingProxyType({})
+_PERMISSION, _ANSWER = "waits for your permission", "waits for your answer"
+_ABOUT_PERMISSION = "permission"
+"""What an agent says that asks for a permission, and does not say for which call."""
+_NAMED = 60
+"""The first characters of a question by which its call is found. The list cuts a longer one."""
+
+
+def user_wait(session: Session, agent: AgentFacts = NO_FACTS, waits: Waits = NO_WAITS) -> Wait | None:
+    """Return what a session waits for, if it waits for the user: by its stream, or else by the agent's word.
+
+    Args:
+        session: The session.
+        agent: The facts about the agent's process; at an earlier moment there are none.
+        waits: The open calls that wait for the user. What the agent says is about one of them, if there is
+            one.
+    """
+    if session.asked and session.phase is not Phase.NOTHING:
+        return next(_wait(key, question) for key, question in session.asked.open_questions.items())
+    if session.asked or not agent.asks:
+        return None
+    what = _PERMISSION if agent.asks == _ABOUT_PERMISSION else _ANSWER
+    return next(iter(waits.values()), Wait(what, agent.asks_since_ms))
+
+
+def waiting_calls(session: Session, agent: AgentFacts = NO_FACTS) -> Waits:
+    """Return the open calls that wait for the user.
+
+    A question of the stream names its call. One that names none is about the newest open call of the main
+    agent. So is what the agent says outside the stream, unless it names another open call.
+
+    Args:
+        session: The session.
+        agent: The facts about the agent's process; at an earlier moment there are none.
+    """
+    if not session.open_calls or not (session.asked or agent.asks):
+        return NO_WAITS
+    calls = [*session.open_calls.values()]
+    newest = next((call for call in reversed(calls) if call.agent is None), None)
+    if not session.asked:
+        named = next((call for call in reversed(calls) if _is_named(call, agent.asks)), None)
+        asks = newest if named is None else named
+        what = _ANSWER if named is None and agent.asks != _ABOUT_PERMISSION else _PERMISSION
+        return NO_WAITS if asks is None else {asks.number: Wait(what, agent.asks_since_ms)}
+    waits = {question.call_id: _wait(key, question) for key, question in session.asked.open_questions.items()}
+    found = {call.number: waits[call.call_id] for call in calls if call.call_id in waits}
+    if None in waits and newest is not None:
+        found.setdefault(newest.number, waits[None])
+    return found
+
+
+def _wait(key: str, question: Question) -> Wait:
+    """Return what a question waits for. One that has the key of its call is a call that asks something."""
+    at_ms = question.at_ms if question.place.seen_ms is None else question.place.seen_ms
+    return Wait(_ANSWER if key == question.call_id else _PERMISSION, at_ms)
+
+
+def _is_named(call: Call, question: str) -> bool:
+    return bool(call.target) and question.startswith(f"{call.tool} {call.target}"[:_NAMED])
+
 
 _QUESTION_COLUMNS = 60
 _MESSAGE_COLUMNS = 40

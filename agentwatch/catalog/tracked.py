@@ -29,7 +29,7 @@ _MOST_SUBAGENTS = 10_000
 class Tracked:
     """The facts about one session."""
 
-    __slots__ = ("found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
+    __slots__ = ("_arrival", "found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -43,6 +43,8 @@ class Tracked:
         self.is_joined = False
         """Whether it is known whether its process runs."""
         self.standing: Standing = UNKNOWN
+        self._arrival: tuple[int, int | None] = (0, None)
+        """The time of change of a recording of our own, and when its last line arrived, if that was read."""
 
     @property
     def digest(self) -> Digest | None:
@@ -102,7 +104,15 @@ class Tracked:
         """The time of its last line, or else of the last change of its file."""
         digest, metadata = self.digest, self.found.metadata
         seen_ms = metadata.changed_ms if digest is None or digest.seen_ms is None else digest.seen_ms
-        return self.found.changed_ns // _MS_NS if seen_ms is None or self._skew_ms else seen_ms
+        return self.found.changed_ns // _MS_NS if seen_ms is None else seen_ms + self._skew_ms
+
+    @property
+    def began_ms(self) -> int | None:
+        """The time of its first line; None if unknown."""
+        digest, said = self.digest, self.said
+        if digest is None or digest.began_ms is None:
+            return said and said.began_ms
+        return digest.began_ms + self._skew_ms
 
     def read(self, *, is_brief: bool = False) -> bool:
         """Read the lines that were added; return whether the digest has changed.
@@ -138,8 +148,8 @@ class Tracked:
         """
         if self.tail is not None:
             self.tail.pass_time(now_ms)
-        skew_ms = self._skew_ms
-        if not skew_ms:
+        skew_ms, said = self._skew_ms, self.said
+        if not skew_ms or (said is not None and said.state is not None):
             found, digest, process = self.found, self.digest, self.process
             return standing(found, digest, self.said, process, self.life, now_ms, has_subagent=has_subagent)
         known = standing(self.found, self.digest, self.said, None, self.life, now_ms - skew_ms)
@@ -150,16 +160,31 @@ class Tracked:
 
     @property
     def _skew_ms(self) -> int:
-        """How far the clock of the agent is behind ours, for a recording of our own that is being written.
+        """How far the clock of the agent is behind ours, for a recording of our own.
 
-        Its file has the time at which the last line arrived. 0 for a difference of less than a minute.
+        A stream may have old stamps: it is replayed, or its agent has another clock. The file of one that is
+        being written has the time at which the last line arrived; later it may be copied, and only its
+        arrival times say so. 0 for a difference of less than a minute.
         """
-        digest, said = self.digest, self.said
-        is_said = said is not None and said.state is not None
-        if self.found.agent != OWN or self.life is not Life.LIVE or is_said or digest is None:
+        digest = self.digest
+        if self.found.agent != OWN or digest is None or digest.seen_ms is None or self.life is Life.UNKNOWN:
             return 0
-        skew_ms = 0 if digest.seen_ms is None else self.found.changed_ns // _MS_NS - digest.seen_ms
+        changed_ms = self.found.changed_ns // _MS_NS
+        if abs(changed_ms - digest.seen_ms) <= _MOST_SKEW_MS:
+            return 0
+        arrived_ms = changed_ms if self.life is Life.LIVE else self._arrived_ms()
+        skew_ms = 0 if arrived_ms is None else arrived_ms - digest.seen_ms
         return skew_ms if abs(skew_ms) > _MOST_SKEW_MS else 0
+
+    def _arrived_ms(self) -> int | None:
+        """Return when the last line of a recording of our own arrived, in ms since the epoch."""
+        found = self.found
+        if self._arrival[0] != found.changed_ns:
+            from agentwatch.recording.store import SessionFiles
+            from agentwatch.recording.times import last_arrival_ms
+
+            self._arrival = found.changed_ns, last_arrival_ms(SessionFiles(found.path).times)
+        return self._arrival[1]
 
     def end(self) -> bool:
         """Apply what the end of the process means for the lines, if it has ended.
@@ -226,7 +251,7 @@ def row_of(
         lines_removed=digest.lines_removed if results else None,
         todo=digest.todo,
         tests=digest.tests,
-        began_ms=_first(metadata.began_ms, digest.began_ms, said and said.began_ms),
+        began_ms=session.began_ms if metadata.began_ms is None else metadata.began_ms,
         seen_ms=session.seen_ms,
         size=found.size,
         pid=_pid(session),
@@ -271,7 +296,3 @@ def _pid(session: Tracked) -> int | None:
     if session.said is not None and session.said.pid is not None:
         return session.said.pid
     return None if session.process is None else session.process.pid
-
-
-def _first(*values: int | None) -> int | None:
-    return next((value for value in values if value is not None), None)

@@ -164,6 +164,36 @@ _MOST_DIGITS = 19
 _READ_BYTES = 1 << 20
 
 
+_LAST_BYTES = 256
+"""The bytes at the end of the file in which the last time is looked for; a line takes at most 45."""
+
+_MOST_DIGITS = 15
+
+
+def last_arrival_ms(path: Path) -> int | None:
+    """Return when the last bytes of a recording arrived, in milliseconds since the epoch; None if unknown.
+
+    Args:
+        path: The file with the arrival times.
+    """
+    try:
+        fd = open_regular(path)
+    except OSError:
+        return None
+    try:
+        size = os.fstat(fd).st_size
+        lines = os.pread(fd, _LAST_BYTES, max(size - _LAST_BYTES, 0)).split(b"\n")[:-1]
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    for line in reversed(lines if size <= _LAST_BYTES else lines[1:]):
+        words = line.split()
+        if len(words) == 2 and words[1].isdigit() and len(words[1]) <= _MOST_DIGITS:
+            return int(words[1])
+    return None
+
+
 class ArrivalTimes:
     """The arrival times of one recording, which one thread writes and others read.
 

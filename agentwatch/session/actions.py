@@ -1,7 +1,7 @@
-"""Formats a call as one line of the text format.
+"""Formats a call as one line: in the text format, and as the screen shows it.
 
 A line consists of the phrase, the target and the outcome in brackets. It is safe text. Example:
-`Ran terminal command pytest -q (failed: exit 1)`.
+`Ran terminal command pytest -q (failed: exit 1)`. The screen says in the present tense what runs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.signs import MINUS
 
 TARGET_COLUMNS = 200
 ERROR_COLUMNS = 120
@@ -39,6 +40,64 @@ def action(call: Call, shown: SafeText | None = None) -> SafeText:
     if note:
         words.append(SafeText(f"({note})"))
     return SafeText(" ".join(words))
+
+
+_FORMS = {
+    first: forms
+    for first, *forms in map(
+        str.split,
+        (
+            "Called Calling call",
+            "Created Creating create",
+            "Deleted Deleting delete",
+            "Edited Editing edit",
+            "Fetched Fetching fetch",
+            "Found Finding find",
+            "Listed Listing list",
+            "Ran Running run",
+            "Read Reading read",
+            "Searched Searching search",
+            "Updated Updating update",
+            "Used Using use",
+        ),
+    )
+}
+"""By the first word of a phrase: the word for a call that runs, and for one that waits for the user."""
+
+
+def shown_action(call: Call, waits: str = "") -> SafeText:
+    """Return a call as the screen shows it.
+
+    Examples: `Edited file src/app.py (+3 −1)`, `Running pytest -q`,
+    `Wants to run rm -rf build (waits for your permission)`. A phrase of a plugin with an unknown first word
+    stays as it is: `Moved file a.py (running)`.
+
+    Args:
+        call: The call.
+        waits: What the call waits for, if it waits for the user: `waits for your permission`.
+    """
+    note = waits or shown_note(call)
+    words = [safe_line(call.phrase)]
+    if call.outcome is Outcome.RUNNING:
+        first, blank, rest = words[0].partition(" ")
+        forms = _FORMS.get(first)
+        if forms is not None:
+            is_command = call.kind is ToolKind.EXECUTE and bool(call.target)
+            rest = "" if is_command else f"{blank}{rest}"  # the command says that it is one
+            words = [SafeText(f"Wants to {forms[1]}{rest}" if waits else f"{forms[0]}{rest}")]
+            note = SafeText(waits)
+    if call.target:
+        words.append(target(call))
+    if note:
+        words.append(SafeText(f"({note})"))
+    return SafeText(" ".join(words))
+
+
+def shown_note(call: Call) -> SafeText:
+    """Return the outcome of a call as the screen shows it: `outcome_note`, with `+3 −1` for changed lines."""
+    if call.outcome is Outcome.SUCCEEDED and not call.note:
+        return SafeText(change_size(call, MINUS) or "")
+    return outcome_note(call)
 
 
 def brief_action(call: Call) -> SafeText:
@@ -100,13 +159,18 @@ def ended_ms(call: Call) -> int | None:
     return call.ended.seen_ms if call.ended_ms is None and call.ended is not None else call.ended_ms
 
 
-def change_size(call: Call) -> str | None:
-    """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown."""
+def change_size(call: Call, minus: str = "-") -> str | None:
+    """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown.
+
+    Args:
+        call: The call.
+        minus: The sign of the removed lines.
+    """
     changes = []
     if call.lines_added is not None:
         changes.append(f"+{call.lines_added}")
     if call.lines_removed is not None:
-        changes.append(f"-{call.lines_removed}")
+        changes.append(f"{minus}{call.lines_removed}")
     return " ".join(changes) or None
 
 

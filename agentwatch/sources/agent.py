@@ -22,7 +22,7 @@ class AgentSource:
 
     ended_by = None
     elsewhere: Elsewhere | None = None
-    outlasts_screen = False
+    outlasts_screen = is_filling = False
 
     def __init__(
         self,

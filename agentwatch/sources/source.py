@@ -66,6 +66,10 @@ class Source(Protocol):
     """Pauses the started agent; None if agentwatch started no agent."""
 
     @property
+    def is_filling(self) -> bool:
+        """Whether the recording lacks a part of what the session contained when it was opened."""
+
+    @property
     def bookmarks_path(self) -> Path | None:
         """Where the user's bookmarks are kept; None if nothing is written beside it."""
 
@@ -156,6 +160,11 @@ class WithoutAgent:
     agent_exit_code: int | None = None
     facts: AgentFacts = NO_FACTS
     """What the list of sessions knows about the agent's process."""
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether a part of what the session contained at first is missing: never."""
+        return False
 
     def agent_facts(self) -> AgentFacts:
         """Return what the list of sessions knows; without it, no facts."""

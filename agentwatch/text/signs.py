@@ -17,6 +17,10 @@ SIGNS: Mapping[str, str] = {
     "unfinished": "◌",
 }
 """The sign of the outcome of a call or of a run."""
+ASKS_SIGN = "!"
+"""The sign of what waits for the user: a session, or an open call of it."""
+MINUS = "−"
+"""The sign of removed lines on the screen; the text format has `-`."""
 PLAN_SIGNS: Mapping[str, str] = {
     "pending": "○",
     "in_progress": "◐",

@@ -17,6 +17,7 @@ from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.catalog import RECENT_MS, Machine
 from agentwatch.catalog.digest import reading
+from agentwatch.catalog.hiding import is_hidden
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.appender import now_ms
@@ -371,6 +372,33 @@ def test_a_recorded_agent_may_have_another_clock(tmp_path: Path) -> None:
     assert row.standing.since_ms is None or abs(row.standing.since_ms - now_ms()) < 300_000
     assert row.seen_ms is not None
     assert abs(row.seen_ms - now_ms()) < 300_000
+
+
+def test_a_recording_has_the_time_at_which_it_was_made(tmp_path: Path) -> None:
+    """Stamps of the stream may be old: the arrival times say when it ended."""
+    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
+    folder = tmp_path / "home" / ".agentwatch" / "sessions"
+    folder.mkdir(parents=True)
+    began_ms, old_ms = watched.began_ms - 120_000, 10**12
+    call = stream.started("shell", at_ms=old_ms, command="make")
+    done = {"success": {"exitCode": 0}}
+    call += stream.completed("shell", result=done, at_ms=old_ms + 60_000, command="make")
+    data = init() + user("Find the lows") + call + final("Done.") + result()
+    times = {
+        "new": f"0 {began_ms}\n9 {began_ms + 60_000}\n",
+        "none": "",
+        "stale": f"0 {old_ms}\n9 {old_ms + 60_000}\n",
+    }
+    for name, arrived in times.items():
+        (folder / f"{name}.ndjson").write_bytes(data)
+        (folder / f"{name}.times").write_text(arrived)
+    rows = watched.rows()
+    found = {name: rows["agentwatch", name] for name in times}
+    ended = {name: (row.seen_ms, row.standing.since_ms) for name, row in found.items()}
+    assert ended["new"] == (began_ms + 60_000, began_ms + 60_000)
+    assert ended["none"] == ended["stale"] == (old_ms + 60_000, old_ms + 60_000)
+    assert found["new"].began_ms == began_ms
+    assert [name for name, row in found.items() if is_hidden(row, now_ms())] == ["none", "stale"]
 
 
 def test_nothing_is_published_while_nothing_changes(watched: Watched) -> None:

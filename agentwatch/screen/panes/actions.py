@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.widgets.line_view import CursorView
-from agentwatch.session.actions import action, ended_ms
+from agentwatch.session.actions import action, ended_ms, shown_action
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
@@ -120,7 +120,7 @@ class ActionLogView(CursorView):
             [
                 (SafeText(f"{time_of_day(ended_ms(call))} "), "muted"),
                 (SafeText(f"{SIGNS[call.outcome]} "), state),
-                (cut(action(call), max(width - 11, 1)), _style(call)),
+                (cut(shown_action(call), max(width - 11, 1)), _style(call)),
             ]
         )
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from agentwatch.analysis.status import context_words, figures, turn_words
+from agentwatch.analysis.status import Wait, context_words, figures, turn_words
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.session.actions import count_words
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, Tokens
@@ -21,7 +21,7 @@ from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.sources.source import Elsewhere, Publication, Source
 from agentwatch.text.durations import duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
-from agentwatch.text.signs import PLAN_SIGNS, SIGNS
+from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
 from agentwatch.text.times import time_of_day
 
 # The part of the header about another machine: where the session runs, or where it is published.
@@ -77,6 +77,9 @@ COLOURS = {
     Outcome.UNFINISHED: "$text-warning",
 }
 
+_ASKS_COLOUR = "$text-warning"
+_LEAST_FOR_WAIT = 120
+"""Columns in which the state says what is waited for; the line below says it in any width."""
 _VERSION_COLUMNS = 20
 _ID = 2
 """The group of the facts that contains the id; the group after it weighs less."""
@@ -87,6 +90,13 @@ class Count(NamedTuple):
 
     words: SafeText
     outcome: Outcome | None = None
+    asks: bool = False
+    """Whether it counts the running calls that wait for the user."""
+
+    @property
+    def colour(self) -> str:
+        """The colour of the words; empty for those of less worth."""
+        return _ASKS_COLOUR if self.asks else "" if self.outcome is None else COLOURS[self.outcome]
 
 
 class HeaderLine(Static):
@@ -118,8 +128,11 @@ class HeaderLine(Static):
         session: Session,
         now_ms: int | None,
         as_of: Callable[[int], SafeText] = lambda _: SafeText(""),
+        wait: Wait | None = None,
+        asking: int = 0,
         *,
         is_preview: bool = False,
+        is_read: bool = True,
     ) -> None:
         """Show the state of the run at `now_ms`; redraw only if something changed.
 
@@ -128,19 +141,28 @@ class HeaderLine(Static):
             now_ms: The session's current time, in ms since the epoch; None hides the running clock.
             as_of: Returns how far the moment is behind the live one, in a number of columns; it replaces the
                 state. Empty at the live moment.
+            wait: What the session waits for, if it waits for the user.
+            asking: The number of its running calls that do.
             is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
+            is_read: All that the recording contained when it was opened is read. Otherwise the state and the
+                counts are not those of the newest moment.
         """
         outcome, width = session.outcome, self.size.width
         pausing = None if self._source is None else self._source.pausing
         is_paused = pausing is not None and bool(pausing.rule)
-        named = "‖ paused" if is_paused else _outcome_words(outcome)
-        state = SafeText(f" {named}{_run_clock(session, now_ms)} ")
-        sign = f" {_outcome_words(outcome)[0]} "
+        is_preview = is_preview or not is_read
+        named = "‖ paused" if is_paused else "… reading" if not is_read else _outcome_words(outcome)
+        state = SafeText(f" {named}{_run_clock(session, now_ms) if is_read else ''} ")
+        if wait is not None and not is_paused:
+            named = f"{ASKS_SIGN} asks"
+            about = f" · {wait.words}" if width >= _LEAST_FOR_WAIT else ""
+            state = SafeText(f" {f'{named} {wait.clock(now_ms)}'.rstrip()}{about} ")
+        sign = f" {named[0] if wait is not None else _outcome_words(outcome)[0]} "
         if earlier := as_of(width - len(sign) - 1):
             state = SafeText(f"{sign}{earlier} ")
         place, colour = machine_place(self._source, width)
         room = width - columns(state) - columns(place)
-        counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
+        counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room, asking)
         room -= _width(counts)
         context = None if is_preview or not counts else context_words(session.run.tokens)
         found = _fitting_facts(session, room, 0 if context is None else columns(context) + 4)
@@ -149,18 +171,20 @@ class HeaderLine(Static):
         room = width - columns(state) - columns(place) - _width(counts)
         facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
         dim = muted(self.app.current_theme)
+        outcome = outcome if is_read else Outcome.RUNNING
         shown_outcome = Outcome.UNFINISHED if is_paused else outcome or Outcome.UNFINISHED
-        drawn = (state, place, *facts, *counts, width, dim)
+        colour_of_state = COLOURS[shown_outcome] if wait is None else _ASKS_COLOUR
+        drawn = (state, colour_of_state, place, *facts, *counts, width, dim)
         if drawn == self._drawn:
             return
         self._drawn, self._counts = drawn, counts
         middle = "".join(f"│ {fact} " for fact in facts)
         gap = " " * (room - columns(SafeText(middle)))
-        pieces: list[tuple[str, str]] = [(state, f"bold {COLOURS[shown_outcome]}")]
+        pieces: list[tuple[str, str]] = [(state, f"bold {colour_of_state}")]
         pieces += [(place[:2], dim), (place[2:], colour), (middle, dim), (gap, "")]
         for number, count in enumerate(counts):
             pieces.append((" · " if number else "", dim))
-            pieces.append((count.words, COLOURS[count.outcome] if count.outcome else dim))
+            pieces.append((count.words, count.colour or dim))
         self.update(Content.assemble(*pieces, " " if counts else ""), layout=False)
 
     def on_click(self, event: events.Click) -> None:
@@ -173,13 +197,20 @@ class HeaderLine(Static):
             end = start - 3
 
 
-def _fitting_counts(session: Session, room: int) -> list[Count]:
-    """Return the turn, the number of calls and of each outcome, with signs instead of words if necessary."""
+def _fitting_counts(session: Session, room: int, asking: int = 0) -> list[Count]:
+    """Return the turn, the number of calls and of each outcome, with signs instead of words if necessary.
+
+    Those that wait for the user are counted apart from those that run.
+    """
     by_outcome = calls_by_outcome(session)
     total, *_ = count_words(by_outcome)
-    odd = [(outcome, number) for outcome, number in by_outcome.items() if outcome is not Outcome.SUCCEEDED]
-    whole = [Count(SafeText(f"{number} {outcome}"), outcome) for outcome, number in odd]
-    short = [Count(SafeText(f"{number} {SIGNS[outcome]}"), outcome) for outcome, number in odd]
+    by_outcome[Outcome.RUNNING] = by_outcome.get(Outcome.RUNNING, 0) - asking
+    odd = [(n, SIGNS[each], each) for each, n in by_outcome.items() if n and each is not Outcome.SUCCEEDED]
+    whole = [Count(SafeText(f"{number} {outcome}"), outcome) for number, _, outcome in odd]
+    short = [Count(SafeText(f"{number} {sign}"), outcome) for number, sign, outcome in odd]
+    if asking:
+        whole.insert(0, Count(SafeText(f"{asking} asks"), Outcome.RUNNING, asks=True))
+        short.insert(0, Count(SafeText(f"{asking} {ASKS_SIGN}"), Outcome.RUNNING, asks=True))
     turn = [Count(words)] if (words := turn_words(session.run)) is not None else []
     forms = ([*turn, Count(total), *whole], [*turn, Count(total), *short], [Count(total), *short], short)
     return next((counts for counts in forms if _width(counts) <= room), [])

@@ -8,11 +8,12 @@ import select
 import time
 from codecs import getincrementaldecoder
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
 from textual import constants, events
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.dom import DOMNode
@@ -22,6 +23,8 @@ from textual.drivers._writer_thread import WriterThread
 from agentwatch.recording.wakeup import Wakeup
 
 _READ_BYTES = 1 << 12
+_PAIR = 2
+"""Characters of an Escape and a key."""
 _GONE_SECONDS = 0.1
 """The pause after a read without bytes: the terminal is gone, or another process has changed its mode."""
 
@@ -36,6 +39,31 @@ class TolerantWriter(WriterThread):
         except OSError:
             while self._queue.get() is not None:
                 pass
+
+
+class EscapeParser(XTermParser):
+    """Textual's parser of keys; an Escape and a key that follow each other at once are two keys.
+
+    Textual reads them as one key with Alt: `alt+j`, or `/` without the Escape, or the character that a Mac
+    has on that key: `™` for Escape and 2. No binding has such a key by default.
+    """
+
+    def __init__(self, keeps_alt: Callable[[], bool]) -> None:
+        """Create the parser.
+
+        Args:
+            keeps_alt: Whether they are read as one key, because the user has bound a key with Alt.
+        """
+        super().__init__()
+        self._keeps_alt = keeps_alt
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        """Yield the keys of a sequence of characters."""
+        has_sign = len(sequence) == _PAIR and isinstance(ANSI_SEQUENCES_KEYS.get(sequence), str)
+        if (alt or has_sign) and not self._keeps_alt():
+            yield events.Key("escape", "\x1b")
+            alt, sequence = False, sequence[-1:]
+        yield from super()._sequence_to_key_events(sequence, alt)
 
 
 class TolerantDriver(linux_driver.LinuxDriver):
@@ -95,7 +123,8 @@ class TolerantDriver(linux_driver.LinuxDriver):
         when an Escape that nothing followed becomes a key.
         """
         keyboard, stopping = self.fileno, self._stopping.fd
-        parser = XTermParser()
+        # The app sets its keymap after the driver has started.
+        parser = EscapeParser(lambda: any("alt+" in keys for keys in self._app._keymap.values()))  # noqa: SLF001
         decode = getincrementaldecoder("utf-8")(errors="replace").decode
         escape_at: float | None = None
         while True:

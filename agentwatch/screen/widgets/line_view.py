@@ -68,7 +68,7 @@ class LineView(ScrollView, can_focus=True):
         f"line--{style}"
         for style in (
             *("plain", "strong", "muted", "accent", "prompt", "reasoning", "chosen", "selected"),
-            *("running", "succeeded", "failed", "rejected", "cancelled", "returned", "unfinished"),
+            *("running", "asks", "succeeded", "failed", "rejected", "cancelled", "returned", "unfinished"),
             *("added", "removed", "hunk", "heading", "code", "code-block", "link", "quote", "rule"),
         )
     )

@@ -50,6 +50,8 @@ class StoreIntake:
         self._appender = Appender(recording_fd, None, now_ms)
         self._leaving = threading.Event()
         self._has_ended = False
+        self.is_filling = True
+        """Whether a part of what the store contained at first is not read yet."""
         self._is_followed = follow
         try:
             has_more = self._read(None if waits else 1)
@@ -63,7 +65,7 @@ class StoreIntake:
             self._thread = threading.Thread(target=self._read_on, name="store", daemon=True)
             self._thread.start()
         else:
-            self._has_ended = True
+            self._has_ended, self.is_filling = True, False
             store.close()
 
     @property
@@ -102,10 +104,11 @@ class StoreIntake:
     def _read_on(self) -> None:
         try:
             self._read_rest()
+            self.is_filling = False
             if self._is_followed:
                 self._follow()
         finally:
-            self._has_ended = True
+            self._has_ended, self.is_filling = True, False
             self._store.close()
 
     def _read_rest(self) -> None:
@@ -157,6 +160,11 @@ class StoreSource(WithoutAgent):
         self.reader = LineReader(recording_fd, intake, ArrivalTimes())
         self.written = WrittenFiles(self.reader, log_fd=log_fd)
         self._intake = intake
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether a part of what the store contained at first is not in the recording yet."""
+        return self._intake.is_filling
 
     @property
     def fault(self) -> OSError | None:

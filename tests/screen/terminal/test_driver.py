@@ -18,6 +18,7 @@ from textual.message import Message
 
 from agentwatch.screen.terminal import driver as driver_module
 from agentwatch.screen.terminal.driver import TolerantDriver, TolerantWriter
+from tests.conftest import case
 from tests.harness.processes import until
 
 ENDED = 3
@@ -92,7 +93,7 @@ async def test_what_is_typed_arrives_in_order(keyboard: Keyboard) -> None:
     until(lambda: keyboard.said[-1:] == ["k"])
     assert keyboard.said[:2] == ["j", "up"]
     assert keyboard.said[2:4] == ["é", "q\nq"]
-    assert keyboard.said[-2:] == ["alt+x", "k"]
+    assert keyboard.said[-3:] == ["escape", "x", "k"]
 
 
 async def test_an_escape_that_nothing_follows_is_a_key(keyboard: Keyboard) -> None:
@@ -100,6 +101,20 @@ async def test_an_escape_that_nothing_follows_is_a_key(keyboard: Keyboard) -> No
     keyboard.start()
     keyboard.type(b"\x1b")
     until(lambda: keyboard.said == ["escape"])
+
+
+async def test_an_escape_and_a_key_at_once_are_two_keys(keyboard: Keyboard) -> None:
+    """Escape and a digit are no trade mark sign; a user who has bound a key with Alt gets keys with Alt."""
+    cases = {b"\x1b2": "escape 2", b"\x1b/": "escape slash", b"\x1b\x1bj": "escape escape j"}
+    keyboard.start()
+    for typed, keys in cases.items():
+        said = [*keyboard.said, *keys.split()]
+        keyboard.type(typed)
+        with case(typed):
+            until(lambda said=said: keyboard.said == said)  # type: ignore[misc]
+    keyboard._app.set_keymap({"find": "alt+j"})
+    keyboard.type(b"\x1bj")
+    until(lambda: keyboard.said == [*said, "alt+j"])
 
 
 async def test_the_thread_sleeps_while_nobody_types(

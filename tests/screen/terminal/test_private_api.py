@@ -11,6 +11,7 @@ from tests.conftest import ROOT
 from tests.screen.terminal.private_names import UNKNOWN, has, own_names, used
 
 PRIVATE = {
+    ("textual._ansi_sequences", "ANSI_SEQUENCES_KEYS"),
     ("textual._compositor", "Compositor"),
     ("textual._compositor", "CompositorUpdate"),
     ("textual._compositor", "LayoutUpdate"),
@@ -26,6 +27,9 @@ PRIVATE = {
     ("textual._compositor.CompositorUpdate", "render_segments"),
     ("textual._styles_cache", "StylesCache"),
     ("textual._xterm_parser", "XTermParser"),
+    ("textual._xterm_parser.XTermParser", "_sequence_to_key_events"),
+    ("textual.app.App", "_keymap"),
+    ("textual.driver.Driver", "_app"),
     ("textual.app.App", "_driver"),
     ("textual.css.styles.RenderStyles", "_cache_key"),
     ("textual.app.App", "_handle_exception"),

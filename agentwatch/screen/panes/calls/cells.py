@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from textual.widget import Widget
 
 from agentwatch.feed.feed import Feed
-from agentwatch.session.actions import change_size, outcome_note, shown_target
+from agentwatch.session.actions import shown_note, shown_target
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitting
-from agentwatch.text.signs import EIGHTHS, SIGNS
+from agentwatch.text.signs import EIGHTHS, MINUS, SIGNS
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import Verdict
@@ -47,9 +47,7 @@ def short_note(call: Call) -> SafeText:
     """Return the outcome, the reason of a failure, or what else is known: `exit 1`, `+8 −3`, `54 lines`."""
     if call.outcome is Outcome.FAILED and call.exit_code:
         return SafeText(f"exit {call.exit_code}")
-    if call.outcome is Outcome.SUCCEEDED and not call.note:
-        return SafeText((change_size(call) or "").replace("-", "−"))
-    note = outcome_note(call)
+    note = shown_note(call)
     return SafeText(note.removeprefix("failed: "))  # the sign of the row says that it failed
 
 
@@ -64,7 +62,7 @@ def note_of(calls: Sequence[Call]) -> SafeText:
         return short_note(call)
     added = sum(each.lines_added or 0 for each in calls)
     removed = sum(each.lines_removed or 0 for each in calls)
-    return SafeText(f"+{added} −{removed}")
+    return SafeText(f"+{added} {MINUS}{removed}")
 
 
 def fitting_note(note: SafeText, name_width: int, room: int, *, is_urgent: bool) -> SafeText:

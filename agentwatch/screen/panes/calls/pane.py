@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.reactive import reactive, var
 from textual.strip import Strip
 
+from agentwatch.analysis.status import Waits
 from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.screen.keys import bindings
@@ -75,9 +76,11 @@ class CallTable(HeadedView):
         self._scales: Scales = {}
         self._is_on_open_fold = False
         self._call_before: int | None = None
-        """The number of the call that was selected before the calls were filtered; it is selected again when
-        the filter is cleared.
+        """The number of the call that was selected before the calls were filtered. It is selected again while
+        it matches, and when the filter is cleared, unless the user selects another call.
         """
+        self._put: int | None = None
+        """The number of the call that was selected when the filter last changed."""
         self._kept: int | None = None
         """The number of the call that was selected at the live moment; None if the newest was followed."""
         self._absent = 0
@@ -143,6 +146,11 @@ class CallTable(HeadedView):
         if running and (scales := self._renderer.scales(now_ms)) != self._scales:
             self._scales = scales
             self.refresh()
+
+    def show_waits(self, waits: Waits) -> None:
+        """Show which calls wait for the user."""
+        self._renderer.waits = waits
+        self.refresh()
 
     def heading(self, width: int) -> Spans:
         """Return the heading of the columns."""
@@ -249,6 +257,7 @@ class CallTable(HeadedView):
         """
         if words and not self.listed.requested_filter:
             self._call_before = None if self.following or self.chosen is None else self.chosen.number
+            self._put = self._call_before
         problem = self.listed.request(words)
         self._build_rows()
         return problem
@@ -260,8 +269,7 @@ class CallTable(HeadedView):
             if self.listed.is_waiting:
                 self.set_timer(_BETWEEN_SLICES, self._build_rows)
             return
-        if not self.listed.filter and self._call_before is not None:
-            self.chosen, self._call_before = self.listed.call(self._call_before) or self.chosen, None
+        self._choose_again()
         if self.listed.is_by_duration and not was_by_duration:
             self.following = False
             self._settle()
@@ -271,6 +279,16 @@ class CallTable(HeadedView):
             if not self.following:
                 self.choose(self.cursor)
                 self.following = False  # even on the last row, because the user had stopped following
+        self._put = None if self.chosen is None else self.chosen.number
+
+    def _choose_again(self) -> None:
+        """Select the call from before the filter, if the rows have it and the user selected no other one."""
+        before, chosen = self._call_before, self.chosen
+        if before is not None and chosen is not None and chosen.number == self._put:
+            is_shown = not self.listed.filter or self.listed.rows.row_of(before - 1) is not None
+            self.chosen = (self.listed.call(before) if is_shown else None) or chosen
+        if not self.listed.filter:
+            self._call_before = None
 
     def _settle(self, row: int | None = None, *, is_growth: bool = False, redraw: bool = True) -> None:
         """Put the cursor on a row (by default, on the row of the selected call) and show the current rows."""

@@ -9,10 +9,12 @@ from typing import NamedTuple
 from textual.strip import Strip
 
 from agentwatch.analysis.silence import call_clock
+from agentwatch.analysis.status import NO_WAITS, Wait, Waits
 from agentwatch.screen.panes.calls.cells import (
     MOST_SUMMED_UP,
     Scales,
     VerdictCache,
+    fitting_note,
     fitting_result,
     fitting_target,
     gap,
@@ -25,7 +27,7 @@ from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
-from agentwatch.text.signs import SIGNS
+from agentwatch.text.signs import ASKS_SIGN, SIGNS
 
 _CLOCK = 8
 _LEAST_TOOL = 4
@@ -62,6 +64,8 @@ class CallRenderer:
         self._scales: Scales = {}
         self._scaled: tuple[object, ...] = ()
         """What the scales were computed from."""
+        self.waits: Waits = NO_WAITS
+        """The calls that wait for the user."""
 
     def show(self, listed: CallList) -> None:
         """Draw the rows of another moment of the same session."""
@@ -80,7 +84,8 @@ class CallRenderer:
         calls = self._list.calls_of(row)
         call = calls[-1]
         layout = self.layout(width)
-        state = str(call.outcome)
+        wait = self.waits.get(call.number)
+        state = str(call.outcome) if wait is None else "asks"
         style = "plain" if call.outcome is Outcome.SUCCEEDED else state
         if row.is_fold and not row.is_same:
             name, result, result_style = _names(row, calls, layout.name), SafeText(""), ""
@@ -91,11 +96,11 @@ class CallRenderer:
         spans = [
             (SafeText(self._list.rows.group_mark(y)), "muted"),
             (SafeText(number), "muted"),
-            (SafeText(f"{SIGNS[call.outcome]} "), state),
+            (SafeText(f"{SIGNS[call.outcome] if wait is None else ASKS_SIGN} "), state),
             (fitted(self._list.tools[call.tool], layout.tool), "muted"),
             (SafeText(f" {name}"), style),
             (SafeText(f"{' ' * gap(layout.name)}{result}" if result else ""), result_style),
-            (SafeText(f"{_clock(row, calls, now_ms):>{_CLOCK}}"), "muted"),
+            (SafeText(f"{_clock(row, calls, wait, now_ms):>{_CLOCK}}"), "muted"),
         ]
         if layout.strip:
             shown = calls if len(calls) <= MOST_SUMMED_UP else (calls[0], calls[-1])
@@ -153,9 +158,10 @@ class CallRenderer:
         lead += _branch(call)
         end = f" ×{len(calls)}" if row.is_fold else ""
         shown, extra = shown_target(call), len(lead) + len(end)
-        result, style = SafeText(""), ""
-        if not row.is_open:
-            name_width = columns(shown) + extra
+        result, style, name_width = SafeText(""), "", columns(shown) + extra
+        if call.number in self.waits and not row.is_open:
+            result, style = fitting_note(SafeText("asks"), name_width, room, is_urgent=True), "asks"
+        elif not row.is_open:
             result, style = fitting_result(
                 calls, self._verdicts.get(call), name_width, room, is_fold=row.is_fold
             )
@@ -186,8 +192,13 @@ def _branch(call: Call) -> str:
     return "" if call.parent is None else "└ "
 
 
-def _clock(row: Row, calls: Sequence[Call], now_ms: int | None) -> str:
-    """Return a row's duration; for several calls, the time that any of them ran, overlaps counted once."""
+def _clock(row: Row, calls: Sequence[Call], wait: Wait | None, now_ms: int | None) -> str:
+    """Return a row's duration; for several calls, the time that any of them ran, overlaps counted once.
+
+    That of a call that waits for the user is how long it waits.
+    """
+    if wait is not None:
+        return wait.clock(now_ms) or UNKNOWN
     if not row.is_fold:
         return call_clock(calls[-1], now_ms)
     if len(calls) > MOST_SUMMED_UP or any(call.duration_ms is None for call in calls):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.analysis.block_text import block_text, bounded
 from agentwatch.analysis.silence import call_clock, limit_ms
+from agentwatch.analysis.status import Wait
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.detail.from_blocks import MOST_LINES, BlockSections
 from agentwatch.screen.panes.detail.json_tree import JsonTree, is_tree
@@ -34,7 +35,7 @@ from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, safe_line
-from agentwatch.text.signs import SIGNS
+from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
 if TYPE_CHECKING:
@@ -47,13 +48,35 @@ _TOOL_COLUMNS = 24
 _LEAST_TARGET_COLUMNS = 8
 
 
+class Waited(NamedTuple):
+    """What a call waits for, if it waits for the user, at one time."""
+
+    wait: Wait | None = None
+    now_ms: int | None = None
+    """The time by the clock of the arrival times, in milliseconds since the epoch; None if unknown."""
+
+    def words(self) -> SafeText:
+        """Return the sign, the state, how long it lasts and what the user has to do; empty if it does not.
+
+        Example: `! asks 3:03 · waits for your permission`.
+        """
+        if self.wait is None:
+            return SafeText("")
+        state = f"{ASKS_SIGN} asks {self.wait.clock(self.now_ms)}".rstrip()
+        return SafeText(f"{state} · {self.wait.words}")
+
+
+NO_WAIT = Waited()
+
+
 class CallHeading(Section):
     """The row that names a call where the pane has no border, and its outcome if that is out of view."""
 
-    def __init__(self, call: Call, *, is_held: bool) -> None:
+    def __init__(self, call: Call, waited: Waited, *, is_held: bool) -> None:
         """Create the row; `is_held` as for `title`."""
         super().__init__([SafeText("")], "heading")
         self._call = call
+        self.waited = waited
         self._is_held = is_held
         self._width = 1
         self.has_outcome = False
@@ -62,7 +85,7 @@ class CallHeading(Section):
     def lay_out(self, width: int, *, wraps: bool = True) -> int:
         """Fit the row to a width in columns; return 1."""
         self._width = width
-        facts = SafeText(f" · {brief_facts(self._call)}" if self.has_outcome else "")
+        facts = SafeText(f" · {brief_facts(self._call, self.waited)}" if self.has_outcome else "")
         named = title(self._call, width - columns(facts), is_held=self._is_held)
         self.lines = [cut(SafeText(f"{named}{facts}"), width)]
         return super().lay_out(width, wraps=wraps)
@@ -95,7 +118,7 @@ def title(call: Call, width: int, *, is_held: bool) -> SafeText:
 
 
 def outcome_words(call: Call) -> SafeText:
-    """Return the sign and the outcome of a call: `✗ exit 1`, `✓ +8 -3`, `⊘ rejected`."""
+    """Return the sign and the outcome of a call: `✗ exit 1`, `✓ +8 −3`, `⊘ rejected`."""
     words: str = call.outcome
     if call.exit_code is not None:
         words = f"exit {call.exit_code}"
@@ -104,21 +127,26 @@ def outcome_words(call: Call) -> SafeText:
     elif call.note and call.outcome is not Outcome.FAILED:
         words = safe_line(call.note)
     elif call.outcome is Outcome.SUCCEEDED:
-        words = change_size(call) or words
+        words = change_size(call, MINUS) or words
     return SafeText(f"{SIGNS[call.outcome]} {words}")
 
 
-def brief_facts(call: Call) -> SafeText:
-    """Return the outcome, the duration and the limit of a call: `✗ exit 1 · 8.6 s of 2:00`."""
+def brief_facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
+    """Return the outcome, the duration and the limit of a call: `✗ exit 1 · 8.6 s of 2:00`.
+
+    That of a call that waits for the user is how long it waits.
+    """
+    if waits := waited.words():
+        return waits
     words, took, limit = outcome_words(call), call_clock(call, None), limit_ms(call)
     if took == UNKNOWN:
         return words if limit is None else SafeText(f"{words} · limit {duration_words(limit)}")
     return SafeText(f"{words} · {took}" + ("" if limit is None else f" of {duration_words(limit)}"))
 
 
-def facts(call: Call) -> SafeText:
+def facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
     """Return what is known about a call: `✗ exit 1 · 8.6 s · limit 2:00 · started 14:03:07`."""
-    words: list[str] = [outcome_words(call)]
+    words: list[str] = [waited.words() or outcome_words(call)]
     took, limit = call_clock(call, None), limit_ms(call)
     if took != UNKNOWN:
         words.append(took)
@@ -158,15 +186,18 @@ _Rest = tuple[Block, Block]
 class DecodedCall:
     """Divides the decoded content of a call into sections."""
 
-    def __init__(self, call: Call, feed: Feed, made: BlockSections) -> None:
+    def __init__(self, call: Call, feed: Feed, made: BlockSections, waited: Waited = NO_WAIT) -> None:
         """Read the lines of a call.
 
         Args:
             call: The call.
             feed: Reads its lines from the recording.
             made: Turns its blocks into sections.
+            waited: What the call waits for.
         """
         self._call = call
+        self.facts = Signed([facts(call, waited)], "muted")
+        """The section with what is known about the call."""
         self._feed = feed
         self._made = made
         arguments = call.arguments_place
@@ -215,7 +246,7 @@ class DecodedCall:
         yield from self._paths()
         if self._leads and isinstance(self._leads[-1].block, PlanBlock):
             yield Section([SafeText("")])  # or the facts, which have a sign too, read like one more entry
-        yield Signed([facts(call)], "muted")
+        yield self.facts
         if is_shell:
             from agentwatch.analysis.verdict_history import call_verdict
 

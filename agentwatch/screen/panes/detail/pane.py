@@ -12,9 +12,18 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agentwatch.analysis.search import Query
+from agentwatch.analysis.status import NO_WAITS, Waits
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.keys import bindings
-from agentwatch.screen.panes.detail.contents import CallHeading, DecodedCall, brief_facts, title
+from agentwatch.screen.panes.detail.contents import (
+    NO_WAIT,
+    CallHeading,
+    DecodedCall,
+    Waited,
+    brief_facts,
+    facts,
+    title,
+)
 from agentwatch.screen.panes.detail.from_blocks import BlockSections, raw_piece
 from agentwatch.screen.panes.detail.section_list import SectionList
 from agentwatch.screen.panes.detail.sections import Section
@@ -55,6 +64,9 @@ class DetailView(LineView):
         self.call: Call | None = None
         """The call that is shown; None before the first one."""
         self._is_held = False
+        self._waits: Waits = NO_WAITS
+        self._waited = NO_WAIT
+        """What the call that is shown waits for."""
         self._shown: tuple[object, ...] = ()
         self.is_raw = False
         """Whether the raw lines of the recording are shown instead of their decoded content."""
@@ -95,6 +107,28 @@ class DetailView(LineView):
         self.sync()
         if is_new:
             self._view.begin()
+
+    def show_waits(self, waits: Waits) -> None:
+        """Show which calls wait for the user."""
+        self._waits = waits
+
+    def tick(self, now_ms: int | None) -> None:
+        """Show how long the call waits for the user, if it does.
+
+        Args:
+            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
+        """
+        call = self.call if self._is_in_sight else None
+        wait = self._waits.get(call.number) if self._waits and call is not None else None
+        waited = NO_WAIT if wait is None else Waited(wait, now_ms)
+        if call is None or waited.words() == self._waited.words():
+            return
+        self._waited = waited
+        if self._heading is not None:
+            self._heading.waited = waited
+        if self._decoded is not None:
+            self._decoded.facts.lines = [facts(call, waited)]
+        self._view.lay_out()
 
     def sync(self) -> None:
         """Read the call's lines again if the call has changed; do nothing while the pane is hidden."""
@@ -173,7 +207,7 @@ class DetailView(LineView):
         is_outcome_away = self.is_raw or self.line_count() > self.scrollable_content_region.height
         if self._heading is not None:
             self._heading.show_outcome(is_outcome_away)
-        _name_border(self, self.call, is_held=self._is_held, has_outcome=is_outcome_away)
+        _name_border(self, self.call, self._waited, is_held=self._is_held, has_outcome=is_outcome_away)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys of `fold` to the screen while no branch is selected."""
@@ -215,24 +249,29 @@ class DetailView(LineView):
 
     def _read(self, call: Call, *, has_frame: bool) -> None:
         made = BlockSections(call, code_theme(self.app.current_theme), self)
-        self._decoded = None if self.is_raw else DecodedCall(call, self._feed, made)
+        wait = self._waits.get(call.number)
+        self._waited = NO_WAIT if wait is None else Waited(wait, self._waited.now_ms)
+        self._decoded = None if self.is_raw else DecodedCall(call, self._feed, made, self._waited)
         sections = (
             _raw_sections(call, self._feed, made) if self._decoded is None else self._decoded.sections()
         )
-        self._heading = None if has_frame else CallHeading(call, is_held=self._is_held)
+        self._heading = None if has_frame else CallHeading(call, self._waited, is_held=self._is_held)
         named = [] if self._heading is None else [self._heading]
         self._view.take(SectionList([*named, *sections]), (call.number, self.is_raw))
 
 
-def _name_border(pane: DetailView, call: Call | None, *, is_held: bool, has_outcome: bool) -> None:
+def _name_border(
+    pane: DetailView, call: Call | None, waited: Waited, *, is_held: bool, has_outcome: bool
+) -> None:
     """Name the call in the border, and its outcome below if `has_outcome`."""
-    named, facts = "", Content()
+    named, outcome = "", Content()
     if call is not None:
         room = pane.size.width - _FRAME_COLUMNS - len(_TITLE)
         named = f" · {title(call, room, is_held=is_held)}"
         if has_outcome:
-            facts = Content.styled(brief_facts(call), _COLOURS.get(call.outcome, "$text-warning"))
-    border = (Content(f"{_TITLE}{named}"), facts)
+            colour = _COLOURS.get(call.outcome, "$text-warning") if waited.wait is None else "$text-warning"
+            outcome = Content.styled(brief_facts(call, waited), colour)
+    border = (Content(f"{_TITLE}{named}"), outcome)
     if border != pane.border:  # setting a title redraws the whole pane
         pane.border = border
         pane.border_title, pane.border_subtitle = border

@@ -205,16 +205,18 @@ class Signed(Section):
         "↵": "returned",
         "◌": "unfinished",
         "◐": "running",
+        "!": "asks",
         "~": "reasoning",
         "›": "accent",
         "○": "muted",
     }
+    _WHOLE = ("reasoning", "asks")
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the style of the sign; a line of reasoning is styled as a whole."""
+        """Return the style of the sign; a line of reasoning, or of what asks, is styled as a whole."""
         line = self.lines[number]
         name = self._STYLES.get(line[:1])
-        return [] if name is None else [(0, len(line) if name == "reasoning" else 1, style_of(name))]
+        return [] if name is None else [(0, len(line) if name in self._WHOLE else 1, style_of(name))]
 
 
 class Matches(Output):

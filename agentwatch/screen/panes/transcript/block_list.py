@@ -14,17 +14,18 @@ from typing import overload
 from rich.segment import Segment
 from textual.strip import Strip
 
+from agentwatch.analysis.status import Wait
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.markdown import MarkdownRenderer, split_blocks, split_lines
-from agentwatch.session.actions import action
+from agentwatch.session.actions import shown_action
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.runs import TurnResult
 from agentwatch.session.storage import PAGE, Numbers, Spill
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.durations import duration_words
-from agentwatch.text.safe import SafeText, cut, safe_text
-from agentwatch.text.signs import SIGNS
+from agentwatch.text.safe import SafeText, columns, cut, safe_text
+from agentwatch.text.signs import ASKS_SIGN, SIGNS
 
 _WHOLE = "I"
 _SMALL = "B"
@@ -347,12 +348,29 @@ def shown_part(entry: Entry, start: int, end: int) -> str:
     return entry.content.part(start, end) if entry.result is None else entry.result.part(start, end)
 
 
-def call_line(pane: LineView, call: Call, number: SafeText, width: int) -> Strip:
-    """Return the line of a call in its current state, with `number` between its sign and its action."""
-    style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
-    sign = (SafeText(f"  {SIGNS[call.outcome]} "), str(call.outcome))
-    words = cut(action(call), width - SIGN_COLUMNS - len(number))
+def call_line(pane: LineView, call: Call, number: SafeText, width: int, wait: Wait | None = None) -> Strip:
+    """Return the line of a call in its current state, with `number` between its sign and its action.
+
+    Args:
+        pane: The pane that shows the line; it has the styles.
+        call: The call.
+        number: The number, `#12 `; empty if it is not shown.
+        width: The available columns.
+        wait: What the call waits for, if it waits for the user.
+    """
+    state = str(call.outcome) if wait is None else "asks"
+    style = "muted" if call.outcome is Outcome.SUCCEEDED else state
+    sign = (SafeText(f"  {SIGNS[call.outcome] if wait is None else ASKS_SIGN} "), state)
+    words = fitting_action(call, wait, width - SIGN_COLUMNS - len(number))
     return pane.strip_of([sign, (number, "muted"), (words, style)])
+
+
+def fitting_action(call: Call, wait: Wait | None, width: int) -> SafeText:
+    """Return the action of a call in `width` columns; what it waits for is shown whole or not at all."""
+    words = shown_action(call, "" if wait is None else wait.words)
+    if wait is not None and columns(words) > width:
+        words = SafeText(words.removesuffix(f" ({wait.words})"))
+    return cut(words, width)
 
 
 def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:

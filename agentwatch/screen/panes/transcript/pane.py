@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agentwatch.analysis.search import Query, text_of
+from agentwatch.analysis.status import Waits
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.transcript.reading import Reader, ReadingPosition
 from agentwatch.screen.panes.transcript.thoughts import Thoughts
@@ -132,6 +133,11 @@ class Transcript(LineView):
         if chosen is not None and (number is None or self._session.transcript[number].call is not None):
             renderer.chosen = self._blocks.entry_of_call(chosen.number)
         renderer.chosen_call, renderer.held_call = chosen, held
+        self.refresh()
+
+    def show_waits(self, waits: Waits) -> None:
+        """Show which calls wait for the user."""
+        self._renderer.waits = waits
         self.refresh()
 
     def toggle_reasoning(self) -> None:

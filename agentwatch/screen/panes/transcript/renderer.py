@@ -8,6 +8,7 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from agentwatch.analysis.search import Query
+from agentwatch.analysis.status import NO_WAITS, Waits
 from agentwatch.screen.panes.transcript.block_list import (
     SIGN_COLUMNS,
     BlockList,
@@ -53,6 +54,8 @@ class BlockRenderer:
         """The call that is selected in all panes."""
         self.held_call: Call | None = None
         """The failed call whose detail stays open."""
+        self.waits: Waits = NO_WAITS
+        """The calls that wait for the user."""
         self.has_numbers = True
         """Whether the lines of calls show the numbers of the calls."""
         self._pane = pane
@@ -147,7 +150,7 @@ class BlockRenderer:
         head = []
         is_hidden = subagents.is_hidden(entry)
         if subagents.is_head(entry, index):
-            words = subagents.words(root, self._calls, max(width - _HEAD_INDENT, 1))
+            words = subagents.words(root, self._calls, self.waits, max(width - _HEAD_INDENT, 1))
             line = self._pane.strip_of([(SafeText(" " * _HEAD_INDENT), "plain"), (words, "muted")])
             if entry.number == self.chosen and (is_hidden or entry.kind not in _MARKED):
                 line = laid_over(line, self._pane.line_style("chosen"), width)
@@ -186,7 +189,8 @@ class BlockRenderer:
 
     def _call_row(self, call: Call, width: int, indent: int) -> Strip:
         """Return the line of a call, marked if it is selected or its detail stays open."""
-        strip = call_line(self._pane, call, self._number(call, width), max(width - indent, 5))
+        number, wait = self._number(call, width), self.waits.get(call.number)
+        strip = call_line(self._pane, call, number, max(width - indent, 5), wait)
         if indent:
             strip = Strip.join([Strip.blank(indent), strip])
         if self.chosen_call is not None and call.number == self.chosen_call.number:

@@ -6,7 +6,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from agentwatch.session.actions import action, target
+from agentwatch.analysis.status import Waits
+from agentwatch.session.actions import shown_action, target
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.transcript import Entry, Kind
@@ -147,7 +148,7 @@ class Subagents:
         """Open the entries below a call, or fold them."""
         self._open ^= {root}
 
-    def words(self, root: int, calls: Sequence[Call], width: int) -> SafeText:
+    def words(self, root: int, calls: Sequence[Call], waits: Waits, width: int) -> SafeText:
         """Return the line of the entries below a call.
 
         Examples: `▸ Find the callers · 14 calls, 3 messages`, and with the newest call while it runs.
@@ -155,6 +156,7 @@ class Subagents:
         Args:
             root: The number of the call.
             calls: The calls of the session.
+            waits: Those that wait for the user.
             width: The available columns.
         """
         call, tally = calls[root - 1], self._tallies[root]
@@ -164,7 +166,8 @@ class Subagents:
             f"{'▾' if root in self._open else '▸'} {name_of(call)} · {', '.join(counts) or 'no calls yet'}"
         )
         if call.outcome is Outcome.RUNNING and tally.last_call:
-            words += f" · {action(calls[tally.last_call - 1])}"
+            wait = waits.get(tally.last_call)
+            words += f" · {shown_action(calls[tally.last_call - 1], '' if wait is None else wait.words)}"
         return cut(SafeText(words), width)
 
 

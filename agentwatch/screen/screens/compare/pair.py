@@ -19,9 +19,10 @@ from agentwatch.output.compare.reports import UNKNOWN
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.compare.calls_view import CallsView
 from agentwatch.screen.widgets.line_view import LineView, Spans
-from agentwatch.session.actions import change_size, outcome_note
+from agentwatch.session.actions import change_size, shown_note
 from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, wrapped
+from agentwatch.text.signs import MINUS
 from agentwatch.text.times import time_of_day
 
 MOST_LINES = 200
@@ -77,7 +78,7 @@ def pair_rows(comparison: Comparison, row: Row) -> list[Heading | Pair]:
 
 def _facts(letter: str, side: Side, call: Call) -> dict[str, SafeText]:
     verdict = side.verdicts.get(call.number)
-    outcome, note = str(call.outcome), outcome_note(call)
+    outcome, note = str(call.outcome), shown_note(call)
     found = {
         "call": f"{letter} #{call.number}",
         "tool": call.tool,
@@ -86,7 +87,7 @@ def _facts(letter: str, side: Side, call: Call) -> dict[str, SafeText]:
         "exit code": "" if call.exit_code is None else str(call.exit_code),
         "error": call.error if call.error and "\n" in call.error.strip() else "",
         "verdict": "" if verdict is None else verdict.words,
-        "lines": change_size(call) or "",
+        "lines": change_size(call, MINUS) or "",
         "duration": call_clock(call, None),
         "started": time_of_day(call.started_ms),
     }

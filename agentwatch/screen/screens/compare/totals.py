@@ -16,7 +16,7 @@ from agentwatch.screen.terminal.themes import muted
 from agentwatch.session.actions import shown_target
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
-from agentwatch.text.signs import SIGNS
+from agentwatch.text.signs import MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
 _LABEL = 7
@@ -199,7 +199,10 @@ def kind_of(comparison: Comparison, row: Row) -> Kind:
 
 def what_differs(comparison: Comparison, row: Row) -> SafeText:
     """Return all differences in a row, in words: `outcome: succeeded → failed · 1.2 s → 9.0 s`."""
-    words = [str(each) for each in aspect_words(comparison, row)]
+    words = [
+        str(each).replace("-", MINUS) if aspect is Aspect.LINES else str(each)
+        for aspect, each in zip(row.aspects, aspect_words(comparison, row), strict=False)
+    ]
     match row.match:
         case Match.ONLY_A:
             words = [f"only A has #{row.a}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
@@ -15,6 +15,7 @@ from agentwatch.analysis.files import FileAction, TouchedFile
 from agentwatch.analysis.seen import Happened, Mark
 from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.since import Digest, OpenFailure, Play, VerdictChange, ending_words, play_missed
+from agentwatch.analysis.status import NO_WAITS, Wait, Waits, waiting_calls
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import Timeline
@@ -23,13 +24,14 @@ from agentwatch.screen.screens.session.breakdown import keep_updated, take_slice
 from agentwatch.screen.screens.session.call_rows import CallRowsView
 from agentwatch.screen.screens.session.episodes import episode_calls, episode_sign
 from agentwatch.screen.widgets.line_view import Spans
-from agentwatch.session.actions import outcome_note, target
+from agentwatch.session.actions import shown_note, target
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, safe_line, wrapped
-from agentwatch.text.signs import SIGNS
+from agentwatch.text.signs import ASKS_SIGN, SIGNS
 from agentwatch.text.times import time_of_day
 
 _MOST_LISTED = 100
@@ -62,7 +64,9 @@ class Item(NamedTuple):
 Row = Line | Item
 
 
-def digest_rows(digest: Digest, ending: SafeText, play: Play | None, now_ms: int | None) -> Iterator[Row]:
+def digest_rows(
+    digest: Digest, ending: SafeText, play: Play | None, now_ms: int | None, waits: Waits = NO_WAITS
+) -> Iterator[Row]:
     """Yield the rows of a digest, what needs the user first.
 
     Args:
@@ -70,11 +74,14 @@ def digest_rows(digest: Digest, ending: SafeText, play: Play | None, now_ms: int
         ending: How the run ended; empty if it did not.
         play: How a key plays what happened; None if its times are unknown.
         now_ms: The session's present time, for the clocks of running calls; None if it is unknown.
+        waits: The open calls that wait for the user.
     """
     new, turns = digest.happened, digest.turns
     yield Line(_counts(new, turns, ending))
     if play is not None:
         yield Line(_play_words(play), "muted")
+    waiting = [_waiting(call, waits[call.number], now_ms) for call in digest.running if call.number in waits]
+    yield from _section("Waits for you", waiting, _MOST_RUNNING)
     episodes = digest.episodes
     listed = {each.last for each in episodes}
     failures = [each for each in digest.failures.newest_first() if each.call.number not in listed]
@@ -82,7 +89,7 @@ def digest_rows(digest: Digest, ending: SafeText, play: Play | None, now_ms: int
     trouble = (_episode(each, digest.call(each.last)) for each in episodes)
     yield from _section("Trouble", trouble, _MOST_EPISODES)
     yield from _section("Tests, linters, builds", map(_verdict, digest.verdicts.changes()))
-    running = [_running(call, now_ms) for call in digest.running]
+    running = [_running(call, now_ms) for call in digest.running if call.number not in waits]
     yield from _section("Still running", running, _MOST_RUNNING)
     yield from _section("Files changed", map(_changed, digest.changed_files))
     yield from _section("Files read", map(_read, digest.read_files), _MOST_READ_FILES)
@@ -122,7 +129,7 @@ def _section(heading: str, items: Iterable[Item], most: int = _MOST_LISTED) -> I
 
 def _failure(failure: OpenFailure) -> Item:
     call, times = failure
-    note = outcome_note(call).removeprefix("failed: ")
+    note = shown_note(call).removeprefix("failed: ")
     note = f"exit {call.exit_code}" if call.exit_code else note
     key = f"failure {call.tool} {call.target}"
     return _of_call(key, call, SafeText(f"×{times} {note}" if times > 1 else note))
@@ -136,6 +143,11 @@ def _episode(episode: Episode, call: Call) -> Item:
 
 def _running(call: Call, now_ms: int | None) -> Item:
     return _of_call(f"running {call.number}", call, SafeText(call_clock(call, now_ms)))
+
+
+def _waiting(call: Call, wait: Wait, now_ms: int | None) -> Item:
+    item = _of_call(f"running {call.number}", call, SafeText(wait.clock(now_ms)))
+    return item._replace(sign=SafeText(ASKS_SIGN), sign_style="asks")
 
 
 def _of_call(key: str, call: Call, note: SafeText) -> Item:
@@ -210,9 +222,12 @@ _MOST_COLUMNS = 84
 class DigestView(CallRowsView):
     """What happened since a moment: counts, open failures, verdicts, running calls, files, kinds of calls."""
 
-    def __init__(self, feed: Feed, digest: Digest, play: Play | None) -> None:
+    def __init__(
+        self, feed: Feed, digest: Digest, play: Play | None, facts: Callable[[], AgentFacts]
+    ) -> None:
         super().__init__("What happened", id="digest")
         self._feed = feed
+        self._facts = facts
         self._digest = digest
         self._play = play
         self._rows: list[Row] = []
@@ -237,7 +252,8 @@ class DigestView(CallRowsView):
         session = self._feed.session
         now = session.last_seen_ms if self._feed.reader.growth.has_ended() else now_ms()
         ending = ending_words(session, self._digest.happened)
-        self._show([*digest_rows(self._digest, SafeText(ending), self._play, now)])
+        waits = waiting_calls(session, self._facts())
+        self._show([*digest_rows(self._digest, SafeText(ending), self._play, now, waits)])
         self._is_reading = self._is_reading and is_more
         return is_more
 
@@ -307,19 +323,26 @@ class DigestScreen(ModalScreen[Call | Play | None]):
         Binding("p", "play", "Play"),
     ]
 
-    def __init__(self, feed: Feed, since: Mark, timeline: Timeline) -> None:
+    def __init__(
+        self,
+        feed: Feed,
+        since: Mark,
+        timeline: Timeline,
+        facts: Callable[[], AgentFacts] = lambda: NO_FACTS,
+    ) -> None:
         """Create the screen.
 
         Args:
             feed: The live feed.
             since: The moment since which things happened.
             timeline: The times of the recording.
+            facts: Returns what is known about the agent's process.
         """
         super().__init__(id="digest-screen")
         self._feed = feed
         self._since = since
         self._timeline = timeline
-        self._view = DigestView(feed, Digest(feed, since), self._play())
+        self._view = DigestView(feed, Digest(feed, since), self._play(), facts)
 
     def compose(self) -> ComposeResult:
         """Show the single view."""

@@ -26,7 +26,7 @@ from agentwatch.session.call import Call
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitted, safe_line
-from agentwatch.text.signs import SIGNS
+from agentwatch.text.signs import MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
 _LEAST_PATH = 14
@@ -173,7 +173,7 @@ class FileCallsView(RowView):
         call = self._file.calls[y] if self._file else None
         if call is None:
             return []
-        note = change_size(call) or outcome_note(call) or UNKNOWN
+        note = change_size(call, MINUS) or outcome_note(call) or UNKNOWN
         duration = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
         room = max(width - _CLOCK - 2 - len(duration), 1)
         state = str(call.outcome)

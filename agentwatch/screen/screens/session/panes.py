@@ -8,6 +8,7 @@ from time import monotonic
 from textual.content import Content
 from textual.widgets import Static
 
+from agentwatch.analysis.status import NO_WAITS, Waits
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.actions import ActionLogView
 from agentwatch.screen.panes.calls.pane import CallTable, NewFailures
@@ -49,6 +50,7 @@ class Panes:
         self.log = ActionLogView(feed.session)
         self.feed = feed
         """Reads the session at the moment that is shown."""
+        self._waits: Waits = NO_WAITS
         self._synced_calls = (0, 0, 0)
         self._synced_at = 0.0
         """When calls, detail and log were updated, by the monotonic clock."""
@@ -161,6 +163,20 @@ class Panes:
             self.detail.sync()
         self.log.sync()
         return 0.0
+
+    def tick(self, now_ms: int | None, waits: Waits) -> None:
+        """Show the clocks of open calls.
+
+        Args:
+            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
+            waits: The open calls that wait for the user.
+        """
+        if waits != self._waits:
+            self._waits = waits
+            for pane in (self.transcript, self.calls, self.detail):
+                pane.show_waits(waits)
+        self.calls.tick(now_ms)
+        self.detail.tick(now_ms)
 
     def mark_calls(self, held: Call | None) -> None:
         """Mark the call that is selected in the calls pane, in all panes alike.

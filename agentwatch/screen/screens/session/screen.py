@@ -22,7 +22,7 @@ from textual.screen import Screen
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.seen import mark
 from agentwatch.analysis.silence import is_stalled
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status import NO_WAITS, status, user_wait, waiting_calls
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
@@ -168,6 +168,8 @@ class WatchScreen(Screen[None]):
         self._marks = MarkedMoments(self._moment, source)
         self._shows_bar = self._moment.opening is not None and self._moment.opening.is_replay
         """Whether to show the time bar at the live moment too."""
+        self._is_read = False
+        """Whether all that the recording contained when it was opened is read."""
         self._said = "", 0.0
         """The last short message, and until when it is not repeated."""
         is_preview = loading is not None
@@ -226,6 +228,9 @@ class WatchScreen(Screen[None]):
         loading = self._swap if self._swap is not None and self._swap.is_loading else None
         is_behind = feed.backlog() > BEHIND_BYTES
         applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
+        self._is_read = self._is_read or not (
+            feed.backlog() or self._source.is_filling or (feed.reader.growth.has_ended() and not feed.is_over)
+        )
         if stderr := self._source.new_stderr():
             workspace.panes.log.add_stderr(stderr)
             applied += 1
@@ -252,8 +257,16 @@ class WatchScreen(Screen[None]):
         wait = max(self._status_at + _STATUS_SECONDS - monotonic(), 0.0) if is_streaming else 0.0
         if not wait:
             self._status_at = monotonic()
-            workspace.panes.calls.tick(now)
-            self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
+            facts = NO_FACTS if self.is_earlier else self._source.agent_facts()
+            is_read = self._is_read or not self._moment.is_live
+            waits = waiting_calls(shown.session, facts) if is_read else NO_WAITS
+            workspace.panes.tick(now, waits)
+            asks = user_wait(shown.session, facts, waits) if is_read else None
+            self._header.show_run(
+                *(shown.session, now, self._moment.as_of, asks, len(waits)),
+                is_preview=loading is not None,
+                is_read=is_read,
+            )
             if loading is not None:
                 return self._load(loading)
             self._show_status(now)
@@ -277,19 +290,24 @@ class WatchScreen(Screen[None]):
         session, workspace = self._moment.shown.session, self.workspace
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._moment, self._survivors, below=below)
-        facts = self._source.agent_facts()
-        if facts.started_ms is not None and facts.pid is None and session.last_seen_ms is None:
+        known = self._source.agent_facts()
+        if known.started_ms is not None and known.pid is None and session.last_seen_ms is None:
             from agentwatch.agents.registry import silence_hint  # 3 ms, which a stream does not need
 
-            facts = facts._replace(silence=silence_hint())
+            known = known._replace(silence=silence_hint())
+        facts = NO_FACTS if self.is_earlier else known
         room = self._status.size.width - columns(view) - 3
-        is_asking = session.asked.oldest is not None or bool(facts.asks or facts.paused_by)
-        words = status(session, now, NO_FACTS if self.is_earlier else facts, room)
+        is_asking = user_wait(session, facts) is not None or bool(facts.paused_by)
+        words = status(session, now, facts, room)
+        if not self._is_read and self._moment.is_live:
+            words = cut(SafeText("showing the beginning while the rest loads"), room)
         self._status.show_status(words, view, self._integrity, is_asking=is_asking)
         self._hints.name_moment(pause_words(self._moment.playhead), is_earlier=self.is_earlier)
+        if not self._is_read:
+            return  # what was read so far is not what happens now
         session, now = self._feed.session, live_ms(self._feed)
-        words = status(session, now, facts)
-        for warning in self.notices.update(words, facts, is_quiet=is_stalled(session, now, facts)):
+        words = status(session, now, known)
+        for warning in self.notices.update(words, known, is_quiet=is_stalled(session, now, known)):
             self.notify(warning, severity="warning", timeout=10, markup=False)
 
     def _load(self, swap: PreviewSwap) -> float | None:
@@ -534,8 +552,9 @@ class WatchScreen(Screen[None]):
             return
         from agentwatch.screen.screens.session.digest import DigestScreen
 
-        timeline = self._moment.history.timeline
-        self.app.push_screen(DigestScreen(self._moment.feed, self.notices.missed, timeline), self._act)
+        feed, timeline = self._moment.feed, self._moment.history.timeline
+        digest = DigestScreen(feed, self.notices.missed, timeline, self._source.agent_facts)
+        self.app.push_screen(digest, self._act)
 
     def _act(self, chosen: Call | Play | None) -> None:
         if chosen is None or isinstance(chosen, Call):

@@ -18,7 +18,7 @@ from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
-from agentwatch.catalog.standing import LIVE, Ground
+from agentwatch.catalog.standing import LIVE
 from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.appender import now_ms
@@ -32,9 +32,9 @@ from agentwatch.screen.screens.sessions.alarm_signs import AlarmSigns, session_a
 from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.screens.sessions.watching import Report, Watching
+from agentwatch.screen.screens.sessions.words import facts_of
 from agentwatch.screen.terminal.attention import Signals
 from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
 from agentwatch.text.safe import safe_line
@@ -239,7 +239,7 @@ class HomeApp(SessionApp[None]):
         """Show in the session that is open what its agent says in the list."""
         if self._open is None:
             return
-        source, facts = self._open.session.source, _facts_of(self._rows.get(self._open.row.key))
+        source, facts = self._open.session.source, facts_of(self._rows.get(self._open.row.key))
         if source.facts != facts:
             source.facts = facts
             if (screen := self.session_screen) is not None:
@@ -358,13 +358,6 @@ def _config_of(config: Config, *, rings: bool) -> Config:
     """Return the configuration of a session's screen: the title is that of the list."""
     config = config._replace(title=False)
     return config if rings else config._replace(bell=False, note=False)
-
-
-def _facts_of(row: Row | None) -> AgentFacts:
-    """Return what the screen of a session shows of its row: what the agent itself says that it asks."""
-    if row is None or row.standing.state is not State.ASKS or row.standing.ground is not Ground.SAID:
-        return NO_FACTS
-    return AgentFacts(asks=row.standing.now or "you", asks_since_ms=row.standing.since_ms)
 
 
 def _alert_words(rows: list[Row]) -> str:

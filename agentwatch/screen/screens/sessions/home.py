@@ -105,9 +105,14 @@ class Home(Vertical):
     def ask(self, request: Request) -> None:
         """Show other sessions, or another order."""
         if request != self.request:
+            has_words = bool(request.search or request.filter)
+            if has_words:
+                self.sessions.keep_chosen(is_kept=True)
             self.request = request
             self._listing.request(request)
             self._show()
+            if not has_words:
+                self.sessions.keep_chosen(is_kept=False)
             self.post_message(Requested(request))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

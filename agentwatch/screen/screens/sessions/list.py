@@ -258,6 +258,10 @@ class SessionList(RowView, HeadedView):
         self._rows = ScreenRows()
         self._content = LineContent()
         self._chosen: Line | None = None
+        self._kept: object = None
+        """The identity of the line that was selected before the user searched and filtered. It is selected
+        again whenever the list has it, unless the user selects another one.
+        """
         self._drawn: dict[int, Shown] = {}
         """What is drawn in each row."""
         self._is_settled = False
@@ -294,6 +298,17 @@ class SessionList(RowView, HeadedView):
         self._content.nothing = nothing
         self._settle()
         self._is_settled = self._is_settled or is_settled
+
+    def keep_chosen(self, *, is_kept: bool) -> None:
+        """Select the present line again when it is back in the list, until the user selects another one.
+
+        Args:
+            is_kept: Whether it is; False forgets the line that was kept.
+        """
+        if not is_kept:
+            self._kept = None
+        elif self._kept is None and self._chosen is not None:
+            self._kept = identity(self._chosen)
 
     def tick(self, now_ms: int) -> None:
         """Draw the rows in view whose clocks show something else at `now_ms`, in ms since the epoch."""
@@ -342,7 +357,9 @@ class SessionList(RowView, HeadedView):
         super().on_resize()
         self.set_class(not self._content.is_wide, "-two-rows")
         if self._is_placed and self._chosen is not None:
+            kept = self._kept
             self._select(self._rows.at(self.cursor)[0])
+            self._kept = kept
 
     async def on_click(self, event: events.Click) -> None:
         """Select the line that was clicked; a second click opens it."""
@@ -414,7 +431,8 @@ class SessionList(RowView, HeadedView):
         self._content.measure(measured, self._now_ms)
         rows.put(lines, is_wide=self._content.is_wide)
         is_first = not (self._is_placed or self._is_settled)
-        index = rows.selectable(0, 1) if is_first else rows.find(chosen, before)
+        index = rows.selectable(0, 1) if is_first else rows.find(self._kept, before)
+        index = rows.find(chosen, before) if index is None else index
         index = rows.nearest(before) if index is None else index
         self._chosen = None if index is None else lines[index]
         self.set_reactive(SessionList.cursor, -1 if index is None else rows.top(index))
@@ -429,7 +447,7 @@ class SessionList(RowView, HeadedView):
     def _select(self, index: int) -> None:
         """Select the line with an index, and make it visible with the heading above it."""
         rows, before = self._rows, self._chosen
-        self._chosen = rows.lines[index]
+        self._chosen, self._kept = rows.lines[index], None
         self._is_placed = index != rows.selectable(0, 1)
         self.cursor = rows.top(index)
         self._draw_changes()

@@ -15,6 +15,7 @@ from textual.timer import Timer
 
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.analysis.silence import call_clock
+from agentwatch.analysis.status import waiting_calls
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE
 from agentwatch.feed.feed import Feed
@@ -27,14 +28,15 @@ from agentwatch.recording.times import ArrivalTimes
 from agentwatch.screen.panes.transcript.block_list import (
     EntryRenderer,
     call_line,
+    fitting_action,
     rule_line,
     shown_length,
     thought_for,
 )
-from agentwatch.screen.screens.sessions.words import tests_words
+from agentwatch.screen.screens.sessions.words import facts_of, tests_words
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.syntax import code_theme
-from agentwatch.session.actions import action
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Channel, Event, Outcome, PlanEntry, PlanStatus, Prompt, Text, TextEnded
 from agentwatch.session.reducers import apply_line, close_session
@@ -43,7 +45,7 @@ from agentwatch.session.session import Session
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.sources.stores.store import Store
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
-from agentwatch.text.signs import PLAN_SIGNS, SIGNS
+from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
 
 # The lines of a preview: the last lines of a session, its open calls with clocks, and its to-do list.
 
@@ -56,7 +58,9 @@ _MOST_CHARACTERS = 4000
 class PreviewLines:
     """The lines of one session, for a pane of a certain size."""
 
-    def __init__(self, pane: LineView, session: Session, width: int, height: int) -> None:
+    def __init__(
+        self, pane: LineView, session: Session, width: int, height: int, facts: AgentFacts = NO_FACTS
+    ) -> None:
         """Lay out the lines.
 
         Args:
@@ -64,7 +68,9 @@ class PreviewLines:
             session: The session.
             width: The width of the pane, in columns.
             height: The number of rows; the last lines of the session fill what the rest leaves.
+            facts: What the agent says that it asks.
         """
+        self._waits = waiting_calls(session, facts)
         self._pane = pane
         self._width = width
         most_calls = min(_MOST_CALLS, max(height // 4, 1))
@@ -91,10 +97,13 @@ class PreviewLines:
         return found
 
     def _call_line(self, call: Call, now_ms: int) -> Strip:
-        clock = SafeText(call_clock(call, now_ms))
-        sign = SafeText(f"{SIGNS[Outcome.RUNNING]} ")
-        words = fitted(action(call), self._width - columns(sign) - columns(clock) - 1)
-        pieces = [(sign, "running"), (words, "plain"), (SafeText(f" {clock}"), "running")]
+        wait = self._waits.get(call.number)
+        state, mark = ("running", SIGNS[Outcome.RUNNING]) if wait is None else ("asks", ASKS_SIGN)
+        clock = SafeText(call_clock(call, now_ms) if wait is None else wait.clock(now_ms))
+        sign = SafeText(f"{mark} ")
+        room = self._width - columns(sign) - columns(clock) - 1
+        words = fitted(fitting_action(call, wait, room), room)
+        pieces = [(sign, state), (words, "plain"), (SafeText(f" {clock}"), state)]
         return self._pane.strip_of(pieces)
 
     def _last_lines(self, session: Session, count: int) -> list[Strip]:
@@ -113,7 +122,8 @@ class PreviewLines:
 
     def _entry_lines(self, entries: EntryRenderer, entry: Entry) -> list[Strip]:
         if entry.call is not None:
-            return [call_line(self._pane, entry.call, SafeText(""), self._width)]
+            wait = self._waits.get(entry.call.number)
+            return [call_line(self._pane, entry.call, SafeText(""), self._width, wait)]
         if entry.kind is Kind.REASONING:
             return [self._pane.strip_of([(thought_for(entry), "reasoning")])]
         end = shown_length(entry)
@@ -268,6 +278,7 @@ class PreviewPane(LineView, can_focus=False):
         """The row whose session was read last, or is being read."""
         self._is_reading = False
         self._lines: PreviewLines | None = None
+        self._facts = NO_FACTS
         self._strips: list[Strip] = []
         self._due: Timer | None = None
 
@@ -285,6 +296,9 @@ class PreviewPane(LineView, can_focus=False):
         tests = "" if row is None else tests_words(row)
         if tests != self._tests:
             self._tests, self.border_subtitle = tests, Content(tests)
+        if (facts := facts_of(row)) != self._facts:
+            self._facts = facts
+            self._lay_out()
         if row is not None and (self._read is None or _version(row) != _version(self._read) or is_other):
             self._read_within(_DEBOUNCE_SECONDS if is_other else _AGAIN_SECONDS, is_other=is_other)
 
@@ -356,7 +370,7 @@ class PreviewPane(LineView, can_focus=False):
         region = self.scrollable_content_region
         if self._session is None or region.width < 1 or region.height < 1:
             return
-        self._lines = PreviewLines(self, self._session, region.width, region.height)
+        self._lines = PreviewLines(self, self._session, region.width, region.height, self._facts)
         self._redraw()
 
     def tick(self) -> None:

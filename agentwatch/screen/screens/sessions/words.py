@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.agents.reported import State
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Ground
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import short_count
 from agentwatch.text.durations import age_words, in_seven_columns
 from agentwatch.text.safe import SafeText, cut, safe_line
-from agentwatch.text.signs import SIGNS
+from agentwatch.text.signs import ASKS_SIGN, SIGNS
 from agentwatch.text.times import day_or_time
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _LOST_TOUCH = "lost touch"
 _STATES = {
     State.STARTING: StateWords("◐", "starts", "working"),
     State.WORKING: StateWords("◐", "works", "working"),
-    State.ASKS: StateWords("!", "asks", "asks"),
+    State.ASKS: StateWords(ASKS_SIGN, "asks", "asks"),
     State.QUIET: StateWords("?", "quiet", "returned"),
     State.YOUR_TURN: StateWords("›", "turn", "plain"),
     State.SHELL: StateWords("›", str(State.SHELL), "plain"),
@@ -91,6 +92,13 @@ def state_words(row: Row, now_ms: int) -> StateWords:
         sign = "!?" if standing.state is State.ASKS else words.sign
         words = words._replace(sign=sign, word=f"{words.word}?")
     return words
+
+
+def facts_of(row: Row | None) -> AgentFacts:
+    """Return what the agent of a row itself says that it asks, for the screen and the preview."""
+    if row is None or row.standing.state is not State.ASKS or row.standing.ground is not Ground.SAID:
+        return NO_FACTS
+    return AgentFacts(asks=row.standing.now or "you", asks_since_ms=row.standing.since_ms)
 
 
 def since_words(row: Row, now_ms: int) -> str:

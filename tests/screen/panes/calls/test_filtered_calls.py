@@ -8,7 +8,7 @@ from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from tests.builders.screen.app import viewport
 from tests.builders.screen.call_table import filtered, reads, rows_of, shown
 from tests.builders.screen.lines import append, ended, init, shell, started
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
 
@@ -46,6 +46,27 @@ async def test_escape_drops_the_filter(recording: Saver) -> None:
         assert str(table.border_title) == "2 Calls"
         await pilot.press("f", "3", "escape")
         assert len(rows_of(table)) == 40
+
+
+async def test_words_keep_the_selected_call(recording: Saver) -> None:
+    """It stays while it matches, comes back when it matches again, and gives way to one the user selects."""
+    async with shown(recording(init() + b"".join(shell(n) for n in range(40)))) as (_, table, pilot):
+        await pilot.press(*"kkkkk")
+        before = table.chosen
+        assert before is not None
+        assert before.target == "echo 34"
+        for keys, is_kept in (("f3", True), ("9", False), (["backspace"], True), ("5", False)):
+            with case(keys):
+                await filtered(table, pilot, *keys)
+                assert (table.chosen is before) is is_kept
+        assert len(await filtered(table, pilot, "enter", "escape")) == 1
+        table.filter_by("")
+        assert table.chosen is before
+        await filtered(table, pilot, "f", "3", "enter", "k")
+        moved = table.chosen
+        assert moved is not before
+        await filtered(table, pilot, "f", "escape")
+        assert table.chosen is moved
 
 
 async def test_new_calls_meet_the_filter(recording: Saver) -> None:

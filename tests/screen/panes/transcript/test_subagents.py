@@ -17,7 +17,7 @@ FOLDED = [
     "› Find every caller of nearest().",
     "I start two subagents.",
     "  ✓ #1 Ran subagent Find the callers",
-    "  ◐ #2 Ran subagent Check the wire (running)",
+    "  ◐ #2 Running subagent Check the wire",
     "  ▸ Find the callers · 2 calls, 1 message",
     "  ▸ Check the wire · 1 call · Ran terminal command pytest -q tests/agents (failed: exit 1)",
     "The first has ended.",

@@ -52,7 +52,7 @@ async def test_everything_appears_in_order(recording: Saver) -> None:
             "",
             "I oil it.",
             "",
-            "  ✓ #1 Edited file src/wheel.py (+3 -1)",
+            "  ✓ #1 Edited file src/wheel.py (+3 −1)",
             "  ✗ #2 Ran terminal command echo 7 (failed: exit 2)",
             "",
             "Done.",
@@ -94,7 +94,7 @@ async def test_a_call_line_shows_the_current_outcome(recording: Saver) -> None:
     feed, transcript = of(path, follow=True)
     async with shown(transcript):
         before = brought_up(feed, transcript)
-        assert before[2] == "  ◐ #1 Ran terminal command echo 1 (running)"
+        assert before[2] == "  ◐ #1 Running echo 1"
         append(path, ended("call-1", "shell", {"command": "echo 1"}, {"failure": {"exitCode": 3}}))
         feed.advance()
         after = lines_of(transcript)

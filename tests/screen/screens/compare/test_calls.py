@@ -107,7 +107,7 @@ async def test_each_kind_of_difference_has_a_sign_and_a_word(tmp_path: Path) -> 
             "~ verdict",
             "verdict: 2 failed, 18 passed → 3 failed, 17 passed",
         ),
-        (edit("src/x.py"), edit("src/x.py", 9), "~ lines", "lines: +4 -2 → +9 -2"),
+        (edit("src/x.py"), edit("src/x.py", 9), "~ lines", "lines: +4 −2 → +9 −2"),
         (shell("make"), shell("make", took_ms=4000), "~ slower", "slower: 0.1 s → 4.0 s"),
         (shell("make", took_ms=4000), shell("make"), "~ faster", "faster: 4.0 s → 0.1 s"),
         (read("src/x.py"), read("src/y.py"), "! target", "another target: "),

@@ -13,6 +13,7 @@ import pytest
 from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
 from agentwatch.recording.appender import now_ms
+from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.sessions import preview as tail_module
 from agentwatch.screen.screens.sessions.preview import PreviewPane, tail_session
 from agentwatch.session.session import Session
@@ -107,6 +108,28 @@ async def test_open_calls_have_clocks(tmp_path: Path) -> None:
         line = [line for line in stage.lines if "pytest -q" in line][-1]
         assert re.search(r"(4[89]|5\d)\.\d s|\d:\d\d", line)
         await stage.until(lambda: line not in stage.lines, "the next second")
+
+
+async def test_a_call_that_the_agent_asks_about_waits_for_the_user(tmp_path: Path) -> None:
+    """The preview and the session say so as soon as the list knows it, and no longer than that."""
+    path = tmp_path / "live.ndjson"
+    path.write_bytes(init() + started("shell", command="rm -rf build"))
+    with path.open("ab") as writer:
+        hold(writer.fileno())
+        asks = row("one", State.ASKS, path=path, now="shell rm -rf build", since_ms=now_ms() - 183_000)
+        async with at_home([row("one", path=path)]) as stage:
+            await stage.press("space")
+            await stage.shows("◐ Running rm -rf build")
+            await stage.put(asks)
+            await stage.until(lambda: stage.text.count("! Wants to run rm -rf build") == 2, "the question")
+            assert "Running" not in stage.text
+            await stage.open()
+            await stage.shows("! asks 3:0")
+            await stage.shows(" 1 call · 1 asks")
+            assert "◐" not in stage.text
+            await stage.put(row("one", path=path))
+            await stage.shows("◐ running")
+            assert "asks" not in stage.text
 
 
 @pytest.mark.system

@@ -85,7 +85,7 @@ async def test_an_edit_and_a_read_begin_with_their_content(recording: Saver) -> 
             "@@ -1 +1 @@",
             "1   - a",
             "  1 + b",
-            "✓ +1 -1 · 1.5 s · started 09:00:00",
+            "✓ +1 −1 · 1.5 s · started 09:00:00",
             "▸ 5 more fields",
         ]
         await pilot.press("j", "space")

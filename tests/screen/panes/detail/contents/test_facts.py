@@ -30,7 +30,7 @@ async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> No
         await stage.shows("─ ✗ exit 2 · 1.5 s of 2:00 ─")
         await stage.press("2", "g")
         await stage.shows("─ 3 Detail · #1 edit src/x.py ─")
-        await stage.until(lambda: stage.text().count("✓ +3 -1") == 1, "the outcome, once")
+        await stage.until(lambda: stage.text().count("✓ +3 −1") == 1, "the outcome, once")
 
 
 async def test_the_outcome_is_named_once(recording: Saver) -> None:

@@ -133,8 +133,8 @@ async def test_the_calls_about_the_chosen_file_are_below(recording: Saver) -> No
         rows = [" ".join(row.split()) for row in lines_of(app.pane("file-calls"))]
         assert rows == [
             "09:00:01 ✓ Read file · 20 lines 0.1 s",
-            "09:00:02 ✓ Edited file · +4 -2 0.1 s",
-            "09:00:04 ✓ Edited file · +4 -2 0.1 s",
+            "09:00:02 ✓ Edited file · +4 −2 0.1 s",
+            "09:00:04 ✓ Edited file · +4 −2 0.1 s",
         ]
         assert str(app.pane("file-calls").border_title) == "src/mill.py · reverted"
 

@@ -61,6 +61,34 @@ async def test_esc_in_the_bar_clears_the_words() -> None:
         assert app.home.request == Request()
 
 
+async def test_words_keep_the_selection_and_esc_restores_it() -> None:
+    """It stays while it matches, comes back when it matches again, and gives way to one the user selects."""
+    rows = [row(f"s{number}", title=f"{(number % 2 and 'odd') or 'even'} {number}") for number in range(6)]
+
+    def chosen(app: HomeApp) -> str:
+        return app.home.sessions.chosen.id if app.home.sessions.chosen else ""
+
+    async with home_of(rows) as (app, pilot):
+        await pilot.press("j", "j", "j")
+        before = chosen(app)
+        kind, other = ("odd", "even") if int(before[1]) % 2 else ("even", "odd")
+        await pilot.press("slash", *kind)
+        await pilot.pause()
+        assert chosen(app) == before
+        await pilot.press(*["backspace"] * 5, *other)
+        await pilot.pause()
+        assert chosen(app) != before
+        await pilot.press(*["backspace"] * 5, *kind)
+        await pilot.pause()
+        assert chosen(app) == before
+        await pilot.press(*["backspace"] * 5, *other, "escape")
+        await pilot.pause()
+        assert chosen(app) == before
+        await pilot.press("f", *"repo:api", "enter", "k", "escape")
+        await pilot.pause()
+        assert chosen(app) not in ("", before)
+
+
 @pytest.mark.system
 async def test_search_and_filter_hold_together() -> None:
     """A session is shown if both match; opening a bar again shows its words."""

@@ -16,6 +16,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session import digest
 from agentwatch.screen.screens.session.digest import DigestScreen, DigestView
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.text.durations import duration_words
 from agentwatch.text.times import time_of_day
 from tests.builders.lines import user
@@ -94,13 +95,16 @@ def mark_after(data: bytes) -> Mark:
 
 @asynccontextmanager
 async def opened(
-    path: Path, size: tuple[int, int] = (100, 46), seconds: int | None = 20
+    path: Path,
+    size: tuple[int, int] = (100, 46),
+    seconds: int | None = 20,
+    facts: AgentFacts = NO_FACTS,
 ) -> AsyncIterator[tuple[DigestApp, Pilot[None]]]:
     """Open the digest of a growing recording; with `seconds=None` the recording has no times."""
     feed = Feed(open_saved(path, follow=True))
     feed.advance()
     times = RecordedTimes([], feed.offset) if seconds is None else times_of(path, seconds)
-    app = DigestApp(feed, DigestScreen(feed, mark_after(BEFORE), times))
+    app = DigestApp(feed, DigestScreen(feed, mark_after(BEFORE), times, lambda: facts))
     async with at_rest(app, size) as pilot:
         yield app, pilot
 
@@ -126,6 +130,16 @@ async def test_what_needs_the_user_comes_first(recording: Saver) -> None:
             *("", "Calls", "execute ×4 3 failed", "read ×3", "edit ×2", "fetch ×1"),
         ]
         assert str(app.view.border_title) == f"What happened since {time_of_day(BEGAN_MS)}"
+
+
+async def test_a_call_that_asks_is_not_still_running(recording: Saver) -> None:
+    """It is the first thing in the digest, and wants an answer."""
+    facts = AgentFacts(asks="shell npm test", asks_since_ms=BEGAN_MS)
+    async with opened(recording(BEFORE, *SINCE), facts=facts) as (app, _):
+        rows = app.rows()
+        assert rows[2:4] == ["", "Waits for you"]
+        assert rows[4].startswith("! #12 shell npm test ")
+        assert "Still running" not in rows
 
 
 async def test_the_counts_have_prompts_and_the_end(recording: Saver) -> None:

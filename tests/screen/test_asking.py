@@ -1,0 +1,90 @@
+"""A call that waits for the user asks, in every pane and at every moment; it is never called running."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.agents.claude.test_permissions import ask, reply
+from tests.builders.claude_lines import call, init, say, user, written
+from tests.builders.screen.app import PANES, Stage, opened
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
+
+COMMAND = "rm -rf build && make dist"
+ASKS = re.compile(r"! asks [\d:]+ · waits for your permission")
+
+
+def live(recording: Saver) -> Path:
+    """Return a recording of an agent that waits for permission; each line arrived a second after the last."""
+    lines = [init(), user("Build it."), say("Now."), call("Bash", "t-0", command="sleep 600")]
+    lines += [call("Bash", command=COMMAND), ask(input={"command": COMMAND})]
+    path = recording(*map(written, lines))
+    offsets = [len(written(*lines[:count])) for count in range(len(lines))]
+    times = "".join(f"{offset} {1_795_352_400_000 + 1000 * nth}\n" for nth, offset in enumerate(offsets))
+    path.with_suffix(".times").write_text(times)
+    return path
+
+
+def _asks(stage: Stage) -> bool:
+    return stage.header.startswith(" ! asks ")
+
+
+def row(stage: Stage, pane: str, words: str) -> str:
+    """Return the row of a pane that contains the words."""
+    region = stage.pane(pane).region
+    rows = stage.text(blanks=True).splitlines()[region.y : region.bottom]
+    return next(
+        (each[region.x : region.right] for each in rows if words in each[region.x : region.right]), ""
+    )
+
+
+async def test_every_pane_says_that_a_call_asks(recording: Saver) -> None:
+    """Its sign, state and clock are in the header, its row, its line and its detail, until the answer."""
+    async with opened(live(recording), (140, 40), follow=True) as stage:
+        await stage.until(lambda: ASKS.search(stage.header), "the state in the header")
+        assert "1 asks · 1 running" in stage.header
+        assert stage.status.startswith(f" asks: Bash {COMMAND}")
+        assert re.search(r"! Bash +rm -rf build.* asks *\d+:", row(stage, "calls", "rm -rf"))
+        assert f"! #2 Wants to run {COMMAND} (waits for" in row(stage, "transcript", "#2")
+        assert "◐ #1 Running sleep 600" in row(stage, "transcript", "#1")
+        assert ASKS.search(row(stage, "detail", "asks"))
+        await stage.append(written(reply(behavior="allow")))
+        await stage.until(lambda: "◐ running" in stage.header, "the call that runs")
+        assert "2 running" in stage.header
+        assert "◐ #2 Running rm" in row(stage, "transcript", "#2")
+        assert "running" in row(stage, "calls", "rm -rf")
+        assert "◐ running" in row(stage, "detail", "running")
+
+
+async def test_a_narrow_screen_says_it_too(recording: Saver) -> None:
+    """At 80 and 40 columns no pane calls it running."""
+    for size in ((80, 24), (40, 12)):
+        async with opened(live(recording), size, follow=True) as stage:
+            await stage.until(partial(_asks, stage), "the header")
+            for number, pane in enumerate(PANES[:3], 1):
+                await stage.press(str(number))
+                await stage.settled()
+                with case((size, pane)):
+                    shown = row(stage, pane, "rm -r") + row(stage, pane, "asks")
+                    assert "!" in shown
+                    assert "◐" not in row(stage, pane, "rm -r")
+
+
+async def test_an_earlier_moment_shows_the_questions_of_then(recording: Saver) -> None:
+    """Before the question the call runs; at the question it asks, with the clock of that moment."""
+    async with opened(live(recording), (140, 40), follow=True) as stage:
+        await stage.append(written(reply(behavior="allow")))
+        await stage.press(",")
+        await stage.until(lambda: "! as of" in stage.header, "the question")
+        assert "! #2 Wants to run" in row(stage, "transcript", "#2")
+        assert re.search(r" asks +0:00", row(stage, "calls", "rm -rf"))
+        assert "asks 0:00 · waits for your permission" in row(stage, "detail", "asks")
+        await stage.press(",")
+        await stage.until(lambda: "◐ as of" in stage.header, "the moment before it")
+        assert "◐ #2 Running rm" in row(stage, "transcript", "#2")
+        assert "◐ running" in row(stage, "detail", "running")
