@@ -61,6 +61,7 @@ _HARMLESS = {
     "](": "]\\(",
     "]:": "]\\:",
 }
+_FENCE = re.compile("`{3,}")
 _BACKTICKS = re.compile(r"\\[!-/:-@\[-`{-~]|`+")
 _ACTIVE_IN_CODE = re.compile(r"[<&@#]|!\[|\][(:]|[Gg][Hh]-")
 
@@ -100,10 +101,15 @@ def _line(line: str) -> Iterator[str]:
             at += 1
             continue
         last = later[-1]
-        yield _text(line[end : runs[at].start()])
+        yield _not_fence(_text(line[end : runs[at].start()]))
         yield _code(line[runs[at].start() : runs[last].end()], line[runs[at].end() : runs[last].start()])
         end, at = runs[last].end(), last + 1
-    yield _text(line[end:])
+    yield _not_fence(_text(line[end:])) if end else _text(line)
+
+
+def _not_fence(text: str) -> str:
+    """Return a part of a line with code, which would begin a block if the code lost its backticks."""
+    return _FENCE.sub(lambda run: "&#96;" * len(run[0]), text)
 
 
 def _text(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentwatch.output.export.markdown import escaped, harmless, markdown
@@ -84,6 +84,8 @@ def test_no_text_notifies_anybody(text: str) -> None:
 
 
 @given(TEXTS)
+@example("```<`<`")
+@example("> - ```` a<b `<` ```")
 def test_a_text_ends_what_it_begins(text: str) -> None:
     """What follows a text is a block of its own, whatever the text has begun."""
     last = tokens(f"{shown(text)}\n\n</details>\n\nAfter it.")[-4:]
