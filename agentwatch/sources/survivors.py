@@ -43,6 +43,10 @@ class Descendants:
         self._agent = 0
         self._began = 0
         self._has_session = True
+        self._known: dict[int, int] = {}
+        """When each survivor began, by its process id. While a process replaces its program, it has no
+        environment, so its mark cannot be read.
+        """
         self._ended_at: dict[int, float] = {}
         """When an ended child that is not known to be the agent's was first seen."""
         _adopt_orphans()
@@ -60,16 +64,20 @@ class Descendants:
         """
         own, found = os.getpid(), [(pid, stat) for pid in sorted(pids()) if (stat := stat_of(pid))]
         self._has_session = self._has_session and any(stat.session == self._agent for _, stat in found)
-        return [
-            Survivor(pid, stat.name)
+        survivors = [
+            (pid, stat)
             for pid, stat in found
             if pid not in (self._agent, own)
             and stat.state != "Z"
             and (
                 (self._has_session and stat.session == self._agent)
-                or (stat.parent == own and self._is_adopted(pid, stat))
+                or (
+                    stat.parent == own and (self._known.get(pid) == stat.began or self._is_adopted(pid, stat))
+                )
             )
         ]
+        self._known = {pid: stat.began for pid, stat in survivors}
+        return [Survivor(pid, stat.name) for pid, stat in survivors]
 
     def reap(self) -> None:
         """Reap the adopted processes that have ended; the exit status of the agent is left to its `Popen`.
@@ -90,6 +98,8 @@ class Descendants:
     def _is_adopted(self, pid: int, stat: ProcessStat) -> bool:
         if stat.began < self._began or stat.session == os.getsid(0):
             return False
+        if self._known.get(pid) == stat.began:
+            return True
         marks = (name for name in environment_of(pid) if name.startswith(self._mark))
         return any(mark[len(self._mark) : len(self._mark) + 1] in (b"", b"/") for mark in marks)
 

@@ -259,6 +259,19 @@ def test_a_launched_process_can_be_stopped(start: Callable[..., AgentSource]) ->
     until(lambda: not source.runs_agent)
 
 
+def test_a_survivor_that_replaces_its_program_stays_one(
+    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a process runs execve, its environment cannot be read; it is stopped all the same."""
+    source = agent_source(["sh", "-c", "setsid sleep 60 & exit 0"], NOTHING_KEPT)
+    until(lambda: source.agent_exit_code == 0 and [each.name for each in source.survivors()] == ["sleep"])
+    (left,) = source.survivors()
+    monkeypatch.setattr(survivors, "environment_of", lambda _pid: [])
+    assert source.survivors() == [left]
+    source.stop()
+    assert not is_alive(left.pid)
+
+
 def test_an_agent_that_fails_is_not_a_launcher(start: Callable[..., AgentSource]) -> None:
     """An agent that exits with another code than 0 has ended, even if a process still holds its stdout."""
     source = agent_source(["sh", "-c", "sleep 60 & exit 3"], NOTHING_KEPT)
