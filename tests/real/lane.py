@@ -391,6 +391,8 @@ def _shown_state(sign: str, word: str) -> str:
         return "working" + mark
     if sign == "–":
         return "unknown"
+    if word.removesuffix("?") == "starts":
+        return "starting" + mark
     return _SIGNS.get(sign.removesuffix("?") or "?", f"{sign} {word}") + mark
 
 

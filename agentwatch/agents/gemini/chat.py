@@ -17,6 +17,7 @@ from agentwatch.agents.fields import Fields, in_words, items, mapping, number, t
 from agentwatch.agents.gemini.stream import (
     argument_facts,
     ending,
+    exit_code_in,
     plan_in,
     shown_facts,
     tool_named,
@@ -389,6 +390,22 @@ class CallLine(NamedTuple):
         """What the agent showed of the result: a text, or an object such as the change of a file."""
         return displayed(self.fields.get("resultDisplay"))
 
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code of a command that failed, whose status is `success` too (0.61); None without one.
+
+        The text for the model names it after the output. A line of the output that looks like it is shown.
+        """
+        for part in items(self.fields.get("result")):
+            returned = mapping(mapping(mapping(part).get("functionResponse")).get("response"))
+            code = exit_code_in(text(returned, "output"))
+            shown = self.shown
+            if code is not None and not (
+                isinstance(shown, str) and shown.rstrip().endswith(f"Exit Code: {code}")
+            ):
+                return code
+        return None
+
 
 def call_of(value: object) -> CallLine:
     """Return a call of a message."""
@@ -409,6 +426,12 @@ def call_events(call: CallLine, cwd: str) -> list[Event]:
     if call.is_open:
         return [started]
     result = ending(call.fields.get("status"), reason_of(call.fields))
+    if (
+        result.outcome is Outcome.SUCCEEDED
+        and call.tool.kind is ToolKind.EXECUTE
+        and (code := call.exit_code)
+    ):
+        result = result._replace(outcome=Outcome.FAILED, error=f"exit {code}", exit_code=code)
     is_success = result.outcome is Outcome.SUCCEEDED
     if is_success:
         facts = shown_facts(call.tool, call.shown, argument_facts(call.name, call.arguments))

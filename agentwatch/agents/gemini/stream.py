@@ -448,3 +448,29 @@ def _tokens(stats: Fields) -> Tokens:
         cached=number(stats, "cached"),
         output=number(stats, "output_tokens"),
     )
+
+
+# The exit code of a command, which the text for the model has.
+
+_EXIT = "Exit Code: "
+_AFTER_EXIT = ("Signal: ", "Background PIDs: ", "Process Group PGID: ", "</untrusted_context>")
+"""What may follow the exit code at the end of the text that the model gets."""
+_MOST_LINES = 8
+_READ_CHARACTERS = 1000
+
+
+def exit_code_in(reason: str | None) -> int | None:
+    """Return the exit code at the end of the text of a command that failed; None without one.
+
+    The output of the command is before it, and may contain such a line too.
+
+    Example:
+        >>> exit_code_in("Output: no\\nError: (none)\\nExit Code: 2\\nSignal: (none)")
+        2
+    """
+    for line in reversed((reason or "")[-_READ_CHARACTERS:].rstrip().split("\n")[-_MOST_LINES:]):
+        if line.startswith(_EXIT):
+            return number({"code": line.removeprefix(_EXIT).strip()}, "code")
+        if not line.startswith(_AFTER_EXIT):
+            return None
+    return None

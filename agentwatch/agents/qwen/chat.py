@@ -8,6 +8,7 @@ from typing import NamedTuple
 from agentwatch.agents.changes import changed_lines
 from agentwatch.agents.claude.calls import argument_facts, plan_entries, questions_in
 from agentwatch.agents.fields import Fields, in_words, mapping, number, text
+from agentwatch.agents.gemini.stream import exit_code_in
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
 from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.qwen.chat_recognition import FORMAT, parts_of
@@ -49,10 +50,6 @@ _DECLINED_WORDS = ("User did not allow", "User denied", "User declined")
 _REFUSED_WORDS = ("requires approval", *_DECLINED_WORDS, "denied by", "rejected by")
 _READ_CHARACTERS = 1000
 """The beginning of a reason in which words of a refusal are searched."""
-_EXIT = "Exit Code: "
-_AFTER_EXIT = ("Signal: ", "Background PIDs: ", "Process Group PGID: ")
-"""What may follow the exit code at the end of the text that the model gets."""
-_MOST_LINES = 8
 
 
 def ending(status: object, reason: str | None, error_type: str | None) -> Result:
@@ -77,23 +74,6 @@ def ending(status: object, reason: str | None, error_type: str | None) -> Result
     if status is None:
         return Result(Outcome.RETURNED)
     return Result(Outcome.RETURNED, f"unknown status {in_words(status)}")
-
-
-def exit_code_in(reason: str | None) -> int | None:
-    """Return the exit code at the end of the text of a command that failed; None without one.
-
-    The output of the command is before it, and may contain such a line too.
-
-    Example:
-        >>> exit_code_in("Output: no\\nError: (none)\\nExit Code: 2\\nSignal: (none)")
-        2
-    """
-    for line in reversed((reason or "")[-_READ_CHARACTERS:].rstrip().split("\n")[-_MOST_LINES:]):
-        if line.startswith(_EXIT):
-            return number({"code": line.removeprefix(_EXIT).strip()}, "code")
-        if not line.startswith(_AFTER_EXIT):
-            return None
-    return None
 
 
 def shown_facts(shown: object, facts: Facts) -> Facts:
