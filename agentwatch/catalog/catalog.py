@@ -108,6 +108,8 @@ class RowTable:
         self._repositories = Repositories()
         self._shown: dict[Key, Repository] = {}
         """The repositories that the rows of sessions that run show."""
+        self._checked: dict[str, Repository] = {}
+        """The repositories of the folders in which sessions run, read every 5 s."""
         self._steady = Steady()
 
     def running(self, live: AbstractSet[Key], *, is_silence_due: bool) -> set[Key]:
@@ -134,7 +136,7 @@ class RowTable:
             live: The sessions that run.
         """
         cwds = {key: self._sessions[key].cwd for key in live}
-        now = {cwd: self._repositories.of(cwd) for cwd in set(cwds.values()) if cwd}
+        now = self._checked = {cwd: self._repositories.of(cwd) for cwd in set(cwds.values()) if cwd}
         return {key for key, cwd in cwds.items() if cwd and self._shown.get(key) != now[cwd]}
 
     def judge(self, due: AbstractSet[Key], timed: AbstractSet[Key], now_ms: int) -> set[Key]:
@@ -151,7 +153,7 @@ class RowTable:
         """
         changed: dict[Key, Row | None] = {}
         parents: set[Key] = set()
-        repositories = {"": _NO_REPOSITORY}  # `HEAD` is read once for all sessions of a folder
+        repositories = {"": _NO_REPOSITORY, **self._checked}  # `HEAD` is read once for a folder
         for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
             session = self._sessions.get(key)
             if session is None or self.twins.has_recording(key, self._sessions):
@@ -314,7 +316,7 @@ _SECONDS = {
     "live": 2.0,
     "recent": 5.0,
     "processes": 2.0,
-    "clocks": 1.0,
+    "clocks": 2.0,
     "silences": 10.0,
     "branches": 5.0,
 }
