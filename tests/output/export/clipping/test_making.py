@@ -67,6 +67,8 @@ def test_a_clip_of_every_agent_opens(captures: Captures, tmp_path: Path) -> None
     for path in every_recording(captures):
         with case(path), opened(path, RAW) as whole:
             recorded = whole.session
+            if recorded.calls.corrected:
+                continue  # the line that corrects an outcome may come after the clip
             has_times = SessionFiles(path).times.exists()
             for first, last in ranges(len(recorded.calls)):
                 found = clipped(path, tmp_path, Range(CallEnd(first), CallEnd(last)))
