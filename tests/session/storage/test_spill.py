@@ -101,6 +101,21 @@ def test_a_full_disk_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [spill.get(place, MEGABYTE) for place in places] == [bytes([n]) * MEGABYTE for n in range(4)]
 
 
+def test_a_piece_that_cannot_be_replaced_is_appended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the file refuses the new bytes of a piece, the piece gets another place, and nothing is lost."""
+    spill = Spill()
+    place, other = spill.add(b"a" * MEGABYTE), spill.add(b"b" * MEGABYTE)
+
+    def refuse(_fd: int, _data: bytes, _offset: int) -> int:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "pwrite", refuse)
+    moved = spill.replace(place, b"c" * MEGABYTE)
+    assert moved not in (place, other)
+    assert spill.get(moved, MEGABYTE) == b"c" * MEGABYTE
+    assert spill.get(other, MEGABYTE) == b"b" * MEGABYTE
+
+
 def test_a_file_that_loses_bytes_raises() -> None:
     """A piece that cannot be read back completely raises; a shorter text is never returned."""
     spill = Spill()
