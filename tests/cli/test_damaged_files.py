@@ -219,6 +219,7 @@ def check_rounds(machine: FakeMachine, rounds: Iterable[int]) -> None:
                 os.close(int(fd))
 
 
+@pytest.mark.system
 def test_damaged_files_end_no_command(machine: FakeMachine) -> None:
     """In each file of each agent: flipped bits, cuts, zeros, invalid UTF-8, half characters, huge numbers."""
     check_rounds(machine, FOUND)

@@ -228,6 +228,7 @@ def test_a_json_document_is_one_error_line(tmp_path: Path, command: list[str]) -
     assert done.stderr.decode() == words
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_closed_stdout_is_an_error(tmp_path: Path, home: Path) -> None:
     """What cannot be printed because stdout is closed is reported in one line with 74, by every command."""

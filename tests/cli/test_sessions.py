@@ -72,6 +72,7 @@ def test_json_has_an_object_for_each_session(home: Path) -> None:
     assert shown[0] == shown[1] != b""
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_every_id_is_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sessions of all agents are listed, and each id of 6 characters names the path beside it."""

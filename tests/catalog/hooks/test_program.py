@@ -152,6 +152,7 @@ WITHOUT_SESSION: list[bytes] = [
 ]
 
 
+@pytest.mark.system
 def test_an_input_without_a_good_session_is_dropped(program: Program) -> None:
     """No file is written, anywhere."""
     for data in WITHOUT_SESSION:
