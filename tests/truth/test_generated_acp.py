@@ -14,7 +14,7 @@ from tests.builders.lines import session
 from tests.builders.stories.acp import acp_story
 from tests.conftest import case
 
-EXAMPLES = int(os.environ.get("AGENTWATCH_EXAMPLES", "150"))
+EXAMPLES = int(os.environ.get("AGENTWATCH_EXAMPLES", "80"))
 
 
 def test_the_summary_is_the_truth() -> None:

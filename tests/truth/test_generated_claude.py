@@ -18,7 +18,7 @@ from tests.builders.claude_stories import Json, story
 from tests.builders.lines import session
 from tests.conftest import Saver
 
-EXAMPLES = int(os.environ.get("AGENTWATCH_EXAMPLES", "150"))
+EXAMPLES = int(os.environ.get("AGENTWATCH_EXAMPLES", "80"))
 
 
 def facts(read: Session) -> Json:
