@@ -293,12 +293,14 @@ class Joins:
         said = {key: each for key, each in self._registries.said.items() if key not in self._subagents}
         lives = joined(founds, processes, said, cwds, self._registries.exact)
         starting = without_session(processes or {}, said, lives, cwds)
-        here = {agent for agent, folder in self._folders if folder.is_dir() or folder.parent.is_dir()}
-        self.starting = (
-            {key: each for key, each in starting.items() if each.agent in here} if starting else {}
-        )
+        self.starting = {key: each for key, each in starting.items() if self._is_used(each.agent)}
         agents = self._processes.agents
         return lives | {key: (Life.LIVE, agents[each.pid or 0]) for key, each in self.starting.items()}
+
+    def _is_used(self, agent: str) -> bool:
+        """Return whether an agent keeps sessions in this home, or will."""
+        folders = (folder for name, folder in self._folders if name == agent)
+        return any(folder.is_dir() or folder.parent.is_dir() for folder in folders)
 
     def _may_run(self, session: Tracked, now_ms: int) -> bool:
         return now_ms - session.seen_ms < RECENT_MS or session.said is not None or session.is_live

@@ -537,9 +537,8 @@ def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> St
     if is_shared and process is not None and process.viewers == 0:
         return _ended(digest, Ground.INFERRED)  # the daemon keeps it open, and no terminal shows it
     if process is not None and process.has_one_prompt:
-        return _ended(
-            digest, _ground_of_end(digest, known)
-        )  # `codex exec` runs for some seconds after its answer
+        # `codex exec` runs for some seconds after its answer
+        return _ended(digest, _ground_of_end(digest, known))
     ground = Ground.INFERRED if is_shared else _ground_of_end(digest, known)
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
     if has_failed(digest):

@@ -180,8 +180,8 @@ class Tracked:
         """Return when the last line of a recording of our own arrived, in ms since the epoch."""
         found = self.found
         if self._arrival[0] != found.changed_ns:
+            from agentwatch.recording.ends import last_arrival_ms
             from agentwatch.recording.store import SessionFiles
-            from agentwatch.recording.times import last_arrival_ms
 
             self._arrival = found.changed_ns, last_arrival_ms(SessionFiles(found.path).times)
         return self._arrival[1]

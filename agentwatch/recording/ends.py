@@ -13,6 +13,7 @@ from pathlib import Path
 from agentwatch.recording.appender import line_start
 from agentwatch.recording.lines import KEPT_BYTES, split_lines
 from agentwatch.recording.store import open_regular
+from agentwatch.recording.times import time_in
 
 HEAD_BYTES = 1 << 16
 """The head of a session: its first lines name the agent, the working directory and the first prompt."""
@@ -21,6 +22,9 @@ COMPARED_BYTES = 64
 _STEP_BYTES = 1 << 16
 _FIRST_STEP_BYTES = 1 << 12
 """Most lines are shorter. Reading 4 KiB takes 1 µs; 64 KiB take 12 µs."""
+_LAST_TIMES_BYTES = 256
+"""The bytes in which the last arrival time is searched; a line takes at most 45."""
+_MOST_MS = 10**15
 _BOM = b"\xef\xbb\xbf"
 _ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
 
@@ -79,6 +83,26 @@ def last_lines(fd: int, most_bytes: int) -> list[bytes]:
     """
     start = max(os.fstat(fd).st_size - most_bytes, 0)
     return os.pread(fd, most_bytes, start).split(b"\n")
+
+
+def last_arrival_ms(times: Path) -> int | None:
+    """Return when the last bytes of a recording arrived, in milliseconds since the epoch; None if unknown.
+
+    Args:
+        times: The file with the arrival times.
+    """
+    try:
+        fd = open_regular(times)
+    except OSError:
+        return None
+    try:
+        *lines, _ = last_lines(fd, _LAST_TIMES_BYTES)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    pairs = filter(None, map(time_in, reversed(lines)))
+    return next((epoch_ms for _, epoch_ms in pairs if epoch_ms < _MOST_MS), None)
 
 
 def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:

@@ -164,33 +164,11 @@ _MOST_DIGITS = 19
 _READ_BYTES = 1 << 20
 
 
-_LAST_BYTES = 256
-"""The bytes at the end of the file in which the last time is looked for; a line takes at most 45."""
-
-_MOST_DIGITS = 15
-
-
-def last_arrival_ms(path: Path) -> int | None:
-    """Return when the last bytes of a recording arrived, in milliseconds since the epoch; None if unknown.
-
-    Args:
-        path: The file with the arrival times.
-    """
-    try:
-        fd = open_regular(path)
-    except OSError:
-        return None
-    try:
-        size = os.fstat(fd).st_size
-        lines = os.pread(fd, _LAST_BYTES, max(size - _LAST_BYTES, 0)).split(b"\n")[:-1]
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-    for line in reversed(lines if size <= _LAST_BYTES else lines[1:]):
-        words = line.split()
-        if len(words) == 2 and words[1].isdigit() and len(words[1]) <= _MOST_DIGITS:
-            return int(words[1])
+def time_in(line: bytes) -> tuple[int, int] | None:
+    """Return the offset and the time in a line of a file of times; None if it has none."""
+    offset, _, epoch_ms = line.partition(b" ")
+    if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
+        return int(offset), int(epoch_ms)
     return None
 
 
@@ -240,9 +218,8 @@ class ArrivalTimes:
         """Take the whole lines of a file of times, and return their number of bytes."""
         whole = written[: written.rfind(b"\n") + 1]
         for line in whole.split(b"\n"):
-            offset, _, epoch_ms = line.partition(b" ")
-            if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
-                self._noted.append(int(offset), int(epoch_ms))
+            if (pair := time_in(line)) is not None:
+                self._noted.append(*pair)
         return len(whole)
 
 

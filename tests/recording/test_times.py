@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from agentwatch.recording.appender import now_ms
+from agentwatch.recording.ends import last_arrival_ms
 from agentwatch.recording.lines import Line
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import create_file
-from agentwatch.recording.times import ArrivalTimes, SavedTimes, last_arrival_ms
+from agentwatch.recording.times import ArrivalTimes, SavedTimes
 from tests.conftest import case
 
 

@@ -1238,8 +1238,8 @@ _CONTEXT_ITEMS = frozenset(
 class Counts:
     """The tokens of the thread's own requests.
 
-    The total in a rollout goes on from the history that its thread inherits. A fork before version 0.154
-    begins with a copy of that history, with new times; later ones only name it (`history_base`).
+    The total in a rollout includes the history that its thread inherits. A fork before version 0.154 begins
+    with a copy of that history, which has new times. Later forks only name it (`history_base`).
     """
 
     def __init__(self) -> None:

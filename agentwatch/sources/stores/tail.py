@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 _CHUNK = 1 << 20
 _MOST_LINE = 64 << 20
-"""Of a longer line only the beginning and the end are kept."""
+"""A longer line loses its middle: its beginning and its end are kept."""
 
 
 class Tail:

@@ -201,7 +201,7 @@ def test_the_outcome_of_an_empty_stream() -> None:
 
 
 def test_a_change_without_its_text_is_listed_by_its_fields() -> None:
-    """An edit whose result has neither a diff nor the new content shows what it has."""
+    """The result of an edit may lack the diff and the new content; then its other members are shown."""
     success = {"path": "a.py", "linesAdded": 3, "diffString": ""}
     shown = blocks(completed("edit", result={"success": success}, path="a.py"))
     assert "change" not in dict(shown)

@@ -81,7 +81,7 @@ def test_a_session_is_read() -> None:
 
 
 def test_what_droid_adds_is_not_the_users() -> None:
-    """The message of the context, and reminders in another, are no prompt."""
+    """Two texts that Droid adds are not prompts: the message of the context, and reminders in a message."""
     reminder = text("<system-reminder>\nx\n</system-reminder>")
     cases: list[tuple[Json, list[str]]] = [
         (message("user", text("The tools are"), key="context-1"), []),
@@ -151,7 +151,7 @@ def test_a_line_that_is_not_known_is_unknown() -> None:
 
 
 def test_the_detail_of_a_call_has_its_blocks() -> None:
-    """Of a line with several calls, those of the one that is shown."""
+    """A line may have several calls; the blocks are those of the call that is shown."""
     both = message("assistant", use("Weather", "a", city="Y"), use("Weather", "b", city="Z"))
     assert list(SESSION.blocks(both, "b")) == [FieldsBlock("arguments", {"city": "Z"})]
     ends = message("user", returned("one", "a"), returned("no", "b", is_error=True))

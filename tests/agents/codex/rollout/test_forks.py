@@ -66,7 +66,7 @@ def test_a_fork_that_names_its_history_counts_its_own_requests() -> None:
 
 
 def test_a_count_that_starts_again_is_not_negative() -> None:
-    """A total below the inherited one begins anew."""
+    """If the total is smaller than the inherited one, nothing was inherited, and all of it counts."""
     begin = [meta(FORK, FORKED_MS, forked_from_id=PARENT), *copied(parent(), FORKED_MS)]
     own = turn(FORK, FORKED_MS + MINUTE_MS, 13, 300, 300, is_paginated=False)
     assert read(*begin, *own).run.tokens.input == 300
