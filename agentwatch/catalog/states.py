@@ -557,7 +557,7 @@ _MOST_HELD = 1_000
 
 
 class Steady:
-    """The sessions that have just begun to ask, as far as it can be inferred."""
+    """The sessions of which it was inferred a moment ago that they ask."""
 
     def __init__(self) -> None:
         self._since: dict[Key, int] = {}

@@ -451,7 +451,4 @@ def forget_texts(session: Session) -> None:
 
 
 if TYPE_CHECKING:
-    from agentwatch.session.call import Place
-    from agentwatch.session.session import Session, repeated_calls
-
     Applier = Callable[[Session, Any, Place], None]

@@ -71,9 +71,7 @@ class Descendants:
             and stat.state != "Z"
             and (
                 (self._has_session and stat.session == self._agent)
-                or (
-                    stat.parent == own and (self._known.get(pid) == stat.began or self._is_adopted(pid, stat))
-                )
+                or (stat.parent == own and self._is_adopted(pid, stat))
             )
         ]
         self._known = {pid: stat.began for pid, stat in survivors}

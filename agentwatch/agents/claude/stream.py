@@ -484,7 +484,7 @@ def turn_ended(
         fields: The line.
         dialect: The agent's variant of the grammar.
         model: The model of the main agent, whose context counts; None if unknown.
-        of_subagents: The tokens of the subagents in this turn, as far as they are known.
+        of_subagents: The known tokens of the subagents in this turn.
         is_interrupted: Whether a line of the turn says that the user interrupted it.
     """
     outcome = _outcome(fields, dialect, is_interrupted=is_interrupted)

@@ -74,7 +74,7 @@ class Change(NamedTuple):
 
 
 def remove_empty(folder: Path, above: Path) -> None:
-    """Remove a folder and those above it, up to but without another one, as far as they are empty."""
+    """Remove a folder if it is empty, then those above it up to another one, which stays."""
     with suppress(OSError):
         while folder != above:
             folder.rmdir()

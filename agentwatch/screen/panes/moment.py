@@ -52,7 +52,7 @@ def call_beside(session: Session, offset: int, step: int) -> Call | None:
 def _first_after(ended: Sequence[Call], offset: int) -> int:
     """Return the index of the first call that ended after a moment.
 
-    Calls that never ended end where their run was closed. They count as ended with the call before them.
+    Calls that never ended count as ended with the call before them, where their run was closed.
     """
 
     def end_at(index: int) -> int:

@@ -201,7 +201,7 @@ def what_differs(comparison: Comparison, row: Row) -> SafeText:
     """Return all differences in a row, in words: `outcome: succeeded → failed · 1.2 s → 9.0 s`."""
     words = [
         str(each).replace("-", MINUS) if aspect is Aspect.LINES else str(each)
-        for aspect, each in zip(row.aspects, aspect_words(comparison, row), strict=False)
+        for aspect, each in zip(row.aspects, aspect_words(comparison, row), strict=True)
     ]
     match row.match:
         case Match.ONLY_A:
