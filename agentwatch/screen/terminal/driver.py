@@ -9,6 +9,7 @@ import time
 from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -34,11 +35,17 @@ class TolerantWriter(WriterThread):
 
     def run(self) -> None:
         """Write until the end of the queue; once the terminal is gone, discard the rest."""
-        try:
-            super().run()
-        except OSError:
-            while self._queue.get() is not None:
-                pass
+        is_gone = False
+        while (text := self._queue.get()) is not None:
+            try:
+                if not is_gone:
+                    self._file.write(text)
+                    if self._queue.empty():
+                        self._file.flush()
+            except OSError:
+                is_gone = True
+        with suppress(OSError):
+            self._file.flush()
 
 
 class EscapeParser(XTermParser):

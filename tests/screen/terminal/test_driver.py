@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import select
 import signal
@@ -189,3 +191,36 @@ def test_a_closed_terminal_blocks_no_thread() -> None:
         with suppress(OSError):  # the bytes still buffered in the file cannot be written either
             terminal.close()
     os.close(slave)
+
+
+class ClosedTerminal(io.StringIO):
+    """A terminal that is closed once everything has been drawn: the last flush fails."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.draws, self.may_draw = threading.Event(), threading.Event()
+
+    def write(self, text: str) -> int:
+        """Draw, once the end is in the queue."""
+        self.draws.set()
+        self.may_draw.wait()
+        return super().write(text)
+
+    def flush(self) -> None:
+        """Fail as a closed terminal does."""
+        raise OSError(errno.EIO, "closed")
+
+
+def test_a_terminal_closed_at_the_end_blocks_no_thread() -> None:
+    """When only the flush after the last frame fails, `stop` returns: it does not wait for a second end."""
+    terminal = ClosedTerminal()
+    writer = TolerantWriter(terminal)
+    writer.start()
+    writer.write("the last frame")
+    terminal.draws.wait()
+    ending = threading.Thread(target=writer.stop, daemon=True)
+    ending.start()
+    until(lambda: writer._queue.qsize() == 1, what="the end in the queue")
+    terminal.may_draw.set()
+    ending.join(20)
+    assert not ending.is_alive()
