@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from pygments.lexers import (  # type: ignore[import-untyped]
+    find_lexer_class_for_filename,
+    get_all_lexers,
+)
 from pygments.token import STANDARD_TYPES  # type: ignore[import-untyped]
 from rich.color import Color
 from rich.segment import Segment
@@ -14,6 +19,7 @@ from textual.theme import BUILTIN_THEMES
 
 from agentwatch.analysis.diff_lines import parsed
 from agentwatch.screen.panes.detail.diff import Diff
+from agentwatch.screen.widgets import syntax
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.syntax import CodeStyle, SyntaxColours, code_theme, legible
 from agentwatch.text.safe import SafeText
@@ -154,3 +160,12 @@ async def test_in_16_colours_changed_lines_have_signs_only() -> None:
             colours = {style.color for style in styles if style.color}
             assert all(colour.is_system_defined or colour.is_default for colour in colours)
             assert len(colours) >= 4
+
+
+def test_a_language_is_found_by_the_name_of_a_file() -> None:
+    """For a name that matches a pattern of Pygments, the lexer is the one that Pygments chooses."""
+    patterns = {pattern for *_, found, _ in get_all_lexers(plugins=False) for pattern in found}
+    names = {re.sub(r"\[(.)[^]]*\]", r"\1", pattern).replace("*", "part.x") for pattern in patterns}
+    for name in [*names, "a.tar.py", ".bashrc", "README", "", ".", "a.", "b.PY", "notes.xyzzy"]:
+        with case(name):
+            assert syntax._lexer_class(name) is find_lexer_class_for_filename(name)
