@@ -66,7 +66,7 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
     if session.phase is not Phase.CALLING:
         usual = usual_silence_ms(session)
         tolerated_ms = UNKNOWN_USUAL_MS if usual is None else max(_TIMES_THE_USUAL * usual, _LEAST_QUIET_MS)
-        if waits_for_subagents(session):
+        if silence > tolerated_ms and waits_for_subagents(session):
             tolerated_ms = max(tolerated_ms, _UNLIMITED_CALL_MS)
         return silence / tolerated_ms
     used = silence / _GRACE_MS

@@ -9,7 +9,6 @@ import time
 from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -35,17 +34,16 @@ class TolerantWriter(WriterThread):
 
     def run(self) -> None:
         """Write until the end of the queue; once the terminal is gone, discard the rest."""
-        is_gone = False
-        while (text := self._queue.get()) is not None:
-            try:
-                if not is_gone:
-                    self._file.write(text)
-                    if self._queue.empty():
-                        self._file.flush()
-            except OSError:
-                is_gone = True
-        with suppress(OSError):
-            self._file.flush()
+        try:
+            super().run()
+        except OSError:
+            while self._queue.get() is not None:
+                pass
+
+    def stop(self) -> None:
+        """Stop the thread; with two ends, because the flush that follows the first may fail."""
+        self._queue.put(None)
+        super().stop()
 
 
 class EscapeParser(XTermParser):

@@ -28,8 +28,8 @@ _TURNS = 20
 Without them, each of those tasks would wait for a slice of loading, and a key would take 110 ms. If there is
 nothing else to do, they take 0.3 ms.
 """
-_SMOOTHED_OVER = 8
-"""Cycles over which the cost is averaged.
+_REPAID_OVER = 8
+"""Cycles over which the time that was used beyond the share is saved.
 
 An expensive cycle delays the following ones a little, instead of only the next one by a tenth of a second.
 """
@@ -59,8 +59,9 @@ class FrameScheduler:
         self._is_stopped = False
         self.share = LIVE_SHARE
         """Share of wall time that ticks and drawing may use."""
-        self._used = time.thread_time()
-        self._cost = 0.0
+        self._used, self._beat_at = time.thread_time(), self._loop.time()
+        self._debt = 0.0
+        """Seconds of CPU used beyond the share; a pause repays them, so that the next frame is not late."""
         self._wakeup: Wakeup | None = None
 
     @property
@@ -116,11 +117,11 @@ class FrameScheduler:
         self._is_posted = False
         if self._is_stopped:
             return
-        used = time.thread_time()
-        self._cost += (used - self._used - self._cost) / _SMOOTHED_OVER
-        self._used = used
+        used, now = time.thread_time(), self._loop.time()
+        self._debt = max(self._debt + used - self._used - self.share * (now - self._beat_at), 0.0)
+        self._used, self._beat_at = used, now
         least = 0.0 if self.share == LOADING_SHARE else _LEAST_SECONDS
-        self._earliest = self._loop.time() + max(self._cost / self.share, least)
+        self._earliest = now + max(self._debt / self.share / _REPAID_OVER, least)
         if self._wakeup is not None:
             self._wakeup.ask()
         wait = self._tick()

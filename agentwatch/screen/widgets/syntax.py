@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from operator import itemgetter
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.style import Style
@@ -41,6 +43,8 @@ class CodeStyle(NamedTuple):
     theme: str
     ground: Style
     """The colours of the pane."""
+    redraw: Callable[[], object] | None = None
+    """Redraws the pane, from a thread that loads the language. None loads it at once."""
 
 
 def code_theme(theme: Theme) -> str:
@@ -78,8 +82,11 @@ class SyntaxColours:
 
     @property
     def is_known(self) -> bool:
-        """Whether the language is known."""
+        """Whether the language is known, and loaded."""
         if self._theme is None:
+            ending = self._code.name.rpartition(".")[2]
+            if self._code.redraw is not None and not _language(ending).has_loaded(self._code):
+                return False
             from rich.syntax import Syntax  # with pygments: 7 ms
 
             self._theme, self._lexer = Syntax.get_theme(self._code.theme), _lexer_for(self._code.name)
@@ -92,6 +99,8 @@ class SyntaxColours:
             number: The number of the line, from 0.
             tint: The background that is laid over that of the pane, as in a diff.
         """
+        if not self.is_known:
+            return []
         chunk = self._chunks.get(number // _CHUNK)
         if chunk is None:
             chunk = self._chunks[number // _CHUNK] = self._coloured(number // _CHUNK * _CHUNK)
@@ -104,7 +113,7 @@ class SyntaxColours:
         before = max(first - _BEFORE, 0)
         while before < first and sum(map(len, self._lines[before:last])) > _MOST_COLOURED:
             before = (before + first + 1) // 2
-        if not self.is_known or sum(map(len, self._lines[before:last])) > _MOST_COLOURED:
+        if sum(map(len, self._lines[before:last])) > _MOST_COLOURED:
             return {}
         found: dict[int, list[Run]] = {}
         for numbers in self._passages(range(before, last)):
@@ -163,6 +172,38 @@ def _luminance(colour: Color) -> float:
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
     )
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+class _Language:
+    """The language of the files with an ending: its first lexer takes 65 ms, as it compiles 100 patterns."""
+
+    def __init__(self) -> None:
+        self._is_loaded = False
+        self._waiting: set[Callable[[], object]] | None = None
+
+    def has_loaded(self, code: CodeStyle) -> bool:
+        """Return whether the language is loaded; otherwise load it in a thread, then redraw the pane."""
+        if not self._is_loaded and code.redraw is not None:
+            if self._waiting is not None:
+                self._waiting.add(code.redraw)
+            else:
+                self._waiting = {code.redraw}
+                Thread(target=self._load, args=(code.name,), name="language", daemon=True).start()
+        return self._is_loaded
+
+    def _load(self, name: str) -> None:
+        import rich.syntax  # noqa: F401 - with pygments: 7 ms
+
+        _lexer_for(name)
+        self._is_loaded = True
+        with suppress(RuntimeError):  # the app has ended
+            for redraw in list(self._waiting or ()):
+                redraw()
+
+
+@lru_cache(256)
+def _language(_ending: str) -> _Language:
+    return _Language()
 
 
 def _lexer_for(name: str) -> Any:

@@ -220,7 +220,7 @@ def test_a_terminal_closed_at_the_end_blocks_no_thread() -> None:
     terminal.draws.wait()
     ending = threading.Thread(target=writer.stop, daemon=True)
     ending.start()
-    until(lambda: writer._queue.qsize() == 1, what="the end in the queue")
+    until(writer._queue.qsize, what="the end in the queue")
     terminal.may_draw.set()
     ending.join(20)
     assert not ending.is_alive()

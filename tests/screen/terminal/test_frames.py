@@ -84,21 +84,23 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 class Screen:
-    """A screen that draws for as long as a test says, and always asks for the next tick at once."""
+    """A screen that draws for as long, and asks for the next tick as soon, as a test says."""
 
     def __init__(self, clock: Clock, cost: float, share: float = LIVE_SHARE) -> None:
         self.clock = clock
         self.cost = cost
+        self.wait: float | None = 0.0
+        """When each tick wants the next one, in seconds; None waits for new data."""
         self.began: list[float] = []
         """When each tick came."""
         self.scheduler = FrameScheduler(self._tick, lambda beat: beat())
         self.scheduler.share = share
         self.scheduler.within(0)
 
-    def _tick(self) -> float:
+    def _tick(self) -> float | None:
         self.began.append(self.clock.now)
         self.clock.work(self.cost)
-        return 0.0
+        return self.wait
 
 
 @pytest.mark.parametrize("share", [LIVE_SHARE, LOADING_SHARE])
@@ -145,8 +147,21 @@ def test_one_dear_tick_is_spread_over_the_next_ones(clock: Clock) -> None:
     screen.cost = 0.0
     clock.run_until(clock.now + 1)
     gaps = [after - before for before, after in pairwise(screen.began)]
-    assert gaps[1] == pytest.approx(0.01 / LIVE_SHARE)
-    assert gaps[2] == pytest.approx(0.01 * 7 / 8 / LIVE_SHARE)
+    assert gaps[1] == pytest.approx(0.01 / LIVE_SHARE - 0.01)
+    assert gaps[2] == pytest.approx(gaps[1] * 7 / 8)
+
+
+def test_a_pause_repays_what_was_used(clock: Clock) -> None:
+    """After a cycle of 80 ms and a second without new data, the next ticks come as if it had cost nothing."""
+    screen = Screen(clock, 0.08)
+    screen.wait = None
+    clock.run_until(clock.now + 1)
+    assert len(screen.began) == 1
+    screen.cost, screen.wait = 0.0, 0.0
+    screen.scheduler.within(0)
+    clock.run_until(clock.now + 1)
+    gaps = [after - before for before, after in pairwise(screen.began[1:])]
+    assert max(gaps) == pytest.approx(0.02)
 
 
 def test_a_key_is_not_put_off_by_what_came_before(clock: Clock) -> None:

@@ -36,6 +36,7 @@ PRIVATE = {
     ("textual.drivers._writer_thread", "WriterThread"),
     ("textual.drivers._writer_thread.WriterThread", "_queue"),
     ("textual.drivers._writer_thread.WriterThread", "run"),
+    ("textual.drivers._writer_thread.WriterThread", "stop"),
     ("textual.drivers.linux_driver", "WriterThread"),
     ("textual.drivers.linux_driver.LinuxDriver", "_key_thread"),
     ("textual.drivers.linux_driver.LinuxDriver", "_must_signal_resume"),

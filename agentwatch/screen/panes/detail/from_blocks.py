@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -321,7 +322,9 @@ class BlockSections:
         return Diff(lines, self._code(self._call.path or "")), left_out
 
     def _code(self, name: str) -> CodeStyle:
-        return CodeStyle(name, self._code_theme, self._pane.rich_style)
+        pane = self._pane
+        redraw = None if pane.app.is_headless else partial(pane.call_later, pane.show_lines)
+        return CodeStyle(name, self._code_theme, pane.rich_style, redraw)
 
     def _prose(self) -> Prose:
         return Prose(self._pane, self._code_theme)

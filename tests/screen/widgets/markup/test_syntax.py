@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import Any
 
 import pytest
@@ -169,3 +170,18 @@ def test_a_language_is_found_by_the_name_of_a_file() -> None:
     for name in [*names, "a.tar.py", ".bashrc", "README", "", ".", "a.", "b.PY", "notes.xyzzy"]:
         with case(name):
             assert syntax._lexer_class(name) is find_lexer_class_for_filename(name)
+
+
+def test_a_language_is_loaded_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a pane can be redrawn later, code is plain until its language is loaded in a thread."""
+    may_load, redrawn = threading.Event(), threading.Event()
+    lexer_for = syntax._lexer_for
+    monkeypatch.setattr(syntax, "_lexer_for", lambda name: may_load.wait() and lexer_for(name))
+    syntax._language.cache_clear()
+    lines = [SafeText("return 1")]
+    late = SyntaxColours(lines, PYTHON._replace(redraw=redrawn.set))
+    assert not late.is_known
+    assert late.runs(0) == []
+    may_load.set()
+    assert redrawn.wait(20)
+    assert late.runs(0) == SyntaxColours(lines, PYTHON).runs(0) != []
