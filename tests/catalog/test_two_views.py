@@ -257,6 +257,7 @@ def expected(agent: str, *, is_busy: bool) -> list[tuple[float, str]]:
     ]
 
 
+@pytest.mark.system
 def test_the_views_agree_while_time_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The list shows for at most 4 s in all what `sessions --json` does not; both reach every state."""
     monkeypatch.setattr(places, "_POLL_S", 0.0)

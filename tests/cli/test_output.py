@@ -189,6 +189,7 @@ def test_an_input_is_never_replaced(folder: Path) -> None:
         check_refused(folder, name, "it is an input of this command; name another file")
 
 
+@pytest.mark.system
 def test_the_files_of_an_input_are_never_replaced(folder: Path) -> None:
     """They keep their names whether they exist or not, and whatever the name of the recording ends in."""
     for ending in ENDINGS[::2]:
@@ -229,6 +230,7 @@ def test_the_database_of_an_input_is_never_replaced(folder: Path) -> None:
             assert contents(folder) == before
 
 
+@pytest.mark.system
 def test_the_files_of_other_recordings_are_never_replaced(folder: Path) -> None:
     """A name that belongs to a recording in the same folder is refused; other names beside it are not."""
     shutil.copy(PLAIN, folder / "d.jsonl")
@@ -351,6 +353,7 @@ def test_devices_and_pipes_need_no_force(folder: Path) -> None:
             (folder / "new").unlink()
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_refusal_comes_before_stdin_is_read(folder: Path) -> None:
     """A command whose input does not end refuses at once, also if stdin is the file itself."""

@@ -67,6 +67,7 @@ def names_in(source: str) -> list[tuple[int, str]]:
     return [(line, text) for line, text in literals(source) if text in NAMES | KEYS]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_no_module_outside_agents_contains_a_phrase_of_the_text_format() -> None:
     """A phrase such as `Read file` is only written where the agent's format is decoded."""

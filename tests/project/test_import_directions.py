@@ -73,6 +73,7 @@ def modules_without(*free: str) -> list[Path]:
     return [path for path in MODULES if room(path) in ROOMS and room(path) not in free]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_folder_imports_only_what_is_below_it() -> None:
     """Each folder imports what it is built on, and each new folder declares what that is."""

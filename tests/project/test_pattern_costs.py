@@ -212,6 +212,7 @@ def calls_of_re(source: str) -> list[tuple[int, str]]:
     ]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_every_pattern_is_a_constant_of_its_module() -> None:
     """Patterns are compiled as constants, so that the test of their cost finds them."""

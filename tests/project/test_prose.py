@@ -9,6 +9,8 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT, case
 
 ROOMS = (
@@ -53,6 +55,7 @@ def modules() -> list[Path]:
     return [path for room in ROOMS for path in sorted((ROOT / "agentwatch" / room).rglob("*.py"))]
 
 
+@pytest.mark.system
 def test_the_prose_has_none_of_the_patterns() -> None:
     """No docstring and no comment of the rooms below the screen has one of the patterns."""
     paths = modules()

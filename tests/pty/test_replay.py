@@ -98,6 +98,7 @@ def test_colour_codes_are_found() -> None:
         assert COLOUR.findall(terminal.raw)
 
 
+@pytest.mark.system
 def test_hostile_text_does_not_reach_the_terminal() -> None:
     """No control character of a hostile session reaches the terminal, in any pane."""
     with in_terminal(str(RECORDINGS / "hostile.ndjson")) as terminal:

@@ -61,6 +61,7 @@ def test_a_closed_terminal_ends_it() -> None:
         assert terminal.wait_exit() != 0
 
 
+@pytest.mark.system
 def test_suspended_and_resumed() -> None:
     """ctrl+z restores the terminal and stops the program; resumed, it redraws everything and accepts keys."""
     with in_terminal(str(DEMO)) as terminal:

@@ -82,6 +82,7 @@ def started(way: str, option: str, where: str | Path, folder: Path) -> subproces
     return watch("-p", option, where, cwd=folder, stdin=PLAIN.read_bytes())
 
 
+@pytest.mark.system
 @FEW_OR_ALL
 def test_a_taken_name_is_refused(tmp_path: Path, every: bool) -> None:
     """A name that leads elsewhere, or is not a file, is refused with 73, and everything stays as it was."""
@@ -97,6 +98,7 @@ def test_a_taken_name_is_refused(tmp_path: Path, every: bool) -> None:
             assert state(folder.parent) == before
 
 
+@pytest.mark.system
 @FEW_OR_ALL
 def test_a_taken_name_beside_the_recording(tmp_path: Path, every: bool) -> None:
     """If the name of a file beside the recording is taken, `run` refuses with 73 and starts nothing."""
@@ -240,6 +242,7 @@ def test_a_home_that_cannot_be_made(tmp_path: Path, every: bool) -> None:
             assert state(folder) == before
 
 
+@pytest.mark.system
 def test_a_pipe_survives_a_home_that_cannot_be_made(folder: Path) -> None:
     """The agent writes to its end, `--tee` copies every byte, and the user reads what is not kept."""
     home, copy, survived = folder / "home", folder / "copy", folder / "survived"

@@ -40,6 +40,7 @@ def test_a_full_chunk_is_found_before_the_next_pair() -> None:
     assert (columns.at(10**9), columns.at(5), columns.at(4)) == (1_000 + 4_095, 1_000, None)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_million_times_take_little_memory() -> None:
     """200,000 times take less than 400 KB of memory; in memory they would take 3.2 MB."""

@@ -20,15 +20,21 @@ DATA = bundled("failures").read_bytes()
 
 
 class SlowFeed(CountedFeed):
-    """A feed that reads one line, or one burst of lines, in each tick."""
+    """A feed that reads one line, or one burst of lines, once the test has seen the screen."""
+
+    is_seen = True
 
     def advance(self, seconds: float | None = None) -> int:
-        """Count the tick, and read as little as possible."""
+        """Count the tick, and read as little as possible, or nothing."""
         del seconds
-        return super().advance(0.0)
+        may_read, self.is_seen = self.is_seen, False
+        if may_read:
+            return super().advance(0.0)
+        self.ticks += 1
+        return 0
 
 
-async def states(app: AgentwatchApp, feed: CountedFeed, path: Path) -> list[str]:
+async def states(app: AgentwatchApp, feed: SlowFeed, path: Path) -> list[str]:
     """Return the header and the status line of each tick until the session has ended."""
     seen: dict[str, None] = {}
     async with app.run_test(size=(120, 30)) as pilot:
@@ -36,6 +42,7 @@ async def states(app: AgentwatchApp, feed: CountedFeed, path: Path) -> list[str]
 
         def is_over() -> bool:
             seen.update(dict.fromkeys((stage.header, stage.status)))
+            feed.is_seen = True
             return "✗ failed" in stage.header or "✓ succeeded" in stage.header
 
         await eventually(pilot, is_over, "the end")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from agentwatch.session.actions import action
 from agentwatch.session.call import Call
 from tests.builders.formats.acp import (
@@ -239,6 +241,7 @@ def test_an_end_without_a_start_is_counted() -> None:
     assert (len(read.calls), read.completed_without_started) == (1, 1)
 
 
+@pytest.mark.system
 def test_many_open_calls_are_bounded() -> None:
     """Thousands of open calls and permissions are read; the oldest are forgotten, not the newest."""
     names = [f"c-{number}" for number in range(2000)]

@@ -97,6 +97,7 @@ LINES: tuple[Json, ...] = (
 )
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.system)])
 def test_a_line_may_have_any_value_in_any_field(step: int) -> None:

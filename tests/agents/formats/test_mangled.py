@@ -64,6 +64,7 @@ def test_a_recording_may_end_anywhere(captures: Captures, work: int) -> None:
                 check(data[:end], name, known)
 
 
+@pytest.mark.system
 @by_work
 def test_a_recording_may_begin_anywhere(captures: Captures, work: int) -> None:
     """A recording without its beginning, from a line on or inside one, is read as far as possible."""
@@ -81,6 +82,7 @@ def mangled(lines: list[bytes], at: int) -> Iterator[list[bytes]]:
     yield [*lines[:at], *lines[at : at + 2][::-1], *lines[at + 2 :]]
 
 
+@pytest.mark.system
 @by_work
 def test_lines_may_be_lost_doubled_or_out_of_order(captures: Captures, work: int) -> None:
     """A recording with misplaced lines has only the calls of its lines, and all lines are counted."""

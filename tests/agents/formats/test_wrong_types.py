@@ -35,6 +35,7 @@ def test_every_format_passes_the_check_of_plugins(captures: Captures, is_first: 
     assert seen
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.system)])
 def test_recognition_reads_any_field(captures: Captures, step: int) -> None:
     """Every format is asked about lines with fields of any type, and answers."""

@@ -54,6 +54,7 @@ def test_a_session_may_begin_at_any_line(path: Path) -> None:
         assert {call.call_id for call in found.calls} <= set(whole)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.system)])
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)

@@ -14,7 +14,8 @@ _numbers = count(1)
 def made(tool: str, target: str | None, outcome: Outcome = Outcome.SUCCEEDED, **facts: object) -> Call:
     """Return a call with this outcome; it has an end unless it is running."""
     kind = ToolKind.READ if tool == "read" else ToolKind.EXECUTE
-    call = Call(next(_numbers), 1, "c", tool, "Did it", target, kind=kind, started=PLACE)
+    number = next(_numbers)
+    call = Call(number, 1, f"c-{number}", tool, "Did it", target, kind=kind, started=PLACE)
     for name, value in facts.items():
         setattr(call, name, value)
     return end(call, outcome)

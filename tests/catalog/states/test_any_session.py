@@ -141,6 +141,7 @@ def assert_it_claims_no_more(
     assert len(known.now) <= 230
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_state_claims_no_more_than_is_known() -> None:
     """Rules that hold for any session: dead is not live, a guess is marked, and silence has its time."""

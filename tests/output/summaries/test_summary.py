@@ -176,6 +176,7 @@ def test_huge_numbers_and_deep_nesting_are_printed(ending: bytes) -> None:
     assert [action(call) for call in read.calls]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @settings(PROPERTY, max_examples=60)
 @given(st.lists(CURSOR_SHAPED, max_size=3))

@@ -88,6 +88,7 @@ def user_in(folder: Path) -> dict[str, str]:
     return os.environ | found
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "pages",
     [

@@ -24,6 +24,7 @@ def runs(tmp_path: Path) -> tuple[str, str]:
     return str(paths[0]), str(paths[1])
 
 
+@pytest.mark.system
 def test_the_screen_opens_and_gives_the_terminal_back(runs: tuple[str, str]) -> None:
     """`n` goes to the next difference, and `q` restores the terminal and exits with 0."""
     with in_terminal("compare", *runs) as terminal:

@@ -43,6 +43,7 @@ def chunks_of(cuts: list[int]) -> list[Chunk]:
 CUTS = st.lists(st.integers(1, len(LINES) - 1), max_size=12)
 
 
+@pytest.mark.system
 @given(st.lists(CUTS, min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_chunks_in_any_order_make_a_prefix_and_all_in_order_the_whole(
     cuts: list[list[int]], chance: object
@@ -65,6 +66,7 @@ def test_chunks_in_any_order_make_a_prefix_and_all_in_order_the_whole(
         assert len({offset for offset, _ in written}) == len(written)
 
 
+@pytest.mark.system
 @given(
     st.lists(
         st.builds(

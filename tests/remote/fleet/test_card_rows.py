@@ -233,6 +233,7 @@ def test_a_removed_card_vanishes() -> None:
     assert key(1) in rows.rows()
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_of_too_many_cards_the_newest_are_kept() -> None:
     """20,001 cards are 20,000 rows and a count; the one that was heard first is left out."""

@@ -30,6 +30,7 @@ FAULTS = st.lists(st.one_of(st.none(), st.sampled_from([*Bad])), max_size=25)
 names = itertools.count()
 
 
+@pytest.mark.system
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces=PIECES, faults=FAULTS)
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def test_a_line_that_is_being_written_is_not_read(tmp_path: Path) -> None:
     assert times.within(8).seen == ((0, 1), (4, 25))
 
 
+@pytest.mark.system
 @settings(deadline=None)
 @given(lines=st.lists(ANY_LINE, max_size=700), length=st.integers(1, 300))
 def test_any_file_gives_headers_that_fit(tmp_path_factory: object, lines: list[bytes], length: int) -> None:

@@ -80,6 +80,7 @@ def test_only_the_terminal_touches_a_private_name() -> None:
     assert not outside, outside
 
 
+@pytest.mark.system
 def test_the_list_of_private_names_is_that_of_the_code() -> None:
     """The names in the list are those that the modules of `terminal` use, no more and no fewer."""
     own = own_names(FILES)

@@ -120,6 +120,7 @@ def test_a_part_says_which_part_it_is() -> None:
     assert "### Prompt" not in text
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @given(st.integers(1, 60_000))
 @settings(deadline=None, max_examples=60)

@@ -33,6 +33,7 @@ def test_each_span_arrives(backend: Collector, tmp_path: Path) -> None:
     assert {request.headers["content-encoding"] for request in backend.requests} == {"gzip"}
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_busy_backend_is_asked_again(backend: Collector, tmp_path: Path) -> None:
     """Answers that ask to wait delay a batch, and lose none: 429 with its time, and 503."""
@@ -51,6 +52,7 @@ def test_a_backend_without_a_time_is_asked_again(backend: Collector) -> None:
     assert len(backend.spans()) == SPANS
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [429, pytest.param(503, marks=pytest.mark.system)])
 def test_a_backend_that_stays_busy_is_reported(
@@ -124,6 +126,7 @@ def test_a_batch_that_is_too_large_is_halved(backend: Collector, tmp_path: Path)
     ]
 
 
+@pytest.mark.system
 def test_what_is_left_after_a_refusal_is_counted(backend: Collector, tmp_path: Path) -> None:
     """If a half is refused for good, the other half and the other batches count as lost too."""
     backend.replies = [refusal(413), *[refusal(401)] * 30]

@@ -73,6 +73,7 @@ def test_rarer_secrets_are_found(make: Callable[[int], Iterator[tuple[str, Plant
     assert len(missed) <= len(corpus) * (1 - wanted), missed
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_ordinary_material_has_no_secrets() -> None:
     """At most three places for each megabyte of ordinary material are taken for secrets."""

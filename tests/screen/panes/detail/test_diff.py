@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
@@ -231,6 +232,7 @@ def test_large_contents_are_not_compared() -> None:
     assert signs == "@ " + "-" * 4_000 + "+" * 4_000 + " "
 
 
+@pytest.mark.system
 def test_any_line_at_any_width() -> None:
     """Any line can be drawn at any width, and from 40 columns without losing text."""
     for width in (1, 3, 8, 40, 100, 160):

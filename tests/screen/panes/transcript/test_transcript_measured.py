@@ -120,6 +120,7 @@ async def test_the_end_is_in_view_while_all_is_measured(recording: Saver) -> Non
         assert viewport(transcript)[-1].startswith("✓ succeeded")
 
 
+@pytest.mark.system
 async def test_scrolling_shows_every_line_once(recording: Saver) -> None:
     """Scrolling up and down line by line through blocks not measured yet shows every line in its order."""
     path = recording(history(40))

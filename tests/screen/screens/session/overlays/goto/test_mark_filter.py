@@ -122,6 +122,7 @@ def test_a_mark_is_found_again(marks: Marks) -> None:
         assert filtered.row_of(marks.of_marker(marks.markers[8])) == (11 if not text else None)
 
 
+@pytest.mark.system
 def test_any_order_of_keys_and_changes(marks: Marks) -> None:
     """Typing, deleting, and verdicts that come meanwhile lead to the same marks as a search of all."""
     chosen = random.Random(14)
