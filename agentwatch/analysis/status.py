@@ -418,7 +418,7 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
         after = f" · {exit_words(agent.exit_code)}" if agent.exit_code else ""
         words.append(unknown_agent(session, None if width is None else width - len(after)))
     elif outcome is Outcome.SUCCEEDED:
-        took = "" if run.duration_ms is None else f" in {duration_words(run.duration_ms)}"
+        took = "" if session.duration_ms is None else f" in {duration_words(session.duration_ms)}"
         words.append(f"succeeded{took}")
         advice = rejected_edits(session)
     elif outcome is Outcome.FAILED:

@@ -195,7 +195,7 @@ def _sum_up(source: Source, feed: Feed) -> None:
     session, outcome = feed.session, feed.session.outcome
     if outcome is None or outcome is Outcome.RUNNING or not session.runs or feed.backlog():
         return
-    took_ms = session.run.duration_ms
+    took_ms = session.duration_ms
     words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [duration_words(took_ms)])]
     watch = source.written.watch
     if watch is not None and watch.stopped_by:

@@ -406,7 +406,7 @@ def header(exported: Exported) -> str:
 def _facts(exported: Exported) -> Iterator[str]:
     session, run = exported.session, exported.session.run
     outcome = session.outcome or Outcome.UNFINISHED
-    took = run.duration_of_turns_ms if run.duration_ms is None else run.duration_ms
+    took = session.duration_ms
     words = f"{SIGNS[outcome]} {outcome}" + ("" if took is None else f" {duration_words(took)}")
     yield f'<strong class="outcome {escaped(outcome)}">{escaped(words)}</strong>'
     agent = session.agent_name or run.format or session.format

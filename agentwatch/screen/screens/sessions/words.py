@@ -108,12 +108,10 @@ def since_words(row: Row, now_ms: int) -> str:
     """
     if row.lost_ms is not None:
         return in_seven_columns(now_ms - row.lost_ms, is_over=False)
-    since_ms, until_ms = row.standing.since_ms, now_ms
     if row.standing.state not in LIVE:
-        since_ms, until_ms = row.began_ms, row.standing.since_ms or row.seen_ms or 0
-    if since_ms is None or not until_ms:
-        return ""
-    return in_seven_columns(until_ms - since_ms, is_over=row.standing.state not in LIVE)
+        return "" if row.duration_ms is None else in_seven_columns(row.duration_ms, is_over=True)
+    since_ms = row.standing.since_ms
+    return "" if since_ms is None else in_seven_columns(now_ms - since_ms, is_over=False)
 
 
 def activity_clock(row: Row, now_ms: int) -> str:
