@@ -356,13 +356,13 @@ def difference(a: float | None, b: float | None, figure: Figure) -> str:
     return f"{'+' if b > a else '-'}{figure.words(abs(b - a))}"
 
 
-def lines_words(lines: Lines | None) -> str:
+def lines_words(lines: Lines | None, minus: str = "-") -> str:
     """Return the changed lines of a file: `+3 -1`; `changed` if their numbers are unknown."""
     if lines is None:
         return UNKNOWN
     words = [
         f"{sign}{number:,}"
-        for sign, number in (("+", lines.added), ("-", lines.removed))
+        for sign, number in (("+", lines.added), (minus, lines.removed))
         if number is not None
     ]
     return " ".join(words) or "changed"

@@ -19,7 +19,7 @@ from agentwatch.output.compare.reports import UNKNOWN
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.compare.calls_view import CallsView
 from agentwatch.screen.widgets.line_view import LineView, Spans
-from agentwatch.session.actions import change_size, shown_note
+from agentwatch.session.actions import change_size, shown_note, shown_tool
 from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, wrapped
 from agentwatch.text.signs import MINUS
@@ -81,7 +81,7 @@ def _facts(letter: str, side: Side, call: Call) -> dict[str, SafeText]:
     outcome, note = str(call.outcome), shown_note(call)
     found = {
         "call": f"{letter} #{call.number}",
-        "tool": call.tool,
+        "tool": shown_tool(call.tool),
         "target": call.target or UNKNOWN,
         "outcome": note if note.startswith(outcome) else f"{outcome}: {note}" if note else outcome,
         "exit code": "" if call.exit_code is None else str(call.exit_code),

@@ -15,6 +15,7 @@ from agentwatch.screen.widgets.folding import folds, styled
 from agentwatch.screen.widgets.line_view import RowView, Spans, rows_in_view
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, fitted, safe_line, safe_text
+from agentwatch.text.signs import MINUS
 
 _MARGIN = 3
 """The lines that stay visible before and after a difference."""
@@ -169,7 +170,7 @@ class FilesView(DifferencesView):
 
 
 def _file(row: FileRow) -> _Item:
-    a, b = (SafeText(lines_words(lines)) for lines in (row.a, row.b))
+    a, b = (SafeText(lines_words(lines, MINUS)) for lines in (row.a, row.b))
     return _Item(*_sign(row.a, row.b), safe_line(row.path), a, b, is_path=True)
 
 

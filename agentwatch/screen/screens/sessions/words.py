@@ -17,7 +17,7 @@ from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import short_count
 from agentwatch.text.durations import age_words, in_seven_columns
 from agentwatch.text.safe import SafeText, cut, safe_line
-from agentwatch.text.signs import ASKS_SIGN, SIGNS
+from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import day_or_time
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def context(row: Row) -> str:
 
 def changed_lines(row: Row) -> str:
     """Return the lines that a session has added and removed: `+120 −33`; empty if it changed none."""
-    counts = ((row.lines_added, "+"), (row.lines_removed, "−"))
+    counts = ((row.lines_added, "+"), (row.lines_removed, MINUS))
     return " ".join(f"{sign}{short_count(count)}" for count, sign in counts if count and _is_count(count))
 
 

@@ -61,9 +61,9 @@ async def test_tab_shows_the_files_and_the_verdicts(tmp_path: Path) -> None:
         await stage.press("tab")
         await stage.shows("2 changed files")
         await stage.shows("1 command with a verdict")
-        assert stage.chosen.split() == ["~", "src/mill.py", "+4", "-2", "+9", "-2"]
+        assert stage.chosen.split() == ["~", "src/mill.py", "+4", "−2", "+9", "−2"]
         await stage.press("n")
-        assert stage.chosen.split() == ["+", "src/race.py", "-", "+4", "-2"]
+        assert stage.chosen.split() == ["+", "src/race.py", "-", "+4", "−2"]
         await stage.press("n")
         assert stage.chosen.split() == ["~", "pytest", "-q", "20", "passed", "1", "failed,", "19", "passed"]
         await stage.press("g", "k")
