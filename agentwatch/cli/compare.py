@@ -74,6 +74,8 @@ def run_compare(request: Request, options: Options) -> int:
     Raises:
         Fault: An address names a moment, or a session cannot be opened or is of no known agent.
     """
+    if options.no_color:
+        os.environ["NO_COLOR"] = "1"
     progress = ShownProgress()
     opened = _open(request, options.agent(), progress)
     if isinstance(opened, int):

@@ -105,6 +105,8 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
 def _show_or_print(
     source: Source, feed: Feed, options: Options, held: HeldSignals | None, replay: Replay | None
 ) -> int:
+    if options.no_color:
+        os.environ["NO_COLOR"] = "1"
     if options.prints():
         code = print_session(source, feed, options.printed_format(), brief=options.brief)
         return _check_integrity(feed, code) if options.strict else code

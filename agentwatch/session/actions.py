@@ -13,7 +13,7 @@ from functools import lru_cache
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.amounts import line_counts, plural
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import Piece, SafeText, cut, safe_line, styled
 from agentwatch.text.signs import MINUS
 
 TARGET_COLUMNS = 200
@@ -54,6 +54,20 @@ def action(call: Call, shown: SafeText | None = None) -> SafeText:
     if note:
         words.append(SafeText(f"({note})"))
     return SafeText(" ".join(words))
+
+
+def action_pieces(call: Call) -> list[Piece]:
+    """Return a call as a line of the text format, in pieces: the outcome has its style."""
+    line, note = action(call), outcome_note(call)
+    if not note:
+        return [(line, "")]
+    style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
+    return [(SafeText(line[: -len(note) - 2]), ""), (SafeText(f"({note})"), style)]
+
+
+def styled_action(call: Call) -> SafeText:
+    """Return a call as a line of the text format, which a terminal shows with the outcome in its colour."""
+    return styled(*action_pieces(call))
 
 
 _FORMS = {
