@@ -199,10 +199,7 @@ def kind_of(comparison: Comparison, row: Row) -> Kind:
 
 def what_differs(comparison: Comparison, row: Row) -> SafeText:
     """Return all differences in a row, in words: `outcome: succeeded → failed · 1.2 s → 9.0 s`."""
-    words = [
-        str(each).replace("-", MINUS) if aspect is Aspect.LINES else str(each)
-        for aspect, each in zip(row.aspects, aspect_words(comparison, row), strict=True)
-    ]
+    words = [str(each) for each in aspect_words(comparison, row, MINUS)]
     match row.match:
         case Match.ONLY_A:
             words = [f"only A has #{row.a}"]
