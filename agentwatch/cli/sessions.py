@@ -248,7 +248,10 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: 
         [(names, style)] = heading(shown)
         yield styled((SafeText(f"{fitted(SafeText('id'), id_width)}  {names}".rstrip()), style))
     for row, beginning in zip(rows, ids, strict=True):
-        *pieces, (last, style) = wide_row(row, shown, now_ms, 0)
+        pieces = wide_row(row, shown, now_ms, 0)
+        while not pieces[-1][0].strip():
+            pieces.pop()
+        *pieces, (last, style) = pieces
         named = (SafeText(f"{fitted(beginning, id_width)}  "), "accent")
         yield styled(named, *pieces, (SafeText(last.rstrip()), style))
 
