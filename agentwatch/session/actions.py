@@ -30,7 +30,7 @@ _VAGUE = frozenset({"directory", "execution", "file", "files", "mode"})
 """Last words that do not show what a tool does; the first word does."""
 _CLEAR = frozenset({"todo"})
 """First words that show it better than the last."""
-_SHARED = frozenset({"edit", "search", "shell"})
+_SHARED = frozenset({str(ToolKind.EDIT), str(ToolKind.SEARCH)})
 """Last words that tools of one agent share: `webSearch` and `semSearch`, `Edit` and `NotebookEdit`."""
 _FOLDER = re.compile(
     r"""cd[ \t]{1,8}(?:"[^"]{1,400}"|'[^']{1,400}'|(?:[^\s"'\\;&|]|\\.){1,400})[ \t]{0,8}"""
