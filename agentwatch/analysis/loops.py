@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from agentwatch.analysis.block_text import block_text
 from agentwatch.feed.feed import Feed
-from agentwatch.session.actions import target
+from agentwatch.session.actions import shown_tool, target
 from agentwatch.session.call import Call
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.safe import SafeText, columns, cut
 
 IN_A_ROW = 4
 """The number of equal calls, or equal rounds of calls, in a row that makes a loop. Three would be too few: a
@@ -51,7 +51,7 @@ class Loop(NamedTuple):
         for nth, call in enumerate(self.calls):
             separator = ", " if nth else ""
             width = (_WORDS_COLUMNS - columns(SafeText(words))) // (len(self.calls) - nth) - len(separator)
-            words += separator + cut(SafeText(f"{safe_line(call.tool)} {target(call)}".rstrip()), width)
+            words += separator + cut(SafeText(f"{shown_tool(call.tool)} {target(call)}".rstrip()), width)
         return SafeText(words)
 
 

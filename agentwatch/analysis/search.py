@@ -17,7 +17,7 @@ from typing import NamedTuple
 from agentwatch.analysis.block_text import block_text
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.lines import MOST_LINE_BYTES
-from agentwatch.session.actions import action, target
+from agentwatch.session.actions import action, shown_tool, target
 from agentwatch.session.blocks import Block
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
@@ -388,7 +388,7 @@ class Search:
         if entry.call is None:
             return SafeText(_KINDS.get(entry.kind, str(entry.kind)))
         side = f", {match.side.name.lower()}" if match.side else ""
-        named = safe_line(f"#{entry.call.number} {entry.call.tool} {target(entry.call)}".rstrip())
+        named = safe_line(f"#{entry.call.number} {shown_tool(entry.call.tool)} {target(entry.call)}".rstrip())
         least = len(f"#{entry.call.number}")
         return SafeText(cut(named, max(min(width, _PLACE_COLUMNS) - len(side), least + 1)) + side)
 

@@ -22,7 +22,7 @@ from agentwatch.analysis.silence import (
     usual_silence_ms,
     waits_for_subagents,
 )
-from agentwatch.session.actions import count_words, target
+from agentwatch.session.actions import count_words, shown_tool, target
 from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts
 from agentwatch.session.call import Call
 from agentwatch.session.counts import Phase, usually_under
@@ -418,7 +418,7 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
         after = f" · {exit_words(agent.exit_code)}" if agent.exit_code else ""
         words.append(unknown_agent(session, None if width is None else width - len(after)))
     elif outcome is Outcome.SUCCEEDED:
-        took = "" if run.duration_ms is None else f" in {duration_words(run.duration_ms)}"
+        took = "" if session.duration_ms is None else f" in {duration_words(session.duration_ms)}"
         words.append(f"succeeded{took}")
         advice = rejected_edits(session)
     elif outcome is Outcome.FAILED:
@@ -547,7 +547,7 @@ def _about(call: Call, width: int) -> SafeText:
     words = target(call)
     if call.kind is ToolKind.EXECUTE and words:
         return cut(words, width)
-    tool = cut(safe_line(call.tool), width if not words else max(width // 2, _LEAST_TARGET_COLUMNS))
+    tool = cut(shown_tool(call.tool), width if not words else max(width // 2, _LEAST_TARGET_COLUMNS))
     left = width - columns(tool) - 1
     if not words or left < _LEAST_TARGET_COLUMNS // 2:
         return tool

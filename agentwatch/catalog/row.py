@@ -67,6 +67,8 @@ class Row:
     began_ms: int | None = None
     seen_ms: int | None = None
     """The time of the last line, by its own timestamp if it has one."""
+    duration_ms: int | None = None
+    """How long a session that has ended took; None while it runs, and if it is unknown."""
     size: int = 0
     """The bytes on disk."""
     pid: int | None = None

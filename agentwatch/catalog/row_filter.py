@@ -53,7 +53,7 @@ ROW_FIELDS: Final = (
     Field("context", Measure.PERCENT, "how full the model's context is", example="context>80%"),
     Field("age", Measure.DURATION, "the time since the session began", example="age<2h"),
     Field("silent", Measure.DURATION, "the time since the last line", example="silent>10m"),
-    Field("duration", Measure.DURATION, "the time from the first line to the last", example="duration>1h"),
+    Field("duration", Measure.DURATION, "how long it took, or has taken so far", example="duration>1h"),
 )
 """The fields of a session in a list."""
 _SYNONYMS = {
@@ -137,8 +137,7 @@ def _silent(row: Row) -> Value:
 
 
 def _duration(row: Row) -> Value:
-    until_ms = _now_ms() if row.standing.state in LIVE else row.seen_ms
-    return None if row.began_ms is None or until_ms is None else until_ms - row.began_ms
+    return _age(row) if row.standing.state in LIVE else row.duration_ms
 
 
 def _now_ms() -> float:

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from agentwatch.session.counts import known_sum
-from agentwatch.session.events import Outcome
+from agentwatch.session.events import Outcome, ToolKind
 
 _MOST_EXACT = 1 << 53
 """A greater sum is returned as a float, because other programs read it from JSON as a float."""
@@ -36,7 +36,11 @@ _CALLS = (
     "FROM temp.chosen CROSS JOIN stored_call ON stored_call.session = chosen.id AND NOT stored_call.is_copy"
 )
 """Reads the calls session by session, in the order in which they are stored."""
-_COUNTED = f"SELECT tool, command, outcome {_CALLS}"
+_COUNTED = f"""
+SELECT CASE WHEN kind IN ('{ToolKind.MCP}', '{ToolKind.OTHER}') THEN tool ELSE kind END, command, outcome
+{_CALLS}
+"""
+"""`shell`, `Bash` and `exec_command` are one kind of call; other tools count by their names."""
 _TIMED = (
     f"SELECT command, duration_ms {_CALLS} "
     "WHERE command IS NOT NULL AND duration_ms IS NOT NULL AND outcome <> ?"
@@ -82,7 +86,8 @@ class CallFacts(NamedTuple):
     """The calls of the chosen sessions."""
 
     tools: list[Failures]
-    """The tool with the most failed calls is first; tools without failed calls are left out."""
+    """By the kind of the call, or the name of a tool of no other kind. The one with the most failed calls is
+    first; those without failed calls are left out."""
     commands: list[Failures]
     slowest: list[Durations]
     """The command with the longest median is first."""

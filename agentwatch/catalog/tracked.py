@@ -29,7 +29,7 @@ _MOST_SUBAGENTS = 10_000
 class Tracked:
     """The facts about one session."""
 
-    __slots__ = ("_arrival", "found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
+    __slots__ = ("_arrivals", "found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -43,8 +43,8 @@ class Tracked:
         self.is_joined = False
         """Whether it is known whether its process runs."""
         self.standing: Standing = UNKNOWN
-        self._arrival: tuple[int, int | None] = (0, None)
-        """The time of change of a recording of our own, and when its last line arrived, if that was read."""
+        self._arrivals: tuple[int, tuple[int, int] | None] = (0, None)
+        """The time of change of a recording of our own, and when its first and last line arrived."""
 
     @property
     def digest(self) -> Digest | None:
@@ -114,6 +114,14 @@ class Tracked:
             return said and said.began_ms
         return digest.began_ms + self._skew_ms
 
+    @property
+    def duration_ms(self) -> int | None:
+        """How long it took, if it has ended, as `Session.duration_ms`; in ms, None if unknown."""
+        if self.is_running or self.digest is None:
+            return None
+        arrived = self._arrived_ms() if self.found.agent == OWN else None
+        return self.digest.duration_ms(arrived or (None, None))
+
     def read(self, *, is_brief: bool = False) -> bool:
         """Read the lines that were added; return whether the digest has changed.
 
@@ -172,19 +180,19 @@ class Tracked:
         changed_ms = self.found.changed_ns // _MS_NS
         if abs(changed_ms - digest.seen_ms) <= _MOST_SKEW_MS:
             return 0
-        arrived_ms = changed_ms if self.life is Life.LIVE else self._arrived_ms()
-        skew_ms = 0 if arrived_ms is None else arrived_ms - digest.seen_ms
+        arrived = (0, changed_ms) if self.life is Life.LIVE else self._arrived_ms()
+        skew_ms = 0 if arrived is None else arrived[1] - digest.seen_ms
         return skew_ms if abs(skew_ms) > _MOST_SKEW_MS else 0
 
-    def _arrived_ms(self) -> int | None:
-        """Return when the last line of a recording of our own arrived, in ms since the epoch."""
+    def _arrived_ms(self) -> tuple[int, int] | None:
+        """Return when the first and the last line of a recording of our own arrived; None if unknown."""
         found = self.found
-        if self._arrival[0] != found.changed_ns:
-            from agentwatch.recording.ends import last_arrival_ms
+        if self._arrivals[0] != found.changed_ns:
+            from agentwatch.recording.ends import arrivals_ms
             from agentwatch.recording.store import SessionFiles
 
-            self._arrival = found.changed_ns, last_arrival_ms(SessionFiles(found.path).times)
-        return self._arrival[1]
+            self._arrivals = found.changed_ns, arrivals_ms(SessionFiles(found.path).times)
+        return self._arrivals[1]
 
     def end(self) -> bool:
         """Apply what the end of the process means for the lines, if it has ended.
@@ -253,6 +261,7 @@ def row_of(
         tests=digest.tests,
         began_ms=session.began_ms if metadata.began_ms is None else metadata.began_ms,
         seen_ms=session.seen_ms,
+        duration_ms=session.duration_ms,
         size=found.size,
         pid=_pid(session),
         tmux=said.tmux if said is not None else "",

@@ -365,13 +365,12 @@ def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -
         return None
     with closing(saved_source(found.path)) as source:
         feed = Feed(source.reader)
-        judge = Judge(feed, rules)
+        judge, session = Judge(feed, rules), feed.session
         while not feed.is_over:
             feed.advance(_STEP_SECONDS)
-            if judge.began_ms is not None and judge.began_ms < since_ms:
+            if session.first_seen_ms is not None and session.first_seen_ms < since_ms:
                 return None
-        session = feed.session
-        began_ms = judge.began_ms or found.metadata.began_ms
+        began_ms = session.first_seen_ms or found.metadata.began_ms
         if session.outcome is None or (began_ms is not None and began_ms < since_ms):
             return None
         if found.agent == _OWN and session.run.session_id:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import ADDRESS, PATH, forced, reading, since, together
+from agentwatch.cli.parameters import ADDRESS, PATH, forced, printed_colour, reading, since, together
 
 _FORMATS = ("text", "json", "junit", "github")
 _rules = together(
@@ -81,6 +81,7 @@ _starting = together(
     help="Try the rules on the sessions of this machine that began since then: 7d, 2026-11-20.",
 )
 @_starting
+@printed_colour
 @reading
 def check(addresses: tuple[str, ...], **given: Any) -> int:
     """Check recordings by rules: exit 1 if one is broken, else 0."""

@@ -20,6 +20,8 @@ from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.output.compare.comparison import Comparison, Side, compare, compare_several, side_of
 from agentwatch.output.compare.reports import (
+    WHOLE,
+    WIDTH,
     Report,
     json_pieces,
     report_of,
@@ -31,6 +33,7 @@ from agentwatch.output.export.exported import Wanted
 from agentwatch.output.redact.mask import Masks
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.text.safe import safe_line
+from agentwatch.text.signs import MINUS
 
 SCREEN = "screen"
 """The output format that is not a report: the comparison is shown on the screen."""
@@ -74,6 +77,8 @@ def run_compare(request: Request, options: Options) -> int:
     Raises:
         Fault: An address names a moment, or a session cannot be opened or is of no known agent.
     """
+    if options.no_color:
+        os.environ["NO_COLOR"] = "1"
     progress = ShownProgress()
     opened = _open(request, options.agent(), progress)
     if isinstance(opened, int):
@@ -87,7 +92,8 @@ def run_compare(request: Request, options: Options) -> int:
             return show(comparison, a, b, options)
         if request.output_format == "json":
             return _write(request, json_pieces(comparison, every=request.every))
-        report = report_of(comparison, every=request.every)
+        minus = MINUS if request.output_format == "html" else "-"
+        report = report_of(comparison, every=request.every, minus=minus)
     else:
         several = compare_several(opened.a, opened.b)
         if request.output_format == "json":
@@ -110,8 +116,16 @@ def _write_report(request: Request, report: Report, masked: list[str]) -> int:
 
             return _write_file(request, page_pieces(report, masked))
     if request.output in (None, STDOUT):
-        return print_lines(text_lines(report))
+        return print_lines(text_lines(report, _width()))
     return _write_file(request, (f"{line}\n".encode() for line in text_lines(report)))
+
+
+def _width() -> int:
+    if not os.isatty(1):
+        return WHOLE
+    from shutil import get_terminal_size  # imports lzma: 3 ms
+
+    return max(get_terminal_size((WIDTH, 0)).columns, WIDTH)
 
 
 def _write(request: Request, pieces: Iterable[bytes]) -> int:

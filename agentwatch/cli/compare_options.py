@@ -54,7 +54,7 @@ def repeated(args: list[str]) -> list[str]:
 @click.option("-o", "output", type=PATH, metavar="FILE", help="Write FILE; - is stdout.")
 @forced
 @click.option("--raw", "is_raw", is_flag=True, help="markdown, html: leave secrets and personal data in.")
-@click.option("--no-color", is_flag=True, help="Use no colours on the screen (same as NO_COLOR).")
+@click.option("--no-color", is_flag=True, help="Use no colours (same as NO_COLOR).")
 @reading
 def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -> int:
     """Show where two runs differ, or several runs a side."""

@@ -105,6 +105,8 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
 def _show_or_print(
     source: Source, feed: Feed, options: Options, held: HeldSignals | None, replay: Replay | None
 ) -> int:
+    if options.no_color:
+        os.environ["NO_COLOR"] = "1"
     if options.prints():
         code = print_session(source, feed, options.printed_format(), brief=options.brief)
         return _check_integrity(feed, code) if options.strict else code
@@ -195,7 +197,7 @@ def _sum_up(source: Source, feed: Feed) -> None:
     session, outcome = feed.session, feed.session.outcome
     if outcome is None or outcome is Outcome.RUNNING or not session.runs or feed.backlog():
         return
-    took_ms = session.run.duration_ms
+    took_ms = session.duration_ms
     words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [duration_words(took_ms)])]
     watch = source.written.watch
     if watch is not None and watch.stopped_by:

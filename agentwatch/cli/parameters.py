@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -147,6 +148,21 @@ keeping = together(
     click.option("--no-record", is_flag=True, help="Keep no recording."),
 )
 colour = click.option("--no-color", is_flag=True, help="Print no colour codes (same as NO_COLOR).")
+
+
+def _print_plainly(_ctx: click.Context, _option: click.Parameter, is_set: bool) -> None:
+    if is_set:
+        os.environ["NO_COLOR"] = "1"
+
+
+printed_colour = click.option(
+    "--no-color",
+    is_flag=True,
+    expose_value=False,
+    callback=_print_plainly,
+    help="Print no colour codes (same as NO_COLOR).",
+)
+"""`--no-color` of a command that only prints."""
 
 
 def on(actions: str) -> Callable[[Any], Any]:

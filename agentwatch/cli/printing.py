@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from agentwatch.agents.json_line import joined
 from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
 from agentwatch.cli.messages import in_runner, say, without_commands
-from agentwatch.cli.stdout import PrintingFailed, write, write_json, write_line
+from agentwatch.cli.stdout import PrintingFailed, has_colours, write, write_json, write_line
 from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.recording.lines import MOST_LINE_BYTES
-from agentwatch.session.actions import action, brief_action
+from agentwatch.session.actions import action, brief_action, styled_action
 from agentwatch.session.agent_process import LATE_EXIT_MS
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
@@ -60,7 +60,8 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
     """
     try:
         if output_format == "text":
-            lines = ActionLines(feed.session, brief_action if brief else action)
+            line = styled_action if has_colours() else action
+            lines = ActionLines(feed.session, brief_action if brief else line)
             _follow(source, feed, lambda: _print_actions(lines))
         elif output_format == "stream-json":
             _copy_bytes(feed, source)
@@ -82,7 +83,7 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
 
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
     """Print the calls that end from now on, in the text format, and return the exit code."""
-    lines = ActionLines(feed.session, action)
+    lines = ActionLines(feed.session, styled_action if has_colours(sink_fd) else action)
     _follow(source, feed, lambda: _print_actions(lines, sink_fd))
     return end_session(source, feed.session)
 

@@ -22,9 +22,16 @@ from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved_sessions import Prunable, SavedStem, delete_session, prunable, saved_stems
 from agentwatch.recording.store import sessions_folder
-from agentwatch.screen.screens.sessions.cells import LEAST_FOR_ONE_ROW, Widths, columns_for, wide_row
+from agentwatch.screen.screens.sessions.cells import (
+    LEAST_FOR_ONE_ROW,
+    Widths,
+    columns_for,
+    heading,
+    whole_columns,
+    wide_row,
+)
 from agentwatch.text.amounts import byte_size, plural
-from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.safe import SafeText, columns, fitted, safe_line, styled
 from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
@@ -32,9 +39,11 @@ _ANSWER_SECONDS = 5.0
 """How long another machine may take to answer."""
 _FOLDED = frozenset({Group.YOUR_TURN, Group.ENDED})
 """The groups in which the list folds the sessions that other programs have started for one prompt."""
-WIDTH = 100
-"""The width of a table that is not printed on a terminal."""
+_WIDTH = 100
+"""The width of a terminal that does not say it."""
 _LEAST_ID = 8
+_MOST_WHOLE = 1000
+"""The characters of an id that are printed elsewhere than on a terminal."""
 _MOST_ID = 25
 """The length of the stems that agentwatch gives. A longer beginning of an id is not shown."""
 
@@ -128,12 +137,12 @@ def _totals(count: int, size: int) -> list[str]:
     return [*words, f"own recordings: {byte_size(size)}"] if size else words
 
 
-def _width() -> int:
+def _width() -> int | None:
     if not os.isatty(1):
-        return WIDTH
+        return None
     from shutil import get_terminal_size  # imports lzma: 3 ms
 
-    return get_terminal_size((WIDTH, 0)).columns
+    return get_terminal_size((_WIDTH, 0)).columns
 
 
 class Wanted(NamedTuple):
@@ -210,27 +219,41 @@ def _seen_ms(row: Row) -> int:
     return next((ms for ms in (row.seen_ms, row.standing.since_ms, row.began_ms) if ms is not None), 0)
 
 
-def table(rows: Sequence[Row], every: Iterable[Row], width: int, now_ms: int) -> Iterator[SafeText]:
-    """Yield a line for each session, cut to a width.
+def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: int) -> Iterator[SafeText]:
+    """Yield a line for each session.
 
-    On a terminal of fewer than about 80 columns the lines are wider than it, because a line in two parts
-    would be of no use to `grep`.
+    On a terminal the lines are cut to its width, and a heading comes first. On one of fewer than about 80
+    columns they are wider than it, because a line in two parts would be of no use to `grep`. Elsewhere ids
+    and texts are whole.
 
     Args:
         rows: The sessions to print.
         every: All sessions: the beginnings of the ids differ from those of every other one.
-        width: The width, in columns.
+        width: The width of the terminal, in columns; None if the lines are not printed on one.
         now_ms: The present time, in milliseconds since the epoch.
     """
-    lengths = _unambiguous({_named(row)[1] for row in every})
-    ids = [safe_line(f"{place}{name[: lengths.get(name, _LEAST_ID)]}") for place, name in map(_named, rows)]
-    places = max((columns(safe_line(place)) for place, _ in map(_named, rows)), default=0)
-    id_width = min(max(map(columns, ids), default=0), places + _MOST_ID)
+    if not rows:
+        return
     needed = Widths().grown(rows, now_ms)
-    shown = columns_for(max(width - id_width - 2, LEAST_FOR_ONE_ROW), needed)
+    if width is None:
+        ids = [safe_line((place + name)[:_MOST_WHOLE]) for place, name in map(_named, rows)]
+        id_width = max(map(columns, ids))
+        shown = whole_columns(rows, needed, now_ms)
+    else:
+        lengths = _unambiguous({_named(row)[1] for row in every})
+        ids = [safe_line(place + name[: lengths.get(name, _LEAST_ID)]) for place, name in map(_named, rows)]
+        places = max(columns(safe_line(place)) for place, _ in map(_named, rows))
+        id_width = min(max(map(columns, ids)), places + _MOST_ID)
+        shown = columns_for(max(width - id_width - 2, LEAST_FOR_ONE_ROW), needed)
+        [(names, style)] = heading(shown)
+        yield styled((SafeText(f"{fitted(SafeText('id'), id_width)}  {names}".rstrip()), style))
     for row, beginning in zip(rows, ids, strict=True):
-        text = "".join(piece for piece, _ in wide_row(row, shown, now_ms, 0))
-        yield SafeText(f"{fitted(cut(beginning, id_width), id_width)}  {text}".rstrip())
+        pieces = wide_row(row, shown, now_ms, 0)
+        while not pieces[-1][0].strip():
+            pieces.pop()
+        *pieces, (last, style) = pieces
+        named = (SafeText(f"{fitted(beginning, id_width)}  "), "accent")
+        yield styled(named, *pieces, (SafeText(last.rstrip()), style))
 
 
 def _named(row: Row) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import age, since, together
+from agentwatch.cli.parameters import age, printed_colour, since, together
 
 if TYPE_CHECKING:
     from agentwatch.cli.sessions import Wanted
@@ -109,6 +109,7 @@ _indexing = click.option(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @_pruning
 @_indexing
+@printed_colour
 def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:
     """List the sessions on this machine or on others, newest first."""
     check_here(given, machines)

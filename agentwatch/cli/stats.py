@@ -18,7 +18,7 @@ from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.rules.language.errors import nearest
 from agentwatch.text.amounts import dollars, plural, short_count
 from agentwatch.text.durations import duration_words
-from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, wrapped
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, styled, wrapped
 from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 _OWN = "agentwatch"
 """The agent of agentwatch's recordings in the list of sessions. In the index they have the recorded agent."""
 _WIDTH = 80
-"""The width of a report that is not printed on a terminal."""
+"""The width of a terminal that does not say it."""
+_WHOLE = 1 << 20
+"""The width of a report that is not printed on a terminal: its names are whole."""
 _MOST_NAMED = 12
-_MOST_COLUMNS = 100
-"""On a wider terminal, the numbers would be far away from their names."""
 _MOST_ROWS = 10
 _GAP = 2
 _LEAST_NAME = 18
@@ -72,7 +72,7 @@ def print_statistics(chosen: Chosen, output_format: str) -> int:
         return print_json([safe_json(data) if os.isatty(1) else data])
     if output_format == "csv":
         return print_lines(csv_lines(found))
-    width = shutil.get_terminal_size((_WIDTH, 0)).columns if os.isatty(1) else _WIDTH
+    width = shutil.get_terminal_size((_WIDTH, 0)).columns if os.isatty(1) else _WHOLE
     return print_lines(report(found, width))
 
 
@@ -100,11 +100,10 @@ def report(found: Statistics, width: int) -> Iterator[SafeText]:
         width: The width of the terminal, in columns.
     """
     sums = found.of_sessions.sums
-    width = min(width, _MOST_COLUMNS)
     if not sums.sessions + sums.subagents:
         yield SafeText(f"no sessions{_choice(found.chosen)}")
         return
-    yield cut(_title(found), width)
+    yield styled((cut(_title(found), width), "strong"))
     yield SafeText("")
     yield from facts(list(_facts(found)), width)
     for table in _tables(found):
@@ -147,7 +146,7 @@ def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
     sums = of_sessions.sums
     yield "ended", _numbered(of_sessions.outcomes)
     yield "tests", _numbered(of_sessions.tests)
-    yield "time", _known(duration(sums.active_ms), sums.active_sessions, sums)
+    yield "active", _known(duration(sums.active_ms), sums.active_sessions, sums)
     calls = [count(sums.calls), f"{count(sums.failed)} failed", f"{count(sums.rejected)} rejected"]
     yield "calls", ", ".join(calls)
     tokens = f"{amount(sums.input_tokens)} in ({amount(sums.cached_tokens)} cached), "
@@ -176,7 +175,7 @@ def _tables(found: Statistics) -> Iterator[Table]:
     of_sessions, of_calls = found.of_sessions, found.of_calls
     yield _sums("agents", of_sessions.agents)
     yield _sums("repositories", of_sessions.repositories)
-    yield _failures("failures by tool", of_calls.tools)
+    yield _failures("failures by kind of call", of_calls.tools)
     yield _failures("failures by command", of_calls.commands)
     yield Table(
         "slowest commands",
@@ -222,7 +221,7 @@ def _sums(title: str, groups: Mapping[str | None, Sums] | Mapping[str, Sums]) ->
         )
         for name, sums in [*groups.items()][:_MOST_ROWS]
     ]
-    return Table(title, ("sessions", "time", "calls", "failed", "cost", "input", "output"), rows)
+    return Table(title, ("sessions", "active", "calls", "failed", "cost", "input", "output"), rows)
 
 
 def _failures(title: str, found: Iterable[Failures]) -> Table:
@@ -244,18 +243,20 @@ class Table(NamedTuple):
     """Whether the names are cut in the middle."""
 
     def lines(self, width: int) -> Iterator[SafeText]:
-        """Yield the lines of the table, which have `width` columns."""
+        """Yield the lines of the table, the numbers beside the longest name, in at most `width` columns."""
         widths = [
             max(len(head), *(len(cells[at]) for _, cells in self.rows)) + _GAP
             for at, head in enumerate(self.heads)
         ]
         while len(widths) > 1 and width - sum(widths) < _LEAST_NAME:
             widths.pop()
-        name_width = max(width - sum(widths), 1)
-        for name, cells in ((self.title, self.heads), *self.rows):
+        named = [safe_line(name[:_MOST_CHARACTERS]) for name, _ in ((self.title, ()), *self.rows)]
+        name_width = max(min(width - sum(widths), max(map(columns, named))), 1)
+        numbers_of = (self.heads, *(cells for _, cells in self.rows))
+        for nth, (name, cells) in enumerate(zip(named, numbers_of, strict=True)):
             numbers = "".join(f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=False))
-            shown = fitted(safe_line(name[:_MOST_CHARACTERS]), name_width, is_path=self.are_paths)
-            yield SafeText(f"{shown}{numbers}")
+            shown = fitted(name, name_width, is_path=self.are_paths)
+            yield styled((shown, "" if nth else "strong"), (SafeText(numbers), "" if nth else "muted"))
 
 
 def facts(rows: Sequence[tuple[str, str]], width: int) -> Iterator[SafeText]:
@@ -264,7 +265,7 @@ def facts(rows: Sequence[tuple[str, str]], width: int) -> Iterator[SafeText]:
     for name, value in rows:
         lines = wrapped(safe_line(value[:_MOST_CHARACTERS]), max(width - left, 1))
         for at, line in enumerate(lines):
-            yield SafeText(f"{'' if at else name:{left}}{line}")
+            yield styled((SafeText(f"{'' if at else name:{left}}"), "muted"), (line, ""))
 
 
 def json_record(found: Statistics) -> dict[str, Any]:

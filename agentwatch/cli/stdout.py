@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 
 from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING
 from agentwatch.base.files import write_all
 from agentwatch.cli.messages import in_runner, json_without_commands, printable, say
+from agentwatch.text.safe import Styled
+
+_COLOURS = {
+    **dict.fromkeys(("muted", "rule"), "2"),
+    **dict.fromkeys(("strong", "heading"), "1"),
+    **dict.fromkeys(("working", "running", "accent"), "36"),
+    **dict.fromkeys(("succeeded", "added"), "32"),
+    **dict.fromkeys(("failed", "removed"), "31"),
+    **dict.fromkeys(("rejected", "cancelled", "returned", "unfinished"), "33"),
+    "asks": "1;33",
+}
+"""The SGR codes of the styles, from the 16 colours of the terminal; a style without one is plain."""
 
 
 class PrintingFailed(Exception):
     """Writing to stdout failed, for another reason than that its reader has closed the pipe."""
+
+
+def has_colours(fd: int = 1) -> bool:
+    """Return whether lines that are printed there are coloured: on a terminal, unless the user says no."""
+    environ = os.environ
+    return os.isatty(fd) and not environ.get("NO_COLOR") and environ.get("TERM") not in (None, "", "dumb")
+
+
+def _painted(text: str, style: str) -> str:
+    code = _COLOURS.get(style)
+    return text if code is None or not text.strip() else f"\x1b[{code}m{text}\x1b[0m"
 
 
 def print_lines(lines: Iterable[str]) -> int:
@@ -46,7 +70,11 @@ def write_line(line: str, sink_fd: int = 1) -> None:
         BrokenPipeError: Nobody reads stdout any more.
         PrintingFailed: The line cannot be written.
     """
-    write(f"{printable(line)}\n".encode(), sink_fd)
+    if type(line) is Styled and has_colours(sink_fd):
+        line = "".join([_painted(printable(text), style) for text, style in line.pieces])
+    else:
+        line = printable(line)
+    write(f"{line}\n".encode(), sink_fd)
 
 
 def write_json(pieces: Iterable[bytes]) -> None:

@@ -20,6 +20,7 @@ from agentwatch.cli.parameters import (
     forced,
     keeping,
     on,
+    printed_colour,
     printing,
     reading,
     since,
@@ -108,6 +109,7 @@ def demo(**given: Any) -> int:
 @_address
 @reading
 @click.option("--addresses", is_flag=True, help="Print the number of each call: FILE#12 is its address.")
+@printed_colour
 def log(address: str, addresses: bool, **given: Any) -> int:
     """Print the action log of a recording, as written live."""
     from agentwatch.cli.address import opened, whole
@@ -125,6 +127,7 @@ def log(address: str, addresses: bool, **given: Any) -> int:
 @_address
 @reading
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+@printed_colour
 def show(address: str, as_json: bool, **given: Any) -> int:
     """Print one call (FILE#12), or the state at a time (FILE@+95s)."""
     from agentwatch.cli.address import parse_address
@@ -275,6 +278,7 @@ def script(program: click.Command, shell: str) -> str:
     help="Format of the output (default: text).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
+@printed_colour
 def stats(
     since_ms: int | None, agents: tuple[str, ...], repo: str, output_format: str | None, *, as_json: bool
 ) -> int:

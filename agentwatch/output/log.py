@@ -24,13 +24,13 @@ from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.recording.alarms import Alarm
 from agentwatch.recording.lines import LineReader
 from agentwatch.rules.alarms.words import alarm_words
-from agentwatch.session.actions import action, count_words, ended_ms
+from agentwatch.session.actions import action_pieces, count_words, ended_ms
 from agentwatch.session.events import Outcome
 from agentwatch.session.reducers import forget_texts
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session
 from agentwatch.text.durations import seconds
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, safe_line, styled
 from agentwatch.text.times import utc
 
 _SAID_COLUMNS = 240
@@ -78,7 +78,8 @@ class ActionLog:
             self._logged += 1
             self._outcomes[call.outcome] += 1
             number = f"#{call.number} " if self._addresses else ""
-            yield SafeText(f"{_time(ended_ms(call))} {number}{action(call)}")
+            time_and_number = SafeText(f"{_time(ended_ms(call))} {number}")
+            yield styled((time_and_number, "muted"), *action_pieces(call))
             yield from self._new_said()
         if runs and (is_over or runs[-1].named_as is not None):
             yield from self._begin_runs(len(runs))
@@ -101,7 +102,8 @@ class ActionLog:
             one = said[self._said]
             self._said += 1
             yield from self._begin_runs(one.run)
-            yield SafeText(f"# {_time(one.at_ms)} {cut(safe_line(one.words), _SAID_COLUMNS)}")
+            words = cut(safe_line(one.words), _SAID_COLUMNS)
+            yield styled((SafeText(f"# {_time(one.at_ms)} "), "muted"), (words, "asks"))
             yield from self._new_alarms()
 
     def _new_alarms(self) -> Iterator[SafeText]:
@@ -120,7 +122,8 @@ class ActionLog:
             run = self._session.runs[self._runs_begun]
             self._runs_begun += 1
             session_id, model, cwd = run.named_as or (run.session_id, run.model, run.cwd)
-            yield safe_line(f"# session {session_id or '–'} · {model or '–'} · {cwd or '–'}")
+            line = safe_line(f"# session {session_id or '–'} · {model or '–'} · {cwd or '–'}")
+            yield styled((line, "strong"))
 
     def _end_run(self, number: int) -> Iterator[SafeText]:
         """Yield the closing line of a run unless it was yielded before.
@@ -137,7 +140,9 @@ class ActionLog:
             counts = {outcome: self._outcomes[outcome] for outcome in Outcome if self._outcomes[outcome]}
             self._outcomes.clear()
             words = ", ".join(count_words(counts))
-            yield SafeText(f"# {_run_outcome(self._session.runs[number - 1])} · {words}")
+            run = self._session.runs[number - 1]
+            outcome = (SafeText(_run_outcome(run)), str(run.outcome))
+            yield styled((SafeText("# "), "muted"), outcome, (SafeText(f" · {words}"), "muted"))
 
 
 def follow_log(

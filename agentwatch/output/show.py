@@ -18,13 +18,13 @@ from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.feed.feed import Feed
 from agentwatch.output.summary import call_members, whole_summary
 from agentwatch.recording.lines import MOST_LINE_BYTES
-from agentwatch.session.actions import action, count_words, outcome_note, target
+from agentwatch.session.actions import action_pieces, count_words, outcome_note, target
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.durations import UNKNOWN, running_clock
-from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
+from agentwatch.text.safe import SafeText, safe_line, safe_text, styled
 from agentwatch.text.safe_json import safe_json
 from agentwatch.text.signs import PLAN_SIGNS
 from agentwatch.text.times import date_and_time
@@ -40,12 +40,16 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
         call: The call.
         now_ms: The present time by the clock of the arrival times; None if unknown.
     """
-    yield SafeText(f"#{call.number} {action(call)}")
+    yield styled((SafeText(f"#{call.number} "), "accent"), *action_pieces(call))
     if call.target and safe_line(call.target) != target(call):
         yield safe_line(f"target: {call.target}")
-    yield SafeText(f"outcome: {call.outcome}{_note(call)}")
+    yield styled(
+        (SafeText("outcome: "), "muted"), (SafeText(f"{call.outcome}{_note(call)}"), str(call.outcome))
+    )
     if (found := call_verdict(feed, call)) is not None:
-        yield safe_line(f"verdict: {found.colour} ({found.source}), {found.tool}: {found.words}")
+        style = "failed" if found.is_red else "succeeded" if found.is_green else ""
+        words = safe_line(f"{found.colour} ({found.source}), {found.tool}: {found.words}")
+        yield styled((SafeText("verdict: "), "muted"), (words, style))
     yield safe_line(f"tool: {call.tool} ({call.kind}), call_id {call.call_id}")
     yield SafeText(_times(call, now_ms))
     if call.parent is not None:
@@ -98,9 +102,13 @@ def _section(name: str, feed: Feed, place: Place, call: Call) -> Iterator[SafeTe
 
 def _titled(title: str, text: str) -> Iterator[SafeText]:
     yield SafeText("")
-    yield safe_line(f"── {title}")
+    yield _heading(title)
     for line in safe_text(text.rstrip("\n")).split("\n"):
         yield SafeText(line)
+
+
+def _heading(title: str) -> SafeText:
+    return styled((safe_line(f"── {title}"), "heading"))
 
 
 def _value(feed: Feed, place: Place, call: Call, *, is_result: bool) -> object:
@@ -130,10 +138,9 @@ def _json(members: dict[str, object]) -> bytes:
 
 
 _MOST_EPISODES = 20
-_PROMPT_COLUMNS = 200
 _TEXT_LINES = 10
 _MOST_TEXT = 4096
-"""The number of characters at the end of the text from which the last lines are taken."""
+"""The characters of the prompt that are shown, and those at the end of the text whose lines are."""
 
 
 class State(NamedTuple):
@@ -157,28 +164,33 @@ class State(NamedTuple):
 def state_text(state: State) -> Iterator[SafeText]:
     """Yield the lines of a state: the moment, the session, what it does, and the last lines of its text."""
     session, now_ms = state.session, state.at_ms
-    yield SafeText(f"at {date_and_time(now_ms)} · byte {state.offset:,} of {state.size:,}")
+    at = SafeText(f"at {date_and_time(now_ms)} · byte {state.offset:,} of {state.size:,}")
+    yield styled((at, "muted"))
     yield from _about(session)
     doing, counts = status(session, now_ms), ", ".join(count_words(calls_by_outcome(session)))
-    yield doing
+    yield styled((doing, str(session.outcome or "strong")))
     if counts not in doing:
         yield SafeText(counts)
     for call in session.open_calls.values():
         running = running_ms(call, now_ms)
         running = since_ms(call.started_ms, now_ms) if running is None else running
         clock = UNKNOWN if running is None else running_clock(running)
-        yield SafeText(f"  #{call.number} {action(call)} · {clock}")
+        yield styled(
+            (SafeText(f"  #{call.number} "), "accent"),
+            *action_pieces(call),
+            (SafeText(f" · {clock}"), "muted"),
+        )
     if trouble := for_reading(whole_episodes(state.feed)):
         yield SafeText("")
-        yield SafeText("── trouble")
+        yield _heading("trouble")
         yield from (each.words for each in trouble[:_MOST_EPISODES])
     if session.plan:
         yield SafeText("")
-        yield SafeText("── to-do list")
+        yield _heading("to-do list")
         yield from (safe_line(f"{PLAN_SIGNS[entry.status]} {entry.text}") for entry in session.plan)
     if lines := _last_lines(session.run):
         yield SafeText("")
-        yield SafeText("── last lines of the text")
+        yield _heading("last lines of the text")
         yield from lines
 
 
@@ -223,7 +235,7 @@ def _about(session: Session) -> Iterator[SafeText]:
     if run.session_id:
         yield safe_line(f"session {run.session_id}{f' · turn {run.turns}' if run.turns > 1 else ''}")
     if run.prompt:
-        yield SafeText(f"prompt: {cut(safe_line(run.prompt[:_MOST_TEXT]), _PROMPT_COLUMNS)}")
+        yield safe_line(f"prompt: {run.prompt[:_MOST_TEXT]}")
 
 
 def _last_lines(run: Run) -> list[SafeText]:

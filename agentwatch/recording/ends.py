@@ -22,8 +22,8 @@ COMPARED_BYTES = 64
 _STEP_BYTES = 1 << 16
 _FIRST_STEP_BYTES = 1 << 12
 """Most lines are shorter. Reading 4 KiB takes 1 µs; 64 KiB take 12 µs."""
-_LAST_TIMES_BYTES = 256
-"""The bytes in which the last arrival time is searched; a line takes at most 45."""
+_TIMES_BYTES = 256
+"""The bytes in which the first and the last arrival time are searched; a line takes at most 45."""
 _MOST_MS = 10**15
 _BOM = b"\xef\xbb\xbf"
 _ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
@@ -85,24 +85,28 @@ def last_lines(fd: int, most_bytes: int) -> list[bytes]:
     return os.pread(fd, most_bytes, start).split(b"\n")
 
 
-def last_arrival_ms(times: Path) -> int | None:
-    """Return when the last bytes of a recording arrived, in milliseconds since the epoch; None if unknown.
+def arrivals_ms(times: Path) -> tuple[int, int] | None:
+    """Return when the first and the last bytes of a recording arrived; None if unknown.
 
     Args:
         times: The file with the arrival times.
+
+    Returns:
+        Both times, in milliseconds since the epoch.
     """
     try:
         fd = open_regular(times)
     except OSError:
         return None
     try:
-        *lines, _ = last_lines(fd, _LAST_TIMES_BYTES)
+        first = os.pread(fd, _TIMES_BYTES, 0).split(b"\n")[:-1]
+        *last, _ = last_lines(fd, _TIMES_BYTES)
     except OSError:
         return None
     finally:
         os.close(fd)
-    pairs = filter(None, map(time_in, reversed(lines)))
-    return next((epoch_ms for _, epoch_ms in pairs if epoch_ms < _MOST_MS), None)
+    known = [pair[1] for pair in map(time_in, (*first, *last)) if pair is not None and pair[1] < _MOST_MS]
+    return (known[0], known[-1]) if known else None
 
 
 def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:

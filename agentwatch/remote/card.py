@@ -57,6 +57,8 @@ class Card:
     started_ms: int | None = None
     seen_ms: int | None = None
     """The time of the last line."""
+    duration_ms: int | None = None
+    """How long an ended session took."""
     last: str = ""
     """The activity: the open call, or the end of the last answer."""
     exit: int | None = None
@@ -78,7 +80,7 @@ _FIELDS = {
 }
 FROM_ROW = (
     *("agent", "model", "cwd", "repo", "branch", "title"),
-    *("calls", "failed", "rejected", "context_used", "context_size"),
+    *("calls", "failed", "rejected", "context_used", "context_size", "duration_ms"),
 )
 """The fields that the row of a list has too, under the same names."""
 

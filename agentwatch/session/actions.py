@@ -8,16 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
-from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.amounts import line_counts, plural
+from agentwatch.text.safe import Piece, SafeText, cut, safe_line, styled
 from agentwatch.text.signs import MINUS
 
 TARGET_COLUMNS = 200
 ERROR_COLUMNS = 120
 _MOST_TARGET_CHARACTERS = 2000
+TOOL_COLUMNS = 12
+_LONG_TOOL = 7
+"""Names of at most this width are never shortened."""
+_LEAST_WORD = 4
+_MOST_TOOL_CHARACTERS = 60
+_TOOL_NAME = re.compile("[A-Za-z0-9_.-]{1,60}")
+_TOOL_WORDS = re.compile("[A-Z]?[a-z0-9]{1,60}|[A-Z]{1,60}")
+_VAGUE = frozenset({"directory", "execution", "file", "files", "mode"})
+"""Last words that do not show what a tool does; the first word does."""
+_CLEAR = frozenset({"todo"})
+"""First words that show it better than the last."""
+_SHARED = frozenset({str(ToolKind.EDIT), str(ToolKind.SEARCH)})
+"""Last words that tools of one agent share: `webSearch` and `semSearch`, `Edit` and `NotebookEdit`."""
 _FOLDER = re.compile(
     r"""cd[ \t]{1,8}(?:"[^"]{1,400}"|'[^']{1,400}'|(?:[^\s"'\\;&|]|\\.){1,400})[ \t]{0,8}"""
     r"""(?:&&|;)\s{0,8}(?=[^\s\\])"""
@@ -40,6 +54,20 @@ def action(call: Call, shown: SafeText | None = None) -> SafeText:
     if note:
         words.append(SafeText(f"({note})"))
     return SafeText(" ".join(words))
+
+
+def action_pieces(call: Call) -> list[Piece]:
+    """Return a call as a line of the text format, in pieces: the outcome has its style."""
+    line, note = action(call), outcome_note(call)
+    if not note:
+        return [(line, "")]
+    style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
+    return [(SafeText(line[: -len(note) - 2]), ""), (SafeText(f"({note})"), style)]
+
+
+def styled_action(call: Call) -> SafeText:
+    """Return a call as a line of the text format, which a terminal shows with the outcome in its colour."""
+    return styled(*action_pieces(call))
 
 
 _FORMS = {
@@ -139,6 +167,26 @@ def outcome_note(call: Call) -> SafeText:
     return safe_line(call.outcome)
 
 
+@lru_cache(1000)
+def shown_tool(tool: str) -> SafeText:
+    """Return the name by which the screen shows a tool, in at most 12 columns.
+
+    A long name of several words is its last word, or its first if the last is vague. A name with any other
+    character, such as a control character, is only cut: its word could pass for another tool.
+
+    Example:
+        >>> shown_tool("updateTodos"), shown_tool("read_file"), shown_tool("Bash")
+        ('todos', 'read', 'Bash')
+    """
+    tool = tool[:_MOST_TOOL_CHARACTERS]
+    words = _TOOL_WORDS.findall(tool)
+    if len(tool) > _LONG_TOOL and len(words) > 1 and _TOOL_NAME.fullmatch(tool) is not None:
+        first, last = words[0].lower(), words[-1].lower()
+        if len(last) >= _LEAST_WORD and last not in _SHARED:
+            return SafeText(first if first in _CLEAR or last in _VAGUE else last)
+    return cut(safe_line(tool), TOOL_COLUMNS)
+
+
 def count_words(counts: Mapping[Outcome, int]) -> list[SafeText]:
     """Return the number of calls, then the number with each outcome other than succeeded.
 
@@ -166,12 +214,7 @@ def change_size(call: Call, minus: str = "-") -> str | None:
         call: The call.
         minus: The sign of the removed lines.
     """
-    changes = []
-    if call.lines_added is not None:
-        changes.append(f"+{call.lines_added}")
-    if call.lines_removed is not None:
-        changes.append(f"{minus}{call.lines_removed}")
-    return " ".join(changes) or None
+    return line_counts(call.lines_added, call.lines_removed, minus) or None
 
 
 def _first_line(text: str) -> str:

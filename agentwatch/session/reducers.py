@@ -419,6 +419,8 @@ def apply_line(
         elif type(event) is Repair:
             is_repaired = True
     if place.seen_ms is not None:
+        if session.first_seen_ms is None:
+            session.first_seen_ms = place.seen_ms if pieces is None else pieces.first_ms
         session.last_seen_ms = place.seen_ms
         if pieces is None:
             session.rhythm.update(session.phase, place.seen_ms)

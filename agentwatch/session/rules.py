@@ -55,6 +55,11 @@ def repeats_end(event: TurnEnded, last: Outcome | None) -> bool:
     return last is not None and event == TurnEnded(last, duration_ms=event.duration_ms)
 
 
+def span_ms(first_ms: int | None, last_ms: int | None) -> int | None:
+    """Return the time between the first and the last line; None if unknown, or if both came at once."""
+    return None if first_ms is None or last_ms is None or last_ms <= first_ms else last_ms - first_ms
+
+
 def replaces_title(event: RunInfo, *, is_users_title: bool) -> bool:
     """Return whether an event has a title that replaces the present one: the agent's never the user's."""
     return bool(event.title) and (event.is_users_title or not is_users_title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from agentwatch.session.asked import Asked
 from agentwatch.session.bounds import bounded
@@ -10,8 +11,9 @@ from agentwatch.session.call import Call, CallKey, Place
 from agentwatch.session.call_store import Calls, EndedCalls
 from agentwatch.session.counts import LineCounts, Phase, Rhythm
 from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
+from agentwatch.session.rules import span_ms
 from agentwatch.session.runs import Run
-from agentwatch.session.transcript import Kind, Transcript
+from agentwatch.session.transcript import Entry, Kind, Transcript
 from agentwatch.text.amounts import plural
 
 _MOST_ONCE = 1000
@@ -57,6 +59,8 @@ class Notices:
         return earlier
 
 
+_MOST_UNTIMED = 16
+"""The entries at either end of a transcript among which one with a time is searched."""
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 
 
@@ -114,8 +118,9 @@ class Session:
         """Whether a call ran a command."""
         self.is_closed = False
         """Whether the stream has ended."""
+        self.first_seen_ms: int | None = None
         self.last_seen_ms: int | None = None
-        """When the newest line arrived, in milliseconds since the epoch; None if unknown."""
+        """When the first and the newest line arrived, in milliseconds since the epoch; None if unknown."""
         self.forgotten_runs = 0
         """The number of runs whose text was dropped; it cannot grow again."""
         self.unended: dict[CallKey, Call] = {}
@@ -140,6 +145,28 @@ class Session:
         return Outcome.UNFINISHED if self.is_closed and not self.runs else self.run.outcome
 
     @property
+    def duration_ms(self) -> int | None:
+        """How long the session took or has taken so far, in milliseconds; None if unknown.
+
+        The duration that the result of its only turn reports, or else the time from its first line to its
+        last: by arrival, or by the agent's times if no arrival is known.
+
+        Example:
+            >>> import agentwatch
+            >>> agentwatch.load("recordings/plain.ndjson").duration_ms
+            8667
+        """
+        run = self.run
+        if len(self.runs) == run.ended_turns == 1 and run.duration_ms is not None:
+            return run.duration_ms
+        first_ms, last_ms = self.first_seen_ms, self.last_seen_ms
+        if first_ms is None or last_ms is None:
+            entries = self.transcript
+            first_ms = next(_times(entries[:_MOST_UNTIMED]), None)
+            last_ms = max(_times(entries[-_MOST_UNTIMED:]), default=None)
+        return span_ms(first_ms, last_ms)
+
+    @property
     def phase(self) -> Phase:
         """What the session is doing now, judged by its last lines."""
         outcome = self.runs[-1].outcome if self.runs else self.outcome  # asked after each line with a time
@@ -161,6 +188,14 @@ class Session:
         if failed := self.ended_by_outcome[Outcome.FAILED]:
             words.append(f"{failed} failed")
         return f"<Session of {self.agent_name or 'an unknown agent'}: {', '.join(words)}>"
+
+
+def _times(entries: Iterable[Entry]) -> Iterator[int]:
+    """Yield the agent's times of entries."""
+    for entry in entries:
+        call = entry.call
+        known = (entry.started_ms, entry.ended_ms) if call is None else (call.started_ms, call.ended_ms)
+        yield from (at_ms for at_ms in known if at_ms is not None)
 
 
 def repeated_calls(session: Session) -> int:

@@ -26,6 +26,17 @@ def short_count(count: int | None) -> str:
     return f"{count:.0e}"
 
 
+def line_counts(added: int | None, removed: int | None, minus: str = "-") -> str:
+    """Return the numbers of added and removed lines, `+3 -1`; empty if both are unknown.
+
+    Args:
+        added: The lines that were added; None if unknown.
+        removed: The lines that were removed; None if unknown.
+        minus: The sign of the removed lines: `MINUS` on the screen, `-` in the text format.
+    """
+    return " ".join(f"{sign}{count}" for sign, count in (("+", added), (minus, removed)) if count is not None)
+
+
 def byte_size(count: int) -> str:
     """Return a number of bytes in a suitable decimal unit: `999 B`, `12.3 kB`, `4.0 GB`."""
     if count < 1000:

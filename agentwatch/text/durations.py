@@ -34,13 +34,6 @@ def duration_words(ms: float) -> str:
     return _clock(round(ms / 1000))
 
 
-def between(start_ms: int | None, end_ms: int | None) -> str:
-    """Return the duration between two times; `unknown` if one is unknown, or if they are not in order."""
-    if start_ms is None or end_ms is None or end_ms < start_ms:
-        return UNKNOWN
-    return duration_words(end_ms - start_ms)
-
-
 def running_clock(ms: int) -> str:
     """Return a duration that still grows, in whole seconds; a negative one is 0.
 

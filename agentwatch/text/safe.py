@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NewType
 
@@ -121,6 +122,30 @@ def safe_line(text: str) -> SafeText:
     if text.isascii() and text.isprintable():
         return SafeText(text)
     return SafeText(safe_text(text).replace("\n", "␊"))
+
+
+Piece = tuple[SafeText, str]
+"""A part of a line, and the name of its style; empty for the default one."""
+
+
+class Styled(str):
+    """A line of safe text, which a terminal shows in colours; as a string it is plain text.
+
+    Example:
+        >>> line = styled((SafeText("failed: "), "failed"), (SafeText("exit 1"), ""))
+        >>> line, line.pieces[0]
+        ('failed: exit 1', ('failed: ', 'failed'))
+    """
+
+    __slots__ = ("pieces",)
+    pieces: Sequence[Piece]
+
+
+def styled(*pieces: Piece) -> SafeText:
+    """Return pieces of safe text as one line, which is a `Styled`."""
+    line = Styled("".join([text for text, _ in pieces]))
+    line.pieces = pieces
+    return SafeText(line)
 
 
 def columns(text: SafeText) -> int:

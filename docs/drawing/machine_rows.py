@@ -65,6 +65,7 @@ class Sessions:
             "path": self._demo,
             "seen_ms": at_ms - lasts_ms,
             "began_ms": at_ms - (age_ms or 2 * lasts_ms),
+            "duration_ms": (age_ms or 2 * lasts_ms) - lasts_ms,
             "cwd": f"/src/{repo}",
             "failed": 0,
             "context_size": 100,

@@ -83,7 +83,7 @@ def test_a_session_and_its_calls_describe_themselves(recording: Saver) -> None:
 def test_only_what_users_may_call_is_in_the_help() -> None:
     """The help of a session has properties; a session is updated by functions of the package."""
     public = {name for name in dir(agentwatch.Session) if not name.startswith("_")}
-    assert public == {"outcome", "phase", "run", "text"}
+    assert public == {"duration_ms", "outcome", "phase", "run", "text"}
     assert [name for name in public if not isinstance(getattr(agentwatch.Session, name), property)] == []
 
 

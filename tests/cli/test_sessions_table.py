@@ -24,8 +24,8 @@ ASKS = row(
 
 
 def lines(*rows: Row, width: int = 100, every: tuple[Row, ...] = ()) -> list[SafeText]:
-    """Return the lines of a table."""
-    return list(table(rows, (*rows, *every), width, NOW_MS))
+    """Return the lines of a table below its heading."""
+    return list(table(rows, (*rows, *every), width, NOW_MS))[1:]
 
 
 def test_a_line_has_the_columns_of_the_list() -> None:
@@ -44,9 +44,28 @@ def test_a_line_has_the_columns_of_the_list() -> None:
         assert max(columns(line) for line in lines(ASKS, row(number=1 << 40), width=width)) <= width
 
 
+def test_a_terminal_has_a_heading() -> None:
+    """It names the columns above them."""
+    heading, line = table([ASKS], [ASKS], 140, NOW_MS)
+    assert heading.split() == ["id", "state", "for", "agent", "project", "title", "now", "calls"]
+    for name, words in (("state", "! asks"), ("agent", "claude"), ("title", "Add retry"), ("now", "Bash rm")):
+        assert heading.index(name) == line.index(words)
+
+
+def test_a_program_gets_whole_texts_and_ids() -> None:
+    """Elsewhere than on a terminal nothing is cut, the columns are aligned, and there is no heading."""
+    long = row(State.WORKING, number=7, title="t" * 300, now="n" * 300, repo="r" * 90, branch="b" * 90)
+    found = list(table([ASKS, long], [ASKS, long], None, NOW_MS))
+    assert [line.split()[0] for line in found] == [ASKS.id, long.id]
+    for words in ("t" * 300, "n" * 300, "r" * 90, "b" * 90):
+        assert words in found[1]
+    assert found[0].index("Add retry") == found[1].index("ttt")
+    assert found[0].index("Bash rm") == found[1].index("nnn")
+
+
 def test_without_sessions_there_is_no_line() -> None:
     """A table of nothing is empty, without a heading."""
-    assert lines() == []
+    assert list(table([], [], 100, NOW_MS)) == list(table([], [], None, NOW_MS)) == []
 
 
 def test_an_inferred_state_is_marked() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.recording.appender import now_ms
-from agentwatch.recording.ends import last_arrival_ms
+from agentwatch.recording.ends import arrivals_ms
 from agentwatch.recording.lines import Line
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import create_file
@@ -44,26 +44,27 @@ def test_bytes_before_the_first_time_have_none() -> None:
     assert (times.at(4), times.at(5)) == (None, 1000)
 
 
-def test_the_last_arrival_is_read_from_the_end_of_the_file(tmp_path: Path) -> None:
+def test_the_first_and_the_last_arrival_are_read_from_the_ends_of_the_file(tmp_path: Path) -> None:
     """Half a line, other lines and figures that are no time are skipped; without a file it is unknown."""
     path = tmp_path / "a.times"
     long = b"".join(b"%d 1793610846%03d\n" % (number, number) for number in range(900))
-    cases: dict[bytes, int | None] = {
+    cases: dict[bytes, tuple[int, int] | None] = {
         b"": None,
         b"0 17": None,
-        b"0 17\n": 17,
-        b"0 17\n9 18": 17,
-        b"0 17\ngap 4 9\nx y\n9 -3\n": 17,
+        b"0 17\n": (17, 17),
+        b"0 17\n9 18": (17, 17),
+        b"x\n0 17\n9 18\n": (17, 18),
+        b"0 17\ngap 4 9\nx y\n9 -3\n": (17, 17),
         b"0 " + b"9" * 400 + b"\n": None,
-        b"0 17\n5 " + b"9" * 16 + b"\n": 17,
-        long: 1793610846899,
+        b"0 17\n5 " + b"9" * 16 + b"\n": (17, 17),
+        long: (1793610846000, 1793610846899),
     }
-    assert last_arrival_ms(path) is None
-    assert last_arrival_ms(tmp_path) is None
+    assert arrivals_ms(path) is None
+    assert arrivals_ms(tmp_path) is None
     for data, expected in cases.items():
         path.write_bytes(data)
         with case(data[:40]):
-            assert last_arrival_ms(path) == expected
+            assert arrivals_ms(path) == expected
 
 
 def test_times_are_written_a_line_each(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agentwatch.text.durations import (
     age_words,
-    between,
     duration_words,
     in_seven_columns,
     read_duration,
@@ -48,12 +47,6 @@ def test_a_running_clock_has_whole_seconds() -> None:
     ):
         with case(ms):
             assert running_clock(ms) == words
-
-
-def test_times_out_of_order_have_no_duration() -> None:
-    """Without both times the duration is unknown."""
-    assert between(None, 5) == between(5, None) == between(7, 5) == "unknown"
-    assert between(5, 42) == "37 ms"
 
 
 def test_an_age_has_one_unit() -> None:

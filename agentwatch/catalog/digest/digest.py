@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from agentwatch.catalog.digest import reducers
 from agentwatch.catalog.digest.parts import Course, LastTests, OpenCall, Turn
 from agentwatch.session.events import Event, LineTime, Outcome, agent_ms
+from agentwatch.session.rules import span_ms
 
 _APPLIERS = {**reducers.RUN_APPLIERS, **reducers.CALL_APPLIERS, **reducers.TEXT_APPLIERS}
 """The other types of events say nothing that a list shows. `Digest.apply` reads the times itself."""
+_COVERED = 0.9
 
 
 @dataclass(slots=True)
@@ -43,6 +45,10 @@ class Digest:
     """When the newest turn began, also after its end."""
     is_answered: bool = False
     """Whether the model has answered since the prompt or the last result."""
+    ended_turns: int = 0
+    """The number of turns that ended in the lines that were read."""
+    took_ms: int | None = None
+    """The duration of the last turn, as its result reports it; None while another one is open."""
     outcome: Outcome | None = None
     """The outcome of the last turn that ended."""
     reason: str = ""
@@ -108,12 +114,28 @@ class Digest:
             self.course.pauses.end()
             self.usual_pause_ms = self.course.pauses.usual_ms
 
+    def duration_ms(self, arrived: tuple[int | None, int | None] = (None, None)) -> int | None:
+        """Return how long the session took, as `Session.duration_ms`; None if unknown.
+
+        If lines were left out, a result that covers nine tenths of the time between the first and the last
+        line is taken as that of the only turn.
+
+        Args:
+            arrived: When the first and the last line arrived, in milliseconds since the epoch.
+        """
+        span = span_ms(*arrived) or span_ms(self.began_ms, self.seen_ms)
+        if self.took_ms is None or self.ended_turns > 1:
+            return span
+        is_only = self.is_whole or self.took_ms >= _COVERED * (span or 0)
+        return self.took_ms if is_only else span
+
     def skip(self) -> None:
         """Note that lines are left out here. What was open before may have ended, and the counts begin."""
         reducers.end_run(self)
         self.is_whole = False
         self.course = Course(has_line_times=self.course.has_line_times)
         self.turn, self.turn_ms, self.outcome, self.reason = Turn.NONE, None, None, ""
+        self.took_ms = None
         self.begun_ms, self.is_answered = None, False
         self.calls = self.failed = self.rejected = self.lines_added = self.lines_removed = 0
         self.last_prompt = self.last_text = self.doing = ""

@@ -80,6 +80,7 @@ def run_started(digest: Digest, event: RunStarted, _at_ms: int | None) -> None:
     digest.course.last_error = ""
     digest.course.awaits_prompt = digest.course.is_text_open = False
     digest.turn, digest.turn_ms, digest.outcome, digest.reason = Turn.NONE, None, None, ""
+    digest.took_ms = None
     describe(digest, event)
 
 
@@ -124,8 +125,11 @@ def usage(digest: Digest, event: Usage, _at_ms: int | None) -> None:
 def turn_ended(digest: Digest, event: TurnEnded, at_ms: int | None) -> None:
     """End the turn. A second end may only add its duration."""
     if repeats_end(event, digest.outcome if digest.turn is Turn.ENDED else None):
+        digest.took_ms = event.duration_ms
         return
     end_run(digest)
+    digest.ended_turns += digest.turn is not Turn.ENDED
+    digest.took_ms = event.duration_ms
     digest.session_id = (digest.session_id or event.session_id or "")[:MOST_NAME]
     digest.turn, digest.turn_ms, digest.outcome = Turn.ENDED, at_ms, event.outcome
     digest.course.awaits_prompt = digest.course.is_text_open = False
@@ -156,7 +160,7 @@ def goes_on(digest: Digest, at_ms: int | None) -> None:
 def begin_turn(digest: Digest, at_ms: int | None) -> None:
     """Open a turn. It closes no call."""
     digest.turn, digest.turn_ms, digest.begun_ms = Turn.OPEN, at_ms, at_ms
-    digest.is_answered = False
+    digest.took_ms, digest.is_answered = None, False
     digest.course.is_text_open = False
     digest.course.pauses.drop()
 

@@ -17,7 +17,6 @@ from statistics import median
 from typing import NamedTuple
 
 from agentwatch.analysis.files import TouchedFile, TouchedFiles
-from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.analysis.verdict_history import CommandVerdict, State, call_verdict, final_verdicts
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.feed.feed import Feed
@@ -56,7 +55,6 @@ class Totals(NamedTuple):
 
     outcome: Outcome | None
     duration_ms: int | None
-    """The duration without the time between runs and turns."""
     turns: int
     calls: int
     failed: int
@@ -112,27 +110,25 @@ def side_of(name: str, feed: Feed) -> Side:
     session, final = feed.session, final_verdicts(feed)
     commands = {levelled(each.command, session.run.cwd): each for each in reversed(final.commands)}
     commands = dict(reversed(commands.items()))
-    breakdown, touched = TimeBreakdown(session), TouchedFiles(session)
+    touched = TouchedFiles(session)
     by_tool, verdicts = Counter[str](), dict[int, Verdict]()
-    for first in range(0, max(len(session.transcript), len(session.calls)), _AT_ONCE):
+    for first in range(0, len(session.calls), _AT_ONCE):
         some = session.calls[first : first + _AT_ONCE]
         by_tool.update(str(call.kind) for call in some)
         verdicts.update(_verdicts(feed, session.ended_calls[first : first + _AT_ONCE]))
-        breakdown.update(_AT_ONCE)
         touched.update(_AT_ONCE)
     files = _lines_by_path(file for file in touched.by_name() if file.is_changed)
-    duration_ms = _count(breakdown.account().whole_ms) or None
-    totals = _totals(session, duration_ms, files.values(), final.state if final.commands else None)
+    totals = _totals(session, files.values(), final.state if final.commands else None)
     return Side(name, feed, totals, by_tool, files, verdicts, commands, final_answer(session))
 
 
-def _totals(session: Session, duration_ms: int | None, files: Iterable[Lines], tests: State | None) -> Totals:
+def _totals(session: Session, files: Iterable[Lines], tests: State | None) -> Totals:
     outcomes = calls_by_outcome(session)
     tokens = added(run.tokens for run in session.runs)
     lines = [*files]
     return Totals(
         outcome=session.outcome,
-        duration_ms=duration_ms,
+        duration_ms=_count(session.duration_ms),
         turns=sum(run.turns for run in session.runs),
         calls=len(session.calls),
         failed=outcomes.get(Outcome.FAILED, 0),

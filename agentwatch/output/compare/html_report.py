@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import groupby, islice
 from pathlib import Path
 
 from agentwatch.output.compare.comparison import Part, TextDifference
-from agentwatch.output.compare.reports import Gap, Notes, Report, Section, StepLine, Steps, Table
+from agentwatch.output.compare.reports import (
+    PARTING,
+    SAME,
+    Gap,
+    Notes,
+    Report,
+    Section,
+    StepLine,
+    Steps,
+    Table,
+)
+from agentwatch.output.compare.reports import UNKNOWN as NOT_KNOWN
 from agentwatch.output.export.html import page
 from agentwatch.output.export.html.content import Node, element, escaped, markup, text
 from agentwatch.output.export.html.page import head
+from agentwatch.session.events import Outcome
+from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
+from agentwatch.text.signs import MINUS, SIGNS
 
 _STYLE = Path(__file__).resolve().parent / "comparison.css"
-_CLASSES = {Part.BOTH: "", Part.ONLY_A: "removed", Part.ONLY_B: "added"}
+_CLASSES = {Part.BOTH: "", Part.ONLY_A: "of-a", Part.ONLY_B: "of-b"}
 _MARKS = {Part.BOTH: ("", ""), Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+}")}
 """The words for readers who do not see the colours."""
+_TONES = {
+    **dict.fromkeys(("succeeded", "green"), Outcome.SUCCEEDED),
+    **dict.fromkeys(("failed", "red"), Outcome.FAILED),
+}
+"""The outcome whose sign and colour a word in a table has."""
+_NEGATIVE = re.compile(r"-(?=[$0-9])")
+_ALONE = ("only in A", "only in B")
+_STEPS = '<table class="steps"><tbody>\n'
+_LEAST_FOLDED = 3
+"""Fewer calls that only one run made are not folded."""
+_MOST_FOLDED = 500
+"""The calls of one fold, which are kept until their number is known."""
 
 
 def page_pieces(report: Report, notes: Iterable[str] = ()) -> Iterator[bytes]:
@@ -38,7 +66,7 @@ def page_pieces(report: Report, notes: Iterable[str] = ()) -> Iterator[bytes]:
         f'<header id="top" role="banner"><h1>{escaped(title)}</h1>'
         f'<ul class="facts" aria-label="Runs">{sides}</ul>{scope}</header>\n<main id="main">\n'
     ).encode()
-    for section in report.sections:
+    for section in sorted(report.sections, key=lambda each: each.heading != PARTING):
         yield f"<section><h2>{escaped(section.heading)}</h2>\n".encode()
         for piece in _content(section):
             yield piece.encode()
@@ -55,11 +83,13 @@ def style() -> str:
 def _content(section: Section) -> Iterator[str]:
     match section.content:
         case Table(columns, rows):
-            yield from _table("figures", columns, (_row("", map(text, row)) for row in rows))
+            is_numeric = columns[0] in ("", "file")
+            name = "figures numbers" if is_numeric else "figures"
+            yield from _table(name, columns, (_row("", (text(row[0]), *map(_cell, row[1:]))) for row in rows))
         case Notes(lines):
             yield markup(element("p", "", text(line)) for line in lines)
         case Steps(lines_of):
-            yield from _table("steps", ("", "A", "B", "call"), map(_step, lines_of()))
+            yield from _steps(lines_of())
         case TextDifference(pieces, is_cut):
             yield markup([element("div", "words", *(_piece(part, words) for part, words in pieces))])
             if is_cut:
@@ -79,16 +109,65 @@ def _row(name: str, cells: Iterable[Node]) -> Node:
     return element("tr", name, *(element("td", "", cell) for cell in cells))
 
 
+def _cell(cell: str) -> Node:
+    """Return a figure, or an outcome or a verdict with its sign and colour."""
+    tone = _TONES.get(cell.partition(":")[0])
+    if tone is not None:
+        return element("span", str(tone), text(f"{SIGNS[tone]} {cell}"))
+    if cell in (SAME, NOT_KNOWN):
+        return element("span", "note", SAME if cell == SAME else UNKNOWN)
+    return text(MINUS + cell[1:] if _NEGATIVE.match(cell) else cell)
+
+
+# The calls: those that only one run made are folded. A fold is an element of its own between two tables.
+
+
+def _steps(steps: Iterable[StepLine | Gap]) -> Iterator[str]:
+    *head, end = _table("steps", ("", "A", "B", "call"), ())
+    yield from head
+    for word, some in groupby(steps, key=_word):
+        while group := [*islice(some, _MOST_FOLDED if word in _ALONE else 1)]:
+            rows = "".join(f"{markup([_step(step)])}\n" for step in group)
+            if len(group) < _LEAST_FOLDED:
+                yield rows
+                continue
+            summary = markup([element("summary", "", text(_fold_words(group)))])
+            yield f'{end}<details class="fold">{summary}\n{_STEPS}{rows}{end}</details>\n{_STEPS}'
+    yield end
+
+
+def _word(step: StepLine | Gap) -> str:
+    return "" if isinstance(step, Gap) else step.word
+
+
+def _fold_words(group: Sequence[StepLine | Gap]) -> str:
+    """Return what is folded: `- 5 calls only in A, #1 to #5, 2 failed`."""
+    steps = [step for step in group if isinstance(step, StepLine)]
+    first, last = steps[0], steps[-1]
+    words = [f"{first.sign} {len(steps)} calls {first.word}, {first.a or first.b} to {last.a or last.b}"]
+    for outcome in (Outcome.FAILED, Outcome.REJECTED):
+        count = sum(outcome in step.outcomes for step in steps)
+        words += [f"{count} {outcome}"] if count else []
+    return ", ".join(words)
+
+
 def _step(step: StepLine | Gap) -> Node:
     if isinstance(step, Gap):
         return _row("gap", ("", "", "", f"… {plural(step.calls, 'equal call')}"))
-    lines: list[Node] = []
-    for line in step.lines:
-        lines += [element("br", "")] if lines else []
-        lines.append(text(line))
     word = element("span", "word", text(f"{step.sign} {step.word}"))
-    name = step.word.lower().replace(" in ", "-").replace(" ", "-")
-    return element("tr", name, *(element("td", "", *cell) for cell in ([word], [step.a], [step.b], lines)))
+    numbers = (
+        element("span", outcome, f"{SIGNS[outcome]} {number}") if outcome else ""
+        for number, outcome in zip((step.a, step.b), step.outcomes, strict=True)
+    )
+    lines = element("div", "", *(_line(line, has_side=step.sign == "!") for line in step.lines))
+    return _row(step.word.lower().replace(" in ", "-").replace(" ", "-"), (word, *numbers, lines))
+
+
+def _line(line: str, *, has_side: bool) -> Node:
+    """Return a line of a step; the letter of its run, `A: `, is apart from its text."""
+    if not has_side:
+        return element("div", "", text(line))
+    return element("div", "of-side", element("span", "side", line[0]), text(line[3:]))
 
 
 def _piece(part: Part, words: str) -> Node:

@@ -29,11 +29,11 @@ from agentwatch.output.compare.comparison import (
 )
 from agentwatch.output.export.markdown import Bounds, escaped, fenced
 from agentwatch.output.summary import call_members, command_members
-from agentwatch.session.actions import action, outcome_note, target
+from agentwatch.session.actions import action, outcome_note, shown_action, target
 from agentwatch.session.call import Call
 from agentwatch.text.amounts import dollars, plural
 from agentwatch.text.durations import duration_words
-from agentwatch.text.safe import SafeText, columns, cut, safe_line, safe_text, wrapped
+from agentwatch.text.safe import SafeText, columns, cut, safe_line, safe_text, styled, wrapped
 from agentwatch.text.safe_json import safe_json
 
 
@@ -63,6 +63,8 @@ class StepLine(NamedTuple):
     """The address of the call in the second run; empty if it has no such call."""
     lines: tuple[str, ...]
     """The call, and below it what went differently."""
+    outcomes: tuple[str, str] = ("", "")
+    """How the calls ended: `succeeded`; empty for a run that has no such call."""
 
 
 class Gap(NamedTuple):
@@ -96,30 +98,37 @@ class Report(NamedTuple):
 # Text, in at most 80 columns where the words allow it.
 
 WIDTH = 80
+WHOLE = 1 << 20
+"""The width of a report for a program: no line is wrapped, and no cell is cut."""
 _LEAST_NAME = 12
 _STEP_COLUMNS = 18
 """The columns before the words of a call: sign, number in each run."""
 _MARKS = {Part.BOTH: ("", ""), Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+}")}
 
 
-def text_lines(report: Report) -> Iterator[SafeText]:
-    """Yield the lines of a report."""
+def text_lines(report: Report, width: int = WIDTH) -> Iterator[SafeText]:
+    """Yield the lines of a report.
+
+    Args:
+        report: The report.
+        width: The width, in columns.
+    """
     for letter, name in report.sides:
-        yield from _wrapped(f"{letter}  {name}", 3)
+        yield from _wrapped(f"{letter}  {name}", width, 3)
     for section in report.sections:
         yield SafeText("")
-        yield SafeText(section.heading)
+        yield styled((SafeText(section.heading), "heading"))
         match section.content:
             case Table():
-                yield from _table(section.content)
+                yield from _table(section.content, width)
             case Notes():
                 for line in section.content.lines:
-                    yield from _wrapped(line, 2, first=2)
+                    yield from _wrapped(line, width, 2, first=2)
             case Steps():
                 for step in section.content.lines():
-                    yield from _step(step)
+                    yield from _step(step, width)
             case TextDifference():
-                yield from _words(section.content)
+                yield from _words(section.content, width)
 
 
 def marked(difference: TextDifference) -> str:
@@ -138,38 +147,42 @@ def marked(difference: TextDifference) -> str:
     return "".join(words)
 
 
-def _table(table: Table) -> Iterator[SafeText]:
+def _table(table: Table, width: int) -> Iterator[SafeText]:
     rows = [tuple(map(safe_line, row)) for row in (table.columns, *table.rows)]
     widths = [max(columns(row[at]) for row in rows) for at in range(len(table.columns))]
-    left = WIDTH - 2 - sum(min(width, WIDTH // 3) + 2 for width in widths[1:])
-    widths = [min(widths[0], max(left, _LEAST_NAME)), *(min(width, WIDTH // 3) for width in widths[1:])]
-    for row in rows:
-        cells = [_padded(cut(cell, width), width) for cell, width in zip(row, widths, strict=True)]
-        yield SafeText(f"  {'  '.join(cells)}".rstrip())
+    left = width - 2 - sum(min(each, width // 3) + 2 for each in widths[1:])
+    widths = [min(widths[0], max(left, _LEAST_NAME)), *(min(each, width // 3) for each in widths[1:])]
+    for nth, row in enumerate(rows):
+        cells = [_padded(cut(cell, room), room) for cell, room in zip(row, widths, strict=True)]
+        yield styled((SafeText(f"  {'  '.join(cells)}".rstrip()), "" if nth else "muted"))
 
 
-def _step(step: StepLine | Gap) -> Iterator[SafeText]:
+def _step(step: StepLine | Gap, width: int) -> Iterator[SafeText]:
     if isinstance(step, Gap):
-        yield SafeText(f"  … {plural(step.calls, 'equal call')}")
+        yield styled((SafeText(f"  … {plural(step.calls, 'equal call')}"), "muted"))
         return
-    numbers = f"  {step.sign} {step.a or '-':<7}{step.b or '-':<7}"
-    for nth, line in enumerate(step.lines):
-        head = numbers if nth == 0 else ""
-        for words in wrapped(safe_line(line), WIDTH - _STEP_COLUMNS):
-            yield SafeText(f"{head:<{_STEP_COLUMNS}}{words}")
-            head = ""
+    of_a, of_b = (outcome if outcome != "succeeded" else "muted" for outcome in step.outcomes)
+    head = [
+        (SafeText(f"  {step.sign} "), "muted"),
+        (SafeText(f"{step.a or '-':<7}"), of_a or "muted"),
+        (SafeText(f"{step.b or '-':<7}"), of_b or "muted"),
+    ]
+    for line in step.lines:
+        for words in wrapped(safe_line(line), width - _STEP_COLUMNS):
+            yield styled(*head, (words, "muted" if step.sign == "=" else ""))
+            head = [(SafeText(" " * _STEP_COLUMNS), "")]
 
 
-def _words(difference: TextDifference) -> Iterator[SafeText]:
+def _words(difference: TextDifference, width: int) -> Iterator[SafeText]:
     for line in safe_text(marked(difference)).split("\n"):
-        yield from _wrapped(line, 2, first=2)
+        yield from _wrapped(line, width, 2, first=2)
     if difference.is_cut:
         yield SafeText("  (only the beginning of the texts is compared)")
 
 
-def _wrapped(line: str, indent: int, first: int = 0) -> Iterator[SafeText]:
+def _wrapped(line: str, width: int, indent: int, first: int = 0) -> Iterator[SafeText]:
     """Yield a line in several, all but the first one indented by `indent`, the first by `first`."""
-    for nth, words in enumerate(wrapped(safe_line(line), WIDTH - max(indent, first))):
+    for nth, words in enumerate(wrapped(safe_line(line), width - max(indent, first))):
         yield SafeText(f"{' ' * (indent if nth else first)}{words}".rstrip())
 
 
@@ -356,13 +369,13 @@ def difference(a: float | None, b: float | None, figure: Figure) -> str:
     return f"{'+' if b > a else '-'}{figure.words(abs(b - a))}"
 
 
-def lines_words(lines: Lines | None) -> str:
+def lines_words(lines: Lines | None, minus: str = "-") -> str:
     """Return the changed lines of a file: `+3 -1`; `changed` if their numbers are unknown."""
     if lines is None:
         return UNKNOWN
     words = [
         f"{sign}{number:,}"
-        for sign, number in (("+", lines.added), ("-", lines.removed))
+        for sign, number in (("+", lines.added), (minus, lines.removed))
         if number is not None
     ]
     return " ".join(words) or "changed"
@@ -380,12 +393,13 @@ _SIGNS = {
 }
 
 
-def step_lines(comparison: Comparison, *, every: bool) -> Iterator[StepLine | Gap]:
+def step_lines(comparison: Comparison, *, every: bool, minus: str = "-") -> Iterator[StepLine | Gap]:
     """Yield the differences with the calls around them.
 
     Args:
         comparison: The comparison.
         every: Whether all equal calls are listed too.
+        minus: The sign of removed lines.
     """
     listed = range(len(comparison.rows)) if every else _with_context(comparison)
     end = 0
@@ -393,15 +407,17 @@ def step_lines(comparison: Comparison, *, every: bool) -> Iterator[StepLine | Ga
         if index > end:
             yield Gap(index - end)
         if index < len(comparison.rows):
-            yield step_line(comparison, comparison.rows[index])
+            yield step_line(comparison, comparison.rows[index], minus)
         end = index + 1
 
 
-def step_line(comparison: Comparison, row: Row) -> StepLine:
+def step_line(comparison: Comparison, row: Row, minus: str = "-") -> StepLine:
     """Return a row in words."""
     sign, word = _SIGNS.get(row.match) or _equal_sign(row)
     number_a, number_b = (f"#{number}" if number is not None else "" for number in (row.a, row.b))
-    return StepLine(sign, word, number_a, number_b, tuple(_step_lines(comparison, row)))
+    a, b = ("" if call is None else str(call.outcome) for call in comparison.calls(row))
+    lines = tuple(_step_lines(comparison, row, minus))
+    return StepLine(sign, word, number_a, number_b, lines, (a, b))
 
 
 def _equal_sign(row: Row) -> tuple[str, str]:
@@ -410,27 +426,28 @@ def _equal_sign(row: Row) -> tuple[str, str]:
     return "~", "other result" if row.parts else "other time"
 
 
-def aspect_words(comparison: Comparison, row: Row) -> list[SafeText]:
+def aspect_words(comparison: Comparison, row: Row, minus: str = "-") -> list[SafeText]:
     """Return what differs: `exit 0 → 1`, `20 passed → 3 failed, 17 passed`, `1.2 s → 9.0 s`."""
     a, b = comparison.calls(row)
     if a is None or b is None:
         return []
-    return [_aspect(aspect, (comparison.a, a), (comparison.b, b)) for aspect in row.aspects]
+    return [_aspect(aspect, minus, (comparison.a, a), (comparison.b, b)) for aspect in row.aspects]
 
 
-def _step_lines(comparison: Comparison, row: Row) -> Iterator[str]:
+def _step_lines(comparison: Comparison, row: Row, minus: str) -> Iterator[str]:
     a, b = comparison.calls(row)
+    line = action if minus == "-" else shown_action
     if row.match is Match.REPLACED and a is not None and b is not None:
-        yield f"A: {action(a)}"
-        yield f"B: {action(b)}"
+        yield f"A: {line(a)}"
+        yield f"B: {line(b)}"
     elif a is not None and b is not None and row.aspects:
         yield f"{safe_line(b.phrase)} {target(b)}".rstrip()
-        yield "; ".join(aspect_words(comparison, row))
+        yield "; ".join(aspect_words(comparison, row, minus))
     elif (call := b or a) is not None:
-        yield action(call)
+        yield line(call)
 
 
-def _aspect(aspect: Aspect, *calls: tuple[Side, Call]) -> SafeText:
+def _aspect(aspect: Aspect, minus: str, *calls: tuple[Side, Call]) -> SafeText:
     match aspect:
         case Aspect.OUTCOME:
             words = [outcome_note(call) or str(call.outcome) for _, call in calls]
@@ -441,7 +458,7 @@ def _aspect(aspect: Aspect, *calls: tuple[Side, Call]) -> SafeText:
             times = [took_ms(call) for _, call in calls]
             words = [UNKNOWN if time is None else duration_words(time) for time in times]
         case Aspect.LINES:
-            words = [lines_words(Lines(call.lines_added, call.lines_removed)) for _, call in calls]
+            words = [lines_words(Lines(call.lines_added, call.lines_removed), minus) for _, call in calls]
         case Aspect.VERDICT:
             words = [side.verdicts[call.number].words for side, call in calls]
     return safe_line(" → ".join(words))
@@ -459,19 +476,22 @@ def _with_context(comparison: Comparison) -> Iterator[int]:
 # Two runs: totals first, then the first divergence, then the differences in order.
 
 TITLE = "Comparison of two runs"
+PARTING = "Where they part"
+"""The heading of the section that a page begins with."""
 
 
-def report_of(comparison: Comparison, *, every: bool = False) -> Report:
+def report_of(comparison: Comparison, *, every: bool = False, minus: str = "-") -> Report:
     """Return the report on two runs.
 
     Args:
         comparison: The comparison.
         every: Whether equal calls are listed too.
+        minus: The sign of removed lines: `MINUS` on a page, `-` in text.
     """
     return Report(
         TITLE,
         [("A", named(comparison.a)), ("B", named(comparison.b))],
-        [*_sections(comparison, every=every)],
+        [*_sections(comparison, every=every, minus=minus)],
     )
 
 
@@ -499,13 +519,13 @@ def count_words(comparison: Comparison) -> str:
     )
 
 
-def _sections(comparison: Comparison, *, every: bool) -> Iterator[Section]:
+def _sections(comparison: Comparison, *, every: bool, minus: str) -> Iterator[Section]:
     yield Section("Totals", _totals(comparison))
-    yield Section("Where they part", Notes(tuple(_divergence(comparison))))
+    yield Section(PARTING, Notes(tuple(_divergence(comparison, minus))))
     if every or comparison.differences():
-        yield Section("Calls", Steps(lambda: step_lines(comparison, every=every)))
+        yield Section("Calls", Steps(lambda: step_lines(comparison, every=every, minus=minus)))
     if comparison.files:
-        rows = [(row.path, lines_words(row.a), lines_words(row.b)) for row in comparison.files]
+        rows = [(row.path, lines_words(row.a, minus), lines_words(row.b, minus)) for row in comparison.files]
         yield Section("Changed files", Table(("file", "A", "B"), rows))
     if comparison.commands:
         verdicts = [(row.command, _verdict(row.a), _verdict(row.b)) for row in comparison.commands]
@@ -534,13 +554,13 @@ def _totals(comparison: Comparison) -> Table:
     return Table(("", "A", "B", "difference"), rows)
 
 
-def _divergence(comparison: Comparison) -> Iterator[str]:
+def _divergence(comparison: Comparison, minus: str) -> Iterator[str]:
     """Yield where the runs part, how many calls differ in which way, and how reliable that is."""
     index, slower = comparison.first_divergence, ", in other times" if comparison.retimed() else ""
     if index is None:
         yield f"They do not part: both made the same calls with the same results{slower}."
     else:
-        line = step_line(comparison, comparison.rows[index])
+        line = step_line(comparison, comparison.rows[index], minus)
         equal = "at the first call" if index == 0 else f"after {plural(index, 'call')} in common"
         where = " and ".join(f"{side}{number}" for side, number in (("A", line.a), ("B", line.b)) if number)
         yield f"They part {equal}: {where} ({line.word})."

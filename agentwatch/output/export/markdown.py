@@ -30,7 +30,7 @@ from agentwatch.session.events import Outcome
 from agentwatch.session.session import calls_by_outcome
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import plural
-from agentwatch.text.durations import between, duration_words
+from agentwatch.text.durations import UNKNOWN, duration_words
 from agentwatch.text.safe import SafeText, safe_line, safe_text
 from agentwatch.text.signs import SIGNS
 from agentwatch.text.times import date_and_time
@@ -298,7 +298,7 @@ def _facts(exported: Exported) -> Iterator[tuple[str, str]]:
         yield "outcome", str(session.outcome)
     elif session.outcome is not None:
         yield "outcome", f"{session.outcome} at this moment"
-    yield "duration", _duration(exported)
+    yield "duration", UNKNOWN if session.duration_ms is None else duration_words(session.duration_ms)
     yield "calls", ", ".join(count_words(calls_by_outcome(session)))
     if run.cwd:
         yield "folder", run.cwd
@@ -313,16 +313,6 @@ def _facts(exported: Exported) -> Iterator[tuple[str, str]]:
     if not exported.is_whole:
         yield "part", ", ".join(_part(exported))
     yield "secrets", "not redacted" if exported.masked is None else exported.masked
-
-
-def _duration(exported: Exported) -> str:
-    """Return the duration of the turns, or, with `~`, the time between the first and the last line."""
-    took_ms = exported.session.run.duration_of_turns_ms
-    if took_ms is not None:
-        return duration_words(took_ms)
-    timeline = exported.timeline
-    seen = between(timeline.first_ms, timeline.ms_at(exported.feed.offset))
-    return seen if timeline.first_ms is None else f"~{seen}"
 
 
 def _part(exported: Exported) -> Iterator[str]:

@@ -40,22 +40,14 @@ _NOT_SAID = {
 class Limited:
     """A limit of one session."""
 
-    def __init__(
-        self,
-        rule: Limit,
-        facts: CallFacts,
-        silences: LongestSilence | None,
-        began_ms: Callable[[], int | None],
-    ) -> None:
+    def __init__(self, rule: Limit, facts: CallFacts, silences: LongestSilence | None) -> None:
         """Create a limit.
 
         Args:
             rule: The limit.
             facts: The facts about the calls of the session.
             silences: For `idle`, the silences that are longer than the limit; otherwise None.
-            began_ms: Returns the time of the first line that has one.
         """
-        self._began_ms = began_ms
         self._rule = rule
         self._facts = facts
         self._silences = silences
@@ -134,10 +126,7 @@ class Limited:
         if self._amount is Amount.IDLE and self._silences is not None:
             return (self._silences.longest_ms, "") if self._silences.timed_lines > 1 else (None, not_said)
         if self._amount is Amount.ELAPSED:
-            began = self._began_ms()
-            if began is None or session.last_seen_ms is None:
-                return None, not_said
-            return max(session.last_seen_ms - began, 0), ""
+            return session.duration_ms, not_said
         if self._amount is Amount.CONTEXT:
             self._see_context()
             return self._most, not_said
@@ -264,8 +253,6 @@ class Judge:
             feed: Reads the session. A line without an arrival time gets the agent's time.
             rules: The rules.
         """
-        self.began_ms: int | None = None
-        """The time of the first line that has one."""
         self._feed = feed
         self._rules = rules
         self._judged = 0
@@ -282,7 +269,7 @@ class Judge:
                 self._forbidden[index] = Forbidden(rule, readers)
             elif isinstance(rule, Limit):
                 silences = self._silences if rule.amount is Amount.IDLE else None
-                self._limited[index] = Limited(rule, facts, silences, lambda: self.began_ms)
+                self._limited[index] = Limited(rule, facts, silences)
         self._tests = [(each.test, each) for each in self._forbidden.values()]
         self._judges = [each.judge for each in self._limited.values() if each.judge is not None]
         self._at_once = 1 if any(map(_needs_moment, rules)) else _AT_ONCE
@@ -294,8 +281,6 @@ class Judge:
         """Judge the calls that have ended: when they are enough, and at the end of their run."""
         if self._silences is not None:
             self._silences.applied(place, pieces)
-        if self.began_ms is None:
-            self.began_ms = place.seen_ms if pieces is None else pieces.first_ms
         session = self._feed.session
         if (waiting := len(session.ended_calls) - self._judged) and (
             waiting >= self._at_once

@@ -11,13 +11,14 @@ import orjson
 from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Checked, Judgement, State, blind
 from agentwatch.rules.check.kinds import Forbid, Limit, Require, Severity
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
+from agentwatch.text.safe import SafeText, cut, safe_line, safe_text, styled
 from agentwatch.text.safe_json import safe_json
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _MOST_PLACES = 5
+_STYLES = {"broken": "failed", "warning": "rejected", "holds": "succeeded"}
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """The characters that XML 1.0 forbids, also as references (section 2.2). ElementTree writes them."""
 _KINDS = {Forbid: "forbid", Require: "require", Limit: "limit"}
@@ -33,23 +34,35 @@ def text_lines(checked: Sequence[Checked]) -> Iterator[SafeText]:
         for judgement in each.judgements:
             if judgement.state is State.BROKEN:
                 words = "broken" if judgement.rule.severity is Severity.ERROR else "warning"
-                line = f"{address_of(each)}: {words}: {name_of(judgement)}"
-                yield SafeText(f"{line}: {judgement.words}")
+                style = _STYLES[words]
+                yield styled(
+                    (SafeText(f"{address_of(each)}: "), "muted"),
+                    (SafeText(words), style),
+                    (SafeText(f": {name_of(judgement)}: {judgement.words}"), ""),
+                )
                 yield from (SafeText(f"  {place}") for place in places(each, judgement, _MOST_PLACES))
     if checked:
-        yield verdict(checked)
+        yield _styled_verdict(checked)
 
 
 def explained(checked: Sequence[Checked]) -> Iterator[SafeText]:
     """Yield for each rule the calls that it checked, hit and could not judge; then the result."""
     for each in checked:
         named = f" of {each.format}" if each.format else ""
-        yield SafeText(f"{address_of(each)}: {plural(each.calls, 'call')}{named}")
+        calls = SafeText(f": {plural(each.calls, 'call')}{named}")
+        yield styled((address_of(each), "strong"), (calls, "muted"))
         for judgement in each.judgements:
-            yield SafeText(f"  {_word(judgement):10} {name_of(judgement)}: {_looked(judgement)}")
+            word = _word(judgement)
+            words = SafeText(f" {name_of(judgement)}: {_looked(judgement)}")
+            yield styled((SafeText(f"  {word:10}"), _STYLES.get(word, "muted")), (words, ""))
             yield from (SafeText(f"{'':13}{place}") for place in places(each, judgement, MOST_VIOLATIONS))
     if checked:
-        yield verdict(checked)
+        yield _styled_verdict(checked)
+
+
+def _styled_verdict(checked: Sequence[Checked]) -> SafeText:
+    is_broken = any(each.is_error for one in checked for each in one.judgements)
+    return styled((verdict(checked), "failed" if is_broken else "succeeded"))
 
 
 def _word(judgement: Judgement) -> str:

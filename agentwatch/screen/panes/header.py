@@ -313,14 +313,12 @@ def _outcome_words(outcome: Outcome | None) -> str:
 
 
 def _run_clock(session: Session, now_ms: int | None) -> str:
-    """Return the duration of the turn: as the agent reports it, or so far."""
+    """Return the duration of the session; while a turn is open, how long it has lasted."""
     run = session.run
-    if run.duration_ms is not None:
-        return f" {duration_words(run.duration_ms)}"
+    if session.outcome is not Outcome.RUNNING:
+        return "" if session.duration_ms is None else f" {duration_words(session.duration_ms)}"
     began_ms = run.turn_seen_ms if run.turns > 1 else run.began_seen_ms
-    if run.is_over or now_ms is None or began_ms is None:
-        return ""
-    return f" {running_clock(now_ms - began_ms)}"
+    return "" if now_ms is None or began_ms is None else f" {running_clock(now_ms - began_ms)}"
 
 
 def _short(cwd: str | None) -> str | None:

@@ -12,7 +12,7 @@ from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead
 from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.screen.panes.moment import end_of, next_failure
-from agentwatch.session.actions import action
+from agentwatch.session.actions import shown_action
 from agentwatch.text.safe import SafeText, safe_line
 
 
@@ -104,7 +104,7 @@ class Opening:
         call = next_failure(self._history.feed.session, start, end)
         if call is None:
             return None
-        self._notice = SafeText(f"paused: #{call.number} {action(call)}")
+        self._notice = SafeText(f"paused: #{call.number} {shown_action(call)}")
         return end_of(call)
 
     def _bookmark(self, start: int, end: int) -> int | None:

@@ -71,6 +71,7 @@ def facts_of_session(session: Session) -> dict[str, object]:
         "plan": len(session.plan),
         "asked": "" if session.asked.oldest is None else session.asked.oldest.words,
         "seen": session.last_seen_ms,
+        "took": session.duration_ms,
     }
 
 
@@ -94,6 +95,7 @@ def facts_of_digest(digest: Digest) -> dict[str, object]:
         "plan": 0 if digest.todo is None else digest.todo[1],
         "asked": digest.asked,
         "seen": digest.seen_ms,
+        "took": digest.duration_ms(),
     }
 
 

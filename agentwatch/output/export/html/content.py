@@ -46,7 +46,7 @@ from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, safe_line, safe_text
-from agentwatch.text.signs import PLAN_SIGNS, SIGNS
+from agentwatch.text.signs import MINUS, PLAN_SIGNS, SIGNS
 from agentwatch.text.times import time_of_day
 
 if TYPE_CHECKING:
@@ -762,7 +762,7 @@ class CallBody:
         words: str = call.outcome.value
         if call.exit_code is not None:
             words += f" · exit {call.exit_code}"
-        elif call.outcome is Outcome.SUCCEEDED and (size := change_size(call)):
+        elif call.outcome is Outcome.SUCCEEDED and (size := change_size(call, MINUS)):
             words += f" · {size.replace('-', '−')}"
         if call.note and call.outcome is not Outcome.FAILED:
             words += f" · {safe_line(call.note)}"

@@ -33,8 +33,7 @@ from agentwatch.output.export.html.content import (
     prose,
     texts,
 )
-from agentwatch.output.tool_names import ToolNames
-from agentwatch.session.actions import count_words, outcome_note, shown_target
+from agentwatch.session.actions import count_words, shown_note, shown_target, shown_tool
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
 from agentwatch.session.runs import Run
@@ -70,9 +69,6 @@ class Rows:
     def __init__(self, exported: Exported) -> None:
         self._exported = exported
         self._first_ms = exported.timeline.first_ms
-        self._tools = ToolNames()
-        for call in exported.calls():
-            self._tools.add(call.tool, call.number)
         self._spill = Spill()
         self._places = array("Q", bytes(8 * len(exported.session.calls)))
         """The place and length of the facts of each call in the spill; 0 if they were not asked for."""
@@ -118,12 +114,12 @@ class Rows:
     def _facts_of(self, call: Call) -> dict[str, Any]:
         feed = self._exported.feed
         found = call_verdict(feed, call)
-        note = outcome_note(call) if found is None else safe_line(found.words)
+        note = shown_note(call) if found is None else safe_line(found.words)
         facts = {
             "k": "call",
             "n": call.number,
             "o": call.outcome.value,
-            "t": self._tools[call.tool],
+            "t": shown_tool(call.tool),
             "p": safe_line(call.phrase)[:200],
             "g": shown_target(call),
             "r": note.replace("-", "−") if call.lines_added is not None and found is None else note,
@@ -406,7 +402,7 @@ def header(exported: Exported) -> str:
 def _facts(exported: Exported) -> Iterator[str]:
     session, run = exported.session, exported.session.run
     outcome = session.outcome or Outcome.UNFINISHED
-    took = run.duration_of_turns_ms if run.duration_ms is None else run.duration_ms
+    took = session.duration_ms
     words = f"{SIGNS[outcome]} {outcome}" + ("" if took is None else f" {duration_words(took)}")
     yield f'<strong class="outcome {escaped(outcome)}">{escaped(words)}</strong>'
     agent = session.agent_name or run.format or session.format

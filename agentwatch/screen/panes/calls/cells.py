@@ -14,6 +14,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.session.actions import shown_note, shown_target
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.text.amounts import line_counts
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitting
 from agentwatch.text.signs import EIGHTHS, MINUS, SIGNS
 
@@ -62,7 +63,7 @@ def note_of(calls: Sequence[Call]) -> SafeText:
         return short_note(call)
     added = sum(each.lines_added or 0 for each in calls)
     removed = sum(each.lines_removed or 0 for each in calls)
-    return SafeText(f"+{added} {MINUS}{removed}")
+    return SafeText(line_counts(added, removed, MINUS))
 
 
 def fitting_note(note: SafeText, name_width: int, room: int, *, is_urgent: bool) -> SafeText:

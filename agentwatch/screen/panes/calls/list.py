@@ -14,15 +14,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agentwatch.feed.history import CallChanges
-from agentwatch.output.tool_names import ToolNames
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.screen.panes.calls.cells import TimeStrip
+from agentwatch.session.actions import shown_tool
 from agentwatch.session.call import Call
 from agentwatch.session.call_store import CallOrder
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.rules import BAD_OUTCOMES
 from agentwatch.session.session import Session
-from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.safe import SafeText, columns, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.rules.calls.filter import Matches
@@ -440,6 +440,7 @@ def _slowness(call: Call) -> float:
 
 
 _MOST_CHANGES = 1024
+_MOST_TOOLS = 500
 """The number of changes processed in one step, which takes 5 ms."""
 
 
@@ -465,7 +466,10 @@ class CallList:
         self.is_by_duration = False
         """Whether the rows that are shown are ordered by duration."""
         self.strip = TimeStrip()
-        self.tools = ToolNames()
+        self.tools: dict[str, int] = {}
+        """The tools, each with the number of its first call; at most 500."""
+        self.tool_width = 0
+        """The width of the longest of their names, as they are shown."""
         self.revision = 0
         """Grows with each change of a call."""
         self._parents: dict[int, int] = {}
@@ -487,7 +491,9 @@ class CallList:
         earlier.is_by_duration = self.is_by_duration
         earlier._rows = self._rows.prefix(calls, usable_filter(self.filter, self.facts).matches)
         earlier._changes.skip(count)
-        earlier.strip, earlier.tools = self.strip.prefix(len(calls)), self.tools.prefix(len(calls))
+        earlier.strip = self.strip.prefix(len(calls))
+        earlier.tools = {tool: first for tool, first in self.tools.items() if first <= len(calls)}
+        earlier.tool_width = max((columns(shown_tool(tool)) for tool in earlier.tools), default=0)
         earlier._parents = {parent: first for parent, first in self._parents.items() if first <= len(calls)}
         changed = [number - 1 for number in calls.differing if number <= count]
         earlier._failed = {index: None for index in self._failed if index < count}
@@ -543,7 +549,7 @@ class CallList:
         for index in changed:
             call = self._session.calls[index]
             self.strip.add(call)
-            self.tools.add(call.tool, call.number)
+            self._add_tool(call)
             if call.parent:
                 self._parents[call.parent] = min(call.number, self._parents.get(call.parent, call.number))
             if call.outcome in BAD_OUTCOMES:
@@ -553,6 +559,12 @@ class CallList:
         if self._next is not None:
             self._next.update(changed)
         return bool(changed)
+
+    def _add_tool(self, call: Call) -> None:
+        first = self.tools.get(call.tool)
+        if len(self.tools) < _MOST_TOOLS if first is None else call.number < first:
+            self.tools[call.tool] = call.number
+            self.tool_width = max(self.tool_width, columns(shown_tool(call.tool)))
 
     def title(self, name: str) -> SafeText:
         """Return `name` with the order, if it is not by time, and the number of hidden calls."""

@@ -21,7 +21,7 @@ from agentwatch.screen.panes.calls.cells import (
 )
 from agentwatch.screen.panes.calls.list import CallList, Row
 from agentwatch.screen.widgets.line_view import LineView, Spans, rows_in_view
-from agentwatch.session.actions import shown_target
+from agentwatch.session.actions import shown_target, shown_tool
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
@@ -97,7 +97,7 @@ class CallRenderer:
             (SafeText(self._list.rows.group_mark(y)), "muted"),
             (SafeText(number), "muted"),
             (SafeText(f"{SIGNS[call.outcome] if wait is None else ASKS_SIGN} "), state),
-            (fitted(self._list.tools[call.tool], layout.tool), "muted"),
+            (fitted(shown_tool(call.tool), layout.tool), "muted"),
             (SafeText(f" {name}"), style),
             (SafeText(f"{' ' * gap(layout.name)}{result}" if result else ""), result_style),
             (SafeText(f"{_clock(row, calls, wait, now_ms):>{_CLOCK}}"), "muted"),
@@ -126,7 +126,7 @@ class CallRenderer:
         digits = len(str(self._list.count)) if self._has_numbers else _UNKNOWN_DIGITS
         number = digits + 1 if width >= _LEAST_FOR_NUMBER else 0
         strip = 0 if width < _LEAST_FOR_STRIP else min(max(width // 7, _STRIP[0]), _STRIP[1])
-        tool = min(max(self._list.tools.width, _LEAST_TOOL), max(width // 4 - 1, 1))
+        tool = min(max(self._list.tool_width, _LEAST_TOOL), max(width // 4 - 1, 1))
         name = max(width - 1 - number - 2 - tool - 1 - _CLOCK - (strip and strip + 1), 1)
         return Layout(number, tool, name, strip)
 

@@ -13,7 +13,7 @@ from agentwatch.screen.panes.detail.from_blocks import MOST_LINES, BlockSections
 from agentwatch.screen.panes.detail.json_tree import JsonTree, is_tree
 from agentwatch.screen.panes.detail.section_list import Field, MoreFields
 from agentwatch.screen.panes.detail.sections import Heading, Section, Signed
-from agentwatch.session.actions import change_size, target
+from agentwatch.session.actions import change_size, shown_tool, target
 from agentwatch.session.blocks import (
     Block,
     ChangeBlock,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 # A call's outcome, duration and limit in words, for the border of the detail and below its content.
 
-_TOOL_COLUMNS = 24
 _LEAST_TARGET_COLUMNS = 8
 
 
@@ -109,7 +108,7 @@ def title(call: Call, width: int, *, is_held: bool) -> SafeText:
     """
     if is_held:
         return SafeText(f"failed call #{call.number} · esc follows")
-    words = SafeText(f"#{call.number} {cut(safe_line(call.tool), _TOOL_COLUMNS)}")
+    words = SafeText(f"#{call.number} {shown_tool(call.tool)}")
     room = width - columns(words) - 1
     about = SafeText(target(call).removeprefix(f"{safe_line(call.tool)} "))
     if call.kind is ToolKind.EXECUTE or not about or room < _LEAST_TARGET_COLUMNS:

@@ -28,7 +28,7 @@ from agentwatch.screen.widgets.folding import Run
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.markdown import MarkdownRenderer, split_blocks
 from agentwatch.screen.widgets.syntax import CodeStyle, SyntaxColours
-from agentwatch.session.actions import action
+from agentwatch.session.actions import shown_action
 from agentwatch.session.blocks import (
     Block,
     ChangeBlock,
@@ -125,7 +125,7 @@ class Prose:
         call.error = step.note if step.outcome is Outcome.FAILED else None
         style = "muted" if step.outcome is Outcome.SUCCEEDED else str(step.outcome)
         sign = (SafeText(f"  {SIGNS[step.outcome]} "), str(step.outcome))
-        return self._pane.strip_of([sign, (cut(action(call), width - 4), style)])
+        return self._pane.strip_of([sign, (cut(shown_action(call), width - 4), style)])
 
 
 class Rendered(Section):

@@ -7,12 +7,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from agentwatch.analysis.status import Waits
-from agentwatch.session.actions import shown_action, target
+from agentwatch.session.actions import shown_action, shown_tool, target
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut
 
 _INDENT = 4
 _MOST_LEVELS = 3
@@ -173,4 +173,4 @@ class Subagents:
 
 def name_of(call: Call) -> SafeText:
     """Return the name of the subagent of a call: what it is to do."""
-    return cut(target(call) or safe_line(call.tool) or SafeText("subagent"), _NAME_COLUMNS)
+    return cut(target(call) or shown_tool(call.tool) or SafeText("subagent"), _NAME_COLUMNS)

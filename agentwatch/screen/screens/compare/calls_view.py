@@ -15,10 +15,10 @@ from agentwatch.screen.panes.calls.cells import fitting_result, fitting_target, 
 from agentwatch.screen.screens.compare.totals import WORD_COLUMNS, kind_of, what_differs
 from agentwatch.screen.screens.compare.views import DifferencesView
 from agentwatch.screen.widgets.line_view import Spans
-from agentwatch.session.actions import shown_target
+from agentwatch.session.actions import shown_target, shown_tool
 from agentwatch.session.call import Call
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, fitted
 from agentwatch.text.signs import SIGNS
 
 # The cells of a call in a column of one run: number, outcome, tool, target, result and clock.
@@ -81,7 +81,7 @@ def call_spans(
     return [
         (SafeText(f"{call.number:>{cells.number}} "), "muted"),
         (SafeText(f"{SIGNS[call.outcome]} "), str(call.outcome)),
-        (fitted(safe_line(call.tool), cells.tool), "muted"),
+        (fitted(shown_tool(call.tool), cells.tool), "muted"),
         (SafeText(f" {fitted(shown, room)}"), style),
         (SafeText(f"{' ' * gap(cells.target)}{result}" if result else ""), result_style),
         (SafeText(f"{call_clock(call, None):>{_CLOCK}}" if cells.clock else ""), clock_style),
@@ -156,7 +156,6 @@ UNIFIED_BELOW = 60
 """Narrower terminals, in columns, have no room for two calls side by side."""
 WORDS_FROM = 96
 """From this width on, in columns, a word between the calls names the kind of difference."""
-_MOST_TOOL = 12
 _MOST_FOR_TOOL = 2000
 """The calls of each run whose tools decide the width of the column."""
 _PARTING = "the runs part here"
@@ -337,4 +336,4 @@ def _tool_width(comparison: Comparison) -> int:
     names = {
         call.tool for side in (comparison.a, comparison.b) for call in side.session.calls[:_MOST_FOR_TOOL]
     }
-    return min(max((columns(cut(safe_line(name), _MOST_TOOL)) for name in names), default=1), _MOST_TOOL)
+    return max((columns(shown_tool(name)) for name in names), default=1)

@@ -19,10 +19,10 @@ from agentwatch.output.compare.reports import UNKNOWN
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.compare.calls_view import CallsView
 from agentwatch.screen.widgets.line_view import LineView, Spans
-from agentwatch.session.actions import change_size, shown_note
+from agentwatch.session.actions import change_size, shown_note, shown_tool
 from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, wrapped
-from agentwatch.text.signs import MINUS
+from agentwatch.text.signs import MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
 MOST_LINES = 200
@@ -81,7 +81,7 @@ def _facts(letter: str, side: Side, call: Call) -> dict[str, SafeText]:
     outcome, note = str(call.outcome), shown_note(call)
     found = {
         "call": f"{letter} #{call.number}",
-        "tool": call.tool,
+        "tool": shown_tool(call.tool),
         "target": call.target or UNKNOWN,
         "outcome": note if note.startswith(outcome) else f"{outcome}: {note}" if note else outcome,
         "exit code": "" if call.exit_code is None else str(call.exit_code),
@@ -196,10 +196,12 @@ class PairView(LineView):
         elif not self._is_alone and width >= _LEAST_FOR_TWO:
             yield from _side_by_side(row, width)
         elif self._is_alone or not row.differs:
-            yield from _one(row, row.b if row.a is None else row.a, "", "plain", width)
+            gutter = "" if self._is_alone else "  "
+            style = "plain" if self._is_alone or row.label else "muted"
+            yield from _one(row, row.b if row.a is None else row.a, gutter, style, width)
         else:
-            yield from _one(row, row.a, "- ", "removed", width)
-            yield from _one(row, row.b, "+ ", "added", width)
+            yield from _one(row, row.a, "A ", "plain", width)
+            yield from _one(row, row.b, "B ", "plain", width)
 
 
 def _side_by_side(row: Pair, width: int) -> Iterator[Spans]:
@@ -211,27 +213,34 @@ def _side_by_side(row: Pair, width: int) -> Iterator[Spans]:
         name = fitted(row.label if nth == 0 else SafeText(""), label)
         yield [
             (name, "muted"),
-            _half(row, a, nth, half, "removed"),
+            _half(row, a, nth, half),
             (SafeText(f" {sign if nth == 0 else ' '} "), style),
-            _half(row, b, nth, half, "added"),
+            _half(row, b, nth, half),
         ]
 
 
-def _half(row: Pair, cells: list[SafeText], nth: int, width: int, style: str) -> tuple[SafeText, str]:
-    is_there = nth < len(cells)
-    words = fitted(cells[nth] if is_there else SafeText(""), width)
-    if row.label:  # a value is no line that was removed or added
-        style = "strong"
-    is_marked = row.differs and is_there and row.label not in _OWN
-    return words, style if is_marked else "plain" if row.label else "muted"
+def _half(row: Pair, cells: list[SafeText], nth: int, width: int) -> tuple[SafeText, str]:
+    words = fitted(cells[nth] if nth < len(cells) else SafeText(""), width)
+    is_marked = row.differs and row.label not in _OWN
+    if is_marked and row.label:
+        return words, _tone(row, words) or "strong"
+    return words, _tone(row, words) or ("plain" if is_marked or row.label else "muted")
 
 
-def _one(row: Pair, words: SafeText | None, sign: str, style: str, width: int) -> Iterator[Spans]:
-    """Yield a fact or a line of a text of one call, over the whole width."""
+def _tone(row: Pair, words: SafeText) -> str:
+    """Return the style of an outcome; empty for another fact, and for a call that succeeded."""
+    outcome = words.split(":")[0].strip()
+    return outcome if row.label == "outcome" and outcome in SIGNS and outcome != "succeeded" else ""
+
+
+def _one(row: Pair, words: SafeText | None, gutter: str, style: str, width: int) -> Iterator[Spans]:
+    """Yield a fact or a line of a text of one call, over the whole width, after the letter of its run."""
+    if words is None:
+        return
     label = _LABEL if row.label else 0
-    for nth, cell in enumerate(_cells(words, width - label - len(sign), folds=bool(label))):
+    for nth, cell in enumerate(_cells(words, width - label - len(gutter), folds=bool(label))):
         name = fitted(row.label if nth == 0 else SafeText(""), label)
-        yield [(name, "muted"), (SafeText(f"{sign}{cell}"), style)]
+        yield [(name, "muted"), (SafeText(gutter), "muted"), (cell, _tone(row, words) or style)]
 
 
 def _cells(words: SafeText | None, width: int, *, folds: bool) -> list[SafeText]:
@@ -247,8 +256,8 @@ def _sign(row: Pair) -> tuple[str, str]:
     if not row.differs or row.label in _OWN:
         return " ", "plain"
     if row.a is None:
-        return "+", "succeeded"
-    return ("-", "failed") if row.b is None else ("~", "rejected")
+        return "+", "accent"
+    return ("-", "accent") if row.b is None else ("~", "rejected")
 
 
 # The screen of a pair of calls, over the comparison.

@@ -32,7 +32,7 @@ _SHORT = {
     "from cache": "cached",
     "files changed": "files",
     "lines added": "+lines",
-    "lines removed": "-lines",
+    "lines removed": f"{MINUS}lines",
 }
 
 
@@ -93,7 +93,7 @@ class TotalsHeader(Static):
         heads = [(f"{'':{_LABEL}}", dim)]
         heads += [(f"{' ' * _GAP}{column.name:>{column.width}}", dim) for column in fitting]
         yield Content.assemble(*heads)
-        for nth, label in enumerate(("A", "B", "B - A")):
+        for nth, label in enumerate(("A", "B", f"B {MINUS} A")):
             cells = [(f" {label:<{_LABEL - 1}}", "bold $text-accent" if nth < 2 else dim)]
             for column in fitting:
                 words, style = column.cells[nth], column.styles[nth]
@@ -130,7 +130,9 @@ def _columns(comparison: Comparison) -> Iterator[_Column]:
     for figure in FIGURES:
         values = figure.value(a), figure.value(b)
         if any(values) or figure.name in _FIRST:
-            cells = (shown(values[0], figure), shown(values[1], figure), difference(*values, figure))
+            more = difference(*values, figure)
+            more = more if more == UNKNOWN else more.replace("-", MINUS)
+            cells = (shown(values[0], figure), shown(values[1], figure), more)
             yield _Column(_SHORT.get(figure.name, figure.name), cells, ("", "", "$text-accent"))
     states = [UNKNOWN if totals.tests is None else str(totals.tests) for totals in (a, b)]
     styles = [{"green": "$text-success", "red": "$text-error"}.get(state, "") for state in states]
@@ -199,10 +201,7 @@ def kind_of(comparison: Comparison, row: Row) -> Kind:
 
 def what_differs(comparison: Comparison, row: Row) -> SafeText:
     """Return all differences in a row, in words: `outcome: succeeded → failed · 1.2 s → 9.0 s`."""
-    words = [
-        str(each).replace("-", MINUS) if aspect is Aspect.LINES else str(each)
-        for aspect, each in zip(row.aspects, aspect_words(comparison, row), strict=True)
-    ]
+    words = [str(each) for each in aspect_words(comparison, row, MINUS)]
     match row.match:
         case Match.ONLY_A:
             words = [f"only A has #{row.a}"]

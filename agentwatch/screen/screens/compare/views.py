@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
+from rich.segment import Segment
 from textual.strip import Strip
 
-from agentwatch.analysis.verdict_history import CommandVerdict
+from agentwatch.analysis.verdict_history import CommandVerdict, State
 from agentwatch.output.compare.comparison import CommandRow, Comparison, FileRow, Part, TextDifference
 from agentwatch.output.compare.reports import UNKNOWN, lines_words
 from agentwatch.screen.widgets.folding import folds, styled
 from agentwatch.screen.widgets.line_view import RowView, Spans, rows_in_view
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, fitted, safe_line, safe_text
+from agentwatch.text.signs import MINUS
 
 _MARGIN = 3
 """The lines that stay visible before and after a difference."""
@@ -86,6 +89,7 @@ class DifferencesView(RowView):
 
 # The files that two runs changed, and the last verdicts on their commands.
 
+Span = tuple[SafeText, str]
 _SIDE = (10, 30)
 """The least and the greatest width of the cells of a side."""
 
@@ -96,8 +100,8 @@ class _Item(NamedTuple):
     sign: str
     style: str
     name: SafeText
-    a: SafeText
-    b: SafeText
+    cells: tuple[Span, Span]
+    """The changes or the verdict of each run, and its style."""
     is_path: bool
 
 
@@ -142,7 +146,8 @@ class FilesView(DifferencesView):
         line = self._lines[self.cursor] if self._lines else None
         if not isinstance(line, _Item):
             return SafeText("")
-        return SafeText(f"{line.name} · A: {line.a} · B: {line.b}")
+        (a, _), (b, _) = line.cells
+        return SafeText(f"{line.name} · A: {a} · B: {b}")
 
     def row(self, y: int, width: int) -> Spans:
         """Return a heading, or a line with a cell for each run."""
@@ -155,7 +160,7 @@ class FilesView(DifferencesView):
         return [
             (SafeText(f"{line.sign} "), line.style),
             (name, style),
-            *((SafeText(f" {fitted(words, side)}"), style) for words in (line.a, line.b)),
+            *((SafeText(f" {fitted(words, side)}"), tone or style) for words, tone in line.cells),
         ]
 
     def _heads(self, width: int) -> Iterator[tuple[SafeText, str]]:
@@ -169,36 +174,35 @@ class FilesView(DifferencesView):
 
 
 def _file(row: FileRow) -> _Item:
-    a, b = (SafeText(lines_words(lines)) for lines in (row.a, row.b))
-    return _Item(*_sign(row.a, row.b), safe_line(row.path), a, b, is_path=True)
+    a, b = (SafeText(lines_words(lines, MINUS)) for lines in (row.a, row.b))
+    return _Item(*_sign(row.a, row.b), safe_line(row.path), ((a, ""), (b, "")), is_path=True)
 
 
 def _command(row: CommandRow) -> _Item:
-    a, b = _verdict(row.a), _verdict(row.b)
-    sign, style = _sign(row.a and a, row.b and b)
-    return _Item(sign, style, safe_line(row.command), a, b, is_path=False)
+    cells = _verdict(row.a), _verdict(row.b)
+    sign, style = _sign(row.a and cells[0], row.b and cells[1])
+    return _Item(sign, style, safe_line(row.command), cells, is_path=False)
 
 
 def _sign(a: object, b: object) -> tuple[str, str]:
     """Return the sign of a line and its style; None means that the run has no such file or command."""
-    if a is None:
-        return "+", "succeeded"
-    if b is None:
-        return "-", "failed"
+    if a is None or b is None:
+        return "B" if a is None else "A", "muted"
     return ("=", "muted") if a == b else ("~", "rejected")
 
 
-def _verdict(found: CommandVerdict | None) -> SafeText:
+def _verdict(found: CommandVerdict | None) -> Span:
+    """Return a verdict and its style: red is left to what failed."""
     if found is None:
-        return SafeText(UNKNOWN)
-    return SafeText(found.state) if found.verdict is None else safe_line(found.verdict.words)
+        return SafeText(UNKNOWN), ""
+    words = SafeText(found.state) if found.verdict is None else safe_line(found.verdict.words)
+    return words, "failed" if found.state is State.RED else ""
 
 
-# The final texts of two runs as one, in which the words of only one of them are marked.
+# The final texts of two runs. A line that differs is shown as it is in A, and then as it is in B.
 
-_SIGNS = {Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+}")}
-"""The signs of wdiff, as in the report."""
-_STYLES = {Part.ONLY_A: "removed", Part.ONLY_B: "added"}
+_GUTTER = 2
+"""The columns before a line: the letter of its run."""
 _MOST_COLUMNS = 100
 """Longer lines of prose are hard to read."""
 
@@ -206,9 +210,13 @@ _MOST_COLUMNS = 100
 class _Line(NamedTuple):
     """A line of the texts, before it is folded."""
 
+    side: str
+    """`A` or `B` for a line of one run; empty for one of both."""
     text: SafeText
-    marks: list[tuple[int, int, Part]]
-    """The first and the end character of the words of one run, and the run."""
+    marks: list[tuple[int, int]]
+    """The first and the end character of the words that only this run has."""
+    begins: bool = False
+    """Whether a difference begins here."""
 
 
 class _Row(NamedTuple):
@@ -218,11 +226,11 @@ class _Row(NamedTuple):
 
 
 class TextView(DifferencesView):
-    """The words of both final texts: `[-only in A-]`, `{+only in B+}`."""
+    """The lines of both final texts; a line of only one run has its letter, and shared words are dim."""
 
     def __init__(self, difference: TextDifference) -> None:
         super().__init__("Final texts", id="compared-texts")
-        self._texts = _lines(difference)
+        self._texts = [*_lines(difference)]
         self._is_equal, self._is_cut = difference.is_equal, difference.is_cut
         self._rows: list[_Row] = []
         self._differing: list[int] = []
@@ -234,16 +242,16 @@ class TextView(DifferencesView):
         return len(self._rows)
 
     def differing(self) -> Sequence[int]:
-        """Return the rows in which words of only one text begin."""
+        """Return the rows at which a difference begins."""
         return self._differing
 
     def amount(self) -> str:
-        """Return whether the texts differ. The number of differing rows depends on the width."""
+        """Return whether the texts differ. A line that differs may be one of many in a long text."""
         return "=" if self._is_equal else "≠"
 
     def words(self) -> SafeText:
         """Return whether the texts differ."""
-        words = "both have the same words" if self._is_equal else "[-only in A-] {+only in B+}"
+        words = "both have the same words" if self._is_equal else "A and B before the lines of one run"
         return SafeText(f"{words} · only the first 65,536 characters" if self._is_cut else words)
 
     def on_resize(self) -> None:
@@ -253,45 +261,85 @@ class TextView(DifferencesView):
         self.bring_into_view(self.cursor)
 
     def draw_row(self, y: int, width: int) -> Strip:
-        """Return a row; the words of one text have its colour."""
+        """Return a row after the letter of its run; the words that only this run has are not dim."""
         del width
         row = self._rows[y]
-        line = self._texts[row.line]
-        runs = [(start, end, self.line_style(_STYLES[part])) for start, end, part in line.marks]
-        return Strip(styled(line.text, row.start, row.end, self.line_style("plain"), runs))
+        line, dim = self._texts[row.line], self.line_style("muted")
+        own = self.line_style("plain")
+        gutter = Segment(f"{'' if row.start else line.side:<{_GUTTER}}", dim)
+        runs = [(start, end, own) for start, end in line.marks]
+        return Strip([gutter, *styled(line.text, row.start, row.end, dim, runs)])
 
     def lay_out(self, width: int) -> None:
         """Fold the lines to the width of the view, in columns."""
-        width = min(width - 3, _MOST_COLUMNS)
+        width = min(width - 3 - _GUTTER, _MOST_COLUMNS)
         if width == self._width or width < 1:
             return
         line_before = self._rows[self.cursor].line if self._rows else 0
         self._width, self._rows, self._differing = width, [], []
         for number, line in enumerate(self._texts):
             starts = folds(line.text, width)
-            begins = [start for start, _, part in line.marks if line.text.startswith(_SIGNS[part][0], start)]
-            for start, end in zip(starts, [*starts[1:], len(line.text)], strict=True):
-                if any(start <= begin < end for begin in begins):
-                    self._differing.append(len(self._rows))
-                self._rows.append(_Row(number, start, end))
+            if line.begins:
+                self._differing.append(len(self._rows))
+            ends = [*starts[1:], len(line.text)]
+            self._rows += (_Row(number, start, end) for start, end in zip(starts, ends, strict=True))
         self.painter.forget()
         first = next((at for at, row in enumerate(self._rows) if row.line >= line_before), 0)
         self.cursor = first
 
 
-def _lines(difference: TextDifference) -> list[_Line]:
-    """Return the lines of both texts together, with the places of the words of only one text."""
-    lines = [_Line(SafeText(""), [])]
-    for piece in difference.pieces:
-        begin, end = _SIGNS.get(piece.part, ("", ""))
-        text = piece.text.rstrip()
-        words = f"{begin}{text}{end}{piece.text[len(text) :]}" if text else piece.text
-        for nth, part in enumerate(safe_text(words).split("\n")):
-            if nth:
-                lines.append(_Line(SafeText(""), []))
-            before = lines[-1]
-            if piece.part is not Part.BOTH and part:
-                marks = (len(before.text), len(before.text) + len(part.rstrip()), piece.part)
-                before.marks.append(marks)
-            lines[-1] = _Line(SafeText(before.text + part), before.marks)
-    return lines if len(lines) > 1 or lines[0].text else []
+_Words = list[tuple[SafeText, bool]]
+"""The pieces of a line, and whether only its run has them."""
+
+
+def _lines(difference: TextDifference) -> Iterator[_Line]:
+    """Yield the lines of both texts: equal ones once, and those that differ first of A, then of B."""
+    a: list[_Words] = [[]]
+    b: list[_Words] = [[]]
+    for part, text in difference.pieces:
+        for nth, words in enumerate(map(SafeText, safe_text(text).split("\n"))):
+            if nth and part is Part.BOTH:
+                yield from _group(a, b)
+                a, b = [[]], [[]]
+            for lines, only in ((a, Part.ONLY_A), (b, Part.ONLY_B)):
+                if nth and part is only:
+                    lines.append([])
+                if part in (Part.BOTH, only):
+                    lines[-1].append((words, part is only))
+    if a != [[]] or b != [[]]:
+        yield from _group(a, b)
+
+
+def _group(a: list[_Words], b: list[_Words]) -> Iterator[_Line]:
+    """Yield the lines of both texts up to the end of a line that both have."""
+    of_a, of_b = [_line("A", line) for line in a], [_line("B", line) for line in b]
+    head = _equal(of_a, of_b)
+    tail = _equal(of_a[head:][::-1], of_b[head:][::-1])
+    own = (of_a[head : len(a) - tail], of_b[head : len(b) - tail])
+    yield from (line._replace(side="") for line in of_b[:head])
+    begins = True
+    for line in chain.from_iterable(lines for lines in own if any(line.text for line in lines)):
+        yield line._replace(begins=begins)
+        begins = False
+    yield from (line._replace(side="") for line in of_b[len(b) - tail :])
+
+
+def _equal(a: list[_Line], b: list[_Line]) -> int:
+    """Return the number of lines at the beginning that both texts have."""
+    pairs = zip(a, b, strict=False)
+    return next((at for at, pair in enumerate(pairs) if _differ(*pair)), min(len(a), len(b)))
+
+
+def _differ(a: _Line, b: _Line) -> bool:
+    return bool(a.marks or b.marks) or a.text.strip() != b.text.strip()
+
+
+def _line(side: str, pieces: _Words) -> _Line:
+    marks, text = [], ""
+    for words, is_own in pieces:
+        if text[-1:].isalnum() and words[:1].isalnum():
+            text += " "  # a piece of both texts has the blanks of B
+        if is_own and words.strip():
+            marks.append((len(text), len(text) + len(words.rstrip())))
+        text += words
+    return _Line(side, SafeText(text), marks)

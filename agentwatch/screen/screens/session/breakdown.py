@@ -20,7 +20,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.call_rows import CallRowsView
 from agentwatch.screen.screens.session.episodes import episode_calls, episode_sign
 from agentwatch.screen.widgets.line_view import Spans
-from agentwatch.session.actions import target
+from agentwatch.session.actions import shown_tool, target
 from agentwatch.session.call import Call
 from agentwatch.session.events import Traits
 from agentwatch.session.runs import Run
@@ -138,7 +138,7 @@ class TimeView(CallRowsView):
         """Return a line of text, a call, or a bar with its duration and percentage."""
         row = self._rows[y]
         if isinstance(row, Call):
-            words = SafeText(f"{safe_line(row.tool)} {target(row)}")
+            words = SafeText(f"{shown_tool(row.tool)} {target(row)}")
             return [
                 (SafeText(f"{call_clock(row, None):>{_CALL_CLOCK}}  "), "muted"),
                 (SafeText(f"{SIGNS[row.outcome]} "), str(row.outcome)),
@@ -257,7 +257,7 @@ def _tools(tools: Sequence[ToolTime]) -> Iterator[Row]:
         yield SafeText(""), "plain"
         yield SafeText("Tools (overlapping calls counted separately)"), "strong"
     for tool, calls, ms in tools[:_MOST_TOOLS]:
-        yield Bar(f"{tool} ×{calls}", ms, tools[0].ms, "", "muted")
+        yield Bar(f"{shown_tool(tool)} ×{calls}", ms, tools[0].ms, "", "muted")
     if left := tools[_MOST_TOOLS:]:
         yield SafeText(f"{len(left)} more, {duration_words(sum(tool.ms for tool in left))} in total"), "muted"
 

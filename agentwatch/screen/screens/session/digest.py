@@ -24,14 +24,14 @@ from agentwatch.screen.screens.session.breakdown import keep_updated, take_slice
 from agentwatch.screen.screens.session.call_rows import CallRowsView
 from agentwatch.screen.screens.session.episodes import episode_calls, episode_sign
 from agentwatch.screen.widgets.line_view import Spans
-from agentwatch.session.actions import shown_note, target
+from agentwatch.session.actions import shown_note, shown_tool, target
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
-from agentwatch.text.amounts import plural
+from agentwatch.text.amounts import line_counts, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, safe_line, wrapped
-from agentwatch.text.signs import ASKS_SIGN, SIGNS
+from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
 _MOST_LISTED = 100
@@ -152,7 +152,7 @@ def _waiting(call: Call, wait: Wait, now_ms: int | None) -> Item:
 
 def _of_call(key: str, call: Call, note: SafeText) -> Item:
     state = call.outcome
-    words = SafeText(f"#{call.number} {safe_line(call.tool)} {target(call)}".rstrip())
+    words = SafeText(f"#{call.number} {shown_tool(call.tool)} {target(call)}".rstrip())
     return Item(key, SafeText(SIGNS[state]), str(state), words, note, call)
 
 
@@ -178,8 +178,7 @@ def _mark(verdict: Verdict) -> str:
 
 
 def _changed(file: TouchedFile) -> Item:
-    counts = ((file.lines_added, "+"), (file.lines_removed, "−"))
-    lines = " ".join(f"{sign}{count}" for count, sign in counts if count)
+    lines = line_counts(file.lines_added or None, file.lines_removed or None, MINUS)
     done = file.file_actions
     verb = next((str(each) for each in (FileAction.DELETED, FileAction.CREATED) if done[each]), "")
     return _of_file(file, SafeText(" ".join(filter(None, (verb, lines)))))

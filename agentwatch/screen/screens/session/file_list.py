@@ -24,7 +24,7 @@ from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
 from agentwatch.session.actions import change_size, outcome_note
 from agentwatch.session.call import Call
 from agentwatch.text import UNKNOWN
-from agentwatch.text.amounts import plural
+from agentwatch.text.amounts import line_counts, plural
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitted, safe_line
 from agentwatch.text.signs import MINUS, SIGNS
 from agentwatch.text.times import time_of_day
@@ -272,5 +272,4 @@ def _file_actions(file: TouchedFile) -> SafeText:
 
 
 def _lines(file: TouchedFile) -> str:
-    counts = ((file.lines_added, "+"), (file.lines_removed, "−"))
-    return " ".join(f"{sign}{count}" for count, sign in counts if count is not None)
+    return line_counts(file.lines_added, file.lines_removed, MINUS)

@@ -23,7 +23,7 @@ from agentwatch.feed.timeline import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
 from agentwatch.screen.widgets.input_bar import LineInput
 from agentwatch.screen.widgets.line_view import RowView, Spans
-from agentwatch.session.actions import shown_target
+from agentwatch.session.actions import shown_target, shown_tool
 from agentwatch.session.events import ToolKind
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
@@ -32,7 +32,6 @@ from agentwatch.text.times import time_of_day
 
 # The marked moments of a session in words: the user's bookmarks, and the moments that mark themselves.
 
-_TOOL_COLUMNS = 12
 _MOST_PROMPT = 200
 _STEP_SECONDS = 0.03
 """Markers that are not read yet are read for this time before a step: 10,000 calls."""
@@ -126,7 +125,7 @@ class Marks:
         if marker.kind is MarkerKind.TURN:
             return self._prompt(marker.number)
         call = self.session.calls[marker.number - 1]
-        tool = "" if call.kind is ToolKind.EXECUTE else f"{cut(safe_line(call.tool), _TOOL_COLUMNS)} "
+        tool = "" if call.kind is ToolKind.EXECUTE else f"{shown_tool(call.tool)} "
         words = f"#{marker.number} {tool}{shown_target(call)}".rstrip()
         return SafeText(f"{words} ({safe_line(marker.verdict.words)})" if marker.verdict else words)
 

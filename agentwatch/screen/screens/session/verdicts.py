@@ -18,9 +18,9 @@ from agentwatch.session.actions import ended_ms, target
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
-from agentwatch.text.amounts import plural
+from agentwatch.text.amounts import line_counts, plural
 from agentwatch.text.safe import SafeText, cut, fitted, safe_line
-from agentwatch.text.signs import SIGNS
+from agentwatch.text.signs import MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
 _SLICE_SECONDS = 0.002
@@ -164,8 +164,7 @@ class ChangedFilesView(RowView):
     def row(self, y: int, width: int) -> Spans:
         """Return a file's path, what was done to it, and its changed lines."""
         file = self._files[y]
-        counts = ((file.lines_added, "+"), (file.lines_removed, "−"))
-        lines = " ".join(f"{sign}{count}" for count, sign in counts if count is not None)
+        lines = line_counts(file.lines_added, file.lines_removed, MINUS)
         cells = f"{lines:>{_LINES}}" if width >= _LEAST_WITH_LINES else ""
         if width >= _LEAST_WITH_TIME:
             done = " · ".join(

@@ -146,6 +146,23 @@ def columns_for(width: int, needed: Widths) -> Columns:
     )
 
 
+def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
+    """Return columns in which every text is whole, for a program that reads the table.
+
+    Args:
+        rows: The rows of the table.
+        needed: The widths that their contents need.
+        now_ms: The current time, in ms since the epoch.
+    """
+    titles = activities = 1
+    for row in rows:
+        beside = words.beside_title(row)
+        titles = max(titles, columns(words.title(row)) + (len(beside) + 1 if beside else 0))
+        clock = words.activity_clock(row, now_ms)
+        activities = max(activities, columns(words.activity(row)) + (len(clock) + 3 if clock else 0))
+    return Columns(2, *needed[:2], titles, activities, *needed[2:])
+
+
 _LEAST_BRANCH = 7
 """A branch is cut to this width, its sign included, and not shown in less."""
 _LEAST_NAME = 14

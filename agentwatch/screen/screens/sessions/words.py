@@ -17,7 +17,7 @@ from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import short_count
 from agentwatch.text.durations import age_words, in_seven_columns
 from agentwatch.text.safe import SafeText, cut, safe_line
-from agentwatch.text.signs import ASKS_SIGN, SIGNS
+from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import day_or_time
 
 if TYPE_CHECKING:
@@ -108,12 +108,10 @@ def since_words(row: Row, now_ms: int) -> str:
     """
     if row.lost_ms is not None:
         return in_seven_columns(now_ms - row.lost_ms, is_over=False)
-    since_ms, until_ms = row.standing.since_ms, now_ms
     if row.standing.state not in LIVE:
-        since_ms, until_ms = row.began_ms, row.standing.since_ms or row.seen_ms or 0
-    if since_ms is None or not until_ms:
-        return ""
-    return in_seven_columns(until_ms - since_ms, is_over=row.standing.state not in LIVE)
+        return "" if row.duration_ms is None else in_seven_columns(row.duration_ms, is_over=True)
+    since_ms = row.standing.since_ms
+    return "" if since_ms is None else in_seven_columns(now_ms - since_ms, is_over=False)
 
 
 def activity_clock(row: Row, now_ms: int) -> str:
@@ -217,7 +215,7 @@ def context(row: Row) -> str:
 
 def changed_lines(row: Row) -> str:
     """Return the lines that a session has added and removed: `+120 −33`; empty if it changed none."""
-    counts = ((row.lines_added, "+"), (row.lines_removed, "−"))
+    counts = ((row.lines_added, "+"), (row.lines_removed, MINUS))
     return " ".join(f"{sign}{short_count(count)}" for count, sign in counts if count and _is_count(count))
 
 

@@ -76,11 +76,13 @@ def test_what_each_agent_and_each_repository_took(indexed: Indexed) -> None:
 
 
 def test_which_tools_and_commands_fail(indexed: Indexed) -> None:
-    """Those with a failed call and at least three calls are listed; the rate leaves out rejected calls."""
+    """Those with a failed call and at least three calls are listed; the rate leaves out rejected calls.
+
+    `shell` and `Bash` are one kind of call.
+    """
     of_calls = found(indexed).of_calls
     assert of_calls.tools == [
-        Failures("shell", 8, 3, 1, 3 / 7),
-        Failures("Bash", 3, 1, 0, 1 / 3),
+        Failures("execute", 11, 4, 1, 4 / 10),
         Failures("edit", 6, 1, 0, 1 / 6),
     ]
     assert of_calls.commands == [Failures("pytest", 4, 3, 0, 3 / 4)]

@@ -56,6 +56,28 @@ def test_the_page_shows_each_difference_in_words(tmp_path: Path) -> None:
         assert words in text
 
 
+def test_the_page_leads_with_where_the_runs_part(tmp_path: Path) -> None:
+    """The totals follow, with the figures aligned at the right, and each call has its outcome."""
+    data = data_of(tmp_path, A, B).decode()
+    places = [data.index(f"<h2>{heading}</h2>") for heading in ("Where they part", "Totals", "Calls")]
+    assert places == sorted(places)
+    assert '<table class="figures numbers">' in data
+    for words in (
+        '<td><span class="failed">✗ red</span></td>',
+        '<td><span class="failed">✗ #7</span></td>',
+        '<td><span class="note">–</span></td>',
+    ):
+        assert words in data
+
+
+def test_calls_of_one_run_alone_are_folded(tmp_path: Path) -> None:
+    """Three or more that follow each other are in a fold, which counts the failed ones."""
+    page = Page(data_of(tmp_path, replace(A, calls=A.calls[:1]), A))
+    assert [element.tag for element in page.elements].count("details") == 1
+    assert "+ 5 calls only in B, #2 to #6, 1 failed" in page.text
+    assert "details" not in [element.tag for element in Page(data_of(tmp_path, A.without(1), A)).elements]
+
+
 def test_several_runs_a_side_are_a_page(tmp_path: Path) -> None:
     """It has the medians, and is as inert."""
     sides = [run.side(tmp_path, name) for run, name in ((A, "a"), (B, "b"), (B, "c"))]

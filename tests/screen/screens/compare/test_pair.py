@@ -59,12 +59,12 @@ async def test_the_results_are_compared_line_by_line(tmp_path: Path) -> None:
 
 @pytest.mark.system
 async def test_a_narrow_terminal_has_one_column(tmp_path: Path) -> None:
-    """The lines of A and B are below each other, with their signs."""
+    """The lines of A and B are below each other, with their letters."""
     async with opened(tmp_path, A, B, (48, 30)) as stage:
         await stage.press("enter")
-        at = stage.pair.index("verdict    - 2 failed, 18 passed")
-        assert stage.pair[at + 1] == "verdict    + 5 failed, 15 passed"
-        assert "target     pytest -q" in stage.pair
+        at = stage.pair.index("verdict    A 2 failed, 18 passed")
+        assert stage.pair[at + 1] == "verdict    B 5 failed, 15 passed"
+        assert "target       pytest -q" in stage.pair
 
 
 @pytest.mark.system

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.output.compare.comparison import text_difference
+from agentwatch.screen.screens.compare.views import _lines as lines_of
 from agentwatch.screen.screens.session.help import Help
 from agentwatch.screen.screens.session.screen import WatchScreen
 from tests.builders.comparing.runs import Run, edit, read, run_tests
@@ -31,9 +33,9 @@ async def test_the_totals_are_above_the_calls(tmp_path: Path) -> None:
         assert (a["calls"], a["files"], a["tests"]) == ("6", "1", "green")
         assert (b["calls"], b["files"], b["tests"]) == ("7", "2", "red")
         assert (a["in"], b["in"], a["cost"]) == ("1,500", "1,400", "-")
-        assert stage.rows[4].startswith(" B - A")
+        assert stage.rows[4].startswith(" B − A")
         assert " +1 " in stage.rows[4]
-        assert " -100 " in stage.rows[4]
+        assert " −100 " in stage.rows[4]
 
 
 async def test_both_runs_are_named(tmp_path: Path) -> None:
@@ -61,9 +63,9 @@ async def test_tab_shows_the_files_and_the_verdicts(tmp_path: Path) -> None:
         await stage.press("tab")
         await stage.shows("2 changed files")
         await stage.shows("1 command with a verdict")
-        assert stage.chosen.split() == ["~", "src/mill.py", "+4", "-2", "+9", "-2"]
+        assert stage.chosen.split() == ["~", "src/mill.py", "+4", "−2", "+9", "−2"]
         await stage.press("n")
-        assert stage.chosen.split() == ["+", "src/race.py", "-", "+4", "-2"]
+        assert stage.chosen.split() == ["B", "src/race.py", "-", "+4", "−2"]
         await stage.press("n")
         assert stage.chosen.split() == ["~", "pytest", "-q", "20", "passed", "1", "failed,", "19", "passed"]
         await stage.press("g", "k")
@@ -71,10 +73,11 @@ async def test_tab_shows_the_files_and_the_verdicts(tmp_path: Path) -> None:
 
 
 async def test_the_final_texts_are_compared_word_by_word(tmp_path: Path) -> None:
-    """The words of only one run have signs besides their colours."""
+    """A line that differs is shown as it is in A and in B; the letters are signs besides the colours."""
     async with opened(tmp_path, A, B) as stage:
         await stage.press("shift+tab")
-        await stage.shows("Mended: the wheel turns [-again-]{+slowly+}.")
+        await stage.shows("A Mended: the wheel turns again.")
+        await stage.shows("B Mended: the wheel turns slowly.")
         await stage.press("escape")
         await stage.shows("the runs part here")
 
@@ -87,11 +90,11 @@ async def test_n_goes_through_a_long_text(tmp_path: Path) -> None:
     a, b = replace(A, text="\n\n".join(lines)), replace(A, text="\n\n".join(other))
     async with opened(tmp_path, a, b) as stage:
         await stage.press("tab", "tab", "n")
-        assert "Another" in stage.chosen
+        assert "A Line 40" in stage.chosen
         await stage.press("n")
-        assert "One more" in stage.chosen
+        assert "A Line 90" in stage.chosen
         await stage.resize(70, 20)
-        assert "One more" in stage.chosen
+        assert "A Line 90" in stage.chosen
 
 
 @pytest.mark.system
@@ -172,3 +175,19 @@ async def test_the_limits_of_a_comparison_are_shown(tmp_path: Path) -> None:
     """What the line of tabs says at its right is empty for an accurate comparison."""
     async with opened(tmp_path, A, A.with_call(0, read("x.py"))) as stage:
         assert stage.rows[5].endswith("Final texts =")
+
+
+def test_the_lines_of_two_texts() -> None:
+    """Equal lines come once; those that differ first as in A, then as in B, with the words of only one."""
+    a = "one\ntwo red birds\nthree\n\nfour"
+    b = "one\ntwo blue birds\nthree\nnew\n\nfour"
+    found = [(line.side, line.text, line.marks, line.begins) for line in lines_of(text_difference(a, b))]
+    assert found == [
+        ("", "one", [], False),
+        ("A", "two red birds", [(4, 7)], True),
+        ("B", "two blue birds", [(4, 8)], False),
+        ("", "three", [], False),
+        ("B", "new", [(0, 3)], True),
+        ("B", "", [], False),
+        ("", "four", [], False),
+    ]

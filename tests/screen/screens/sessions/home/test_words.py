@@ -90,7 +90,7 @@ def test_the_clock_of_a_state_fits_its_column() -> None:
 
 def test_the_clock_of_a_session_that_has_ended_is_its_duration() -> None:
     """It does not run on."""
-    session = row("a", State.SUCCEEDED, since_ms=NOW_MS - 60_000, began_ms=NOW_MS - 242_000)
+    session = row("a", State.SUCCEEDED, since_ms=NOW_MS - 60_000, duration_ms=182_000)
     assert words.since_words(session, NOW_MS) == words.since_words(session, NOW_MS + 10**9) == "3:02"
     assert words.activity_clock(session, NOW_MS) == ""
 

@@ -1,0 +1,69 @@
+"""A session has one duration: the row of the list, the header and the reports show the same one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import agentwatch
+from agentwatch.agents.opening import saved_source
+from agentwatch.agents.reported import Life
+from agentwatch.catalog.digest import Digest
+from agentwatch.catalog.digest import reading as digest_reading
+from agentwatch.catalog.tracked import OWN, Tracked
+from agentwatch.feed.feed import Feed
+from agentwatch.output.compare.comparison import side_of
+from agentwatch.session.events import LineTime, Outcome, Prompt, TurnEnded
+from tests.builders.on_disk.digested import found
+from tests.conftest import RECORDINGS, case
+
+
+def in_the_list(path: Path) -> Tracked:
+    """Return a recording of our own whose agent has ended."""
+    tracked = Tracked(found(path, OWN))
+    tracked.join(Life.DEAD, None)
+    tracked.read()
+    tracked.standing = tracked.judged(0)
+    return tracked
+
+
+def test_the_list_has_the_duration_of_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read whole or only at its ends; with a result, without one, and with several."""
+    for name in ("demo", "failures", "unfinished", "stuck", "two-runs", "disagreement"):
+        for recording in RECORDINGS.glob(f"{name}.*"):
+            shutil.copy(recording, tmp_path)
+        with closing(saved_source(tmp_path / f"{name}.ndjson")) as source:
+            feed = Feed(source.reader)
+            while not feed.is_over:
+                feed.advance()
+            took_ms = feed.session.duration_ms
+            assert side_of(name, feed).totals.duration_ms == took_ms is not None
+        for whole_bytes in (1 << 20, 0):
+            with case(f"{name}, {whole_bytes}"), monkeypatch.context() as patched:
+                patched.setattr(digest_reading, "_WHOLE_BYTES", whole_bytes)
+                patched.setattr(digest_reading, "HEAD_BYTES", 1 << 9)
+                patched.setattr(digest_reading, "_TAIL_BYTES", (1 << 10,))
+                assert in_the_list(tmp_path / f"{name}.ndjson").duration_ms == took_ms
+
+
+def test_the_duration_is_that_of_the_only_result_or_of_the_lines() -> None:
+    """Several results say nothing about the time between them, and without one the lines decide."""
+    for name, expected in (("demo", 69_840), ("unfinished", 24_170), ("two-runs", 74_240), ("plain", 8_667)):
+        with case(name):
+            assert agentwatch.load(RECORDINGS / f"{name}.ndjson").duration_ms == expected
+    assert agentwatch.load(os.devnull).duration_ms is None
+
+
+def test_a_turn_that_is_open_has_no_reported_duration() -> None:
+    """The result of an earlier turn is not that of the session."""
+    digest = Digest(is_whole=True)
+    digest.apply([LineTime(1_000), Prompt("Go")])
+    digest.apply([LineTime(4_000), TurnEnded(Outcome.SUCCEEDED)])
+    digest.apply([LineTime(4_000), TurnEnded(Outcome.SUCCEEDED, duration_ms=3_500)])
+    assert digest.duration_ms() == 3_500
+    digest.apply([LineTime(9_000), Prompt("Go on")])
+    assert digest.duration_ms() == 8_000
