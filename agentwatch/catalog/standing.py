@@ -89,8 +89,8 @@ class Process(NamedTuple):
     """When `open_paths` was read, in milliseconds since the epoch; None if it was not, or is not shown."""
     is_shared: bool = False
     """Whether it serves several sessions, such as the daemon of Codex."""
-    viewers: int | None = None
-    """The number of processes that may show the session, if a daemon runs it; None if it is not known."""
+    viewer: int | None = None
+    """The process in whose terminal the session may be, if a daemon runs it; 0 for none, None if unknown."""
     is_idle: bool | None = None
     """Whether it has used nearly no CPU in the last seconds (at least 1.5, at most 5); None if unknown."""
     has_terminal: bool = False
