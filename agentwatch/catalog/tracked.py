@@ -222,7 +222,7 @@ def row_of(
     digest, metadata = session.digest or Digest(), found.metadata
     is_own = found.agent == OWN
     prompts = (digest.first_prompt or metadata.prompt, digest.last_prompt)
-    branch = digest.branch or metadata.branch or ""
+    branch = metadata.branch if digest.branch is None else digest.branch
     counts = digest.is_whole and digest.format and found.reach is not Reach.PARTS
     results = counts and knowledge_of(found.agent).has_results
     return Row(
@@ -238,7 +238,7 @@ def row_of(
         last_text=digest.last_text,
         cwd=session.cwd,
         repo=repository.name,
-        branch=(repository.branch or branch) if session.is_live else (branch or repository.branch),
+        branch=_branch(branch, repository, is_live=session.is_live),
         worktree=repository.worktree,
         model=digest.model or metadata.model or "",
         calls=digest.calls if counts else None,
@@ -263,6 +263,12 @@ def row_of(
         is_archived=metadata.is_archived,
         is_own=is_own,
     )
+
+
+def _branch(written: str | None, repository: Repository, *, is_live: bool) -> str:
+    """Return the branch that is checked out where a session runs, or that its lines name; empty for none."""
+    now = repository.branch
+    return now or written or "" if is_live or written is None else written
 
 
 def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:
