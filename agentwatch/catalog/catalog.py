@@ -275,7 +275,7 @@ class Joins:
             process = None if session is None else session.process
             if session is None or process is None or (now := agents.get(process.pid)) is None:
                 continue
-            now = now._replace(viewer=process.viewer, is_guess=process.is_guess)
+            now = now._replace(viewer=process.viewer, cwd=process.cwd, is_guess=process.is_guess)
             if now != process:
                 found[key] = (session.life, now)
         return found

@@ -249,12 +249,14 @@ class _Joins:
         """
         windows = [each for each in self._processes.values() if not each.is_shared]
         shown: dict[Key, Process] = {}
+        folders: dict[Key, str | None] = {}
         doubtful: set[int] = set()
         for recent_ms, cwd, key in sorted(self._served, reverse=True):
             may_show = [each for each in windows if _may_show(each, key, cwd, recent_ms)]
             free = [each for each in may_show if each not in shown.values()]
             if free:
                 shown[key] = max(free, key=lambda each: (key[1] in each.arguments, each.began_ms or 0))
+                folders[key] = free[0].cwd if len({each.cwd for each in free}) == 1 else None
             else:
                 doubtful.update(each.pid for each in may_show)
         for *_, key in self._served:
@@ -262,7 +264,8 @@ class _Joins:
             if process is not None:
                 window = shown.get(key)
                 is_guess = window is not None and window.pid in doubtful
-                process = process._replace(viewer=0 if window is None else window.pid, is_guess=is_guess)
+                viewer = 0 if window is None else window.pid
+                process = process._replace(viewer=viewer, cwd=folders.get(key), is_guess=is_guess)
             self.found[key] = life, process
 
 

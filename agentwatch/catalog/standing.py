@@ -78,6 +78,7 @@ class Process(NamedTuple):
     began_ms: int | None = None
     """The time of its start, in milliseconds since the epoch."""
     cwd: str | None = None
+    """Its working folder; of a daemon with a session that of the terminal that shows it, None if unknown."""
     arguments: tuple[str, ...] = ()
     children: int = 0
     """The number of its child processes."""

@@ -97,7 +97,8 @@ class Tracked:
         if self.digest is not None and self.digest.cwd:
             return self.digest.cwd
         said = None if self.said is None else self.said.cwd
-        return self.found.metadata.cwd or said or ""
+        shown = self.process.cwd if self.process is not None and self.process.viewer else None
+        return self.found.metadata.cwd or said or shown or ""
 
     @property
     def seen_ms(self) -> int:

@@ -12,6 +12,7 @@ from agentwatch.agents.found import NO_METADATA, Found, Key
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.joining import joined, without_session
 from agentwatch.catalog.standing import Process
+from agentwatch.catalog.tracked import Tracked, without_file
 from tests.conftest import case
 
 BEGAN = 1_770_000_000_000
@@ -434,3 +435,16 @@ def test_a_window_of_codex_has_a_row_until_its_daemon_has_its_session() -> None:
     for name, (found, expected) in cases.items():
         with case(name):
             assert found == expected
+
+
+def test_a_session_of_a_daemon_without_a_file_has_the_folder_of_its_window() -> None:
+    """Codex loads a session when its window is ready, and writes it with the first prompt."""
+    key, loaded = ("codex", "new"), Said("codex", "new", LIVE, 9, began_ms=BEGAN + 500)
+    window = process(1, "codex", "/a")
+    for others, cwd in (([], "/a"), ([process(2, "codex", "/a")], "/a"), ([process(2, "codex", "/b")], "")):
+        with case(others):
+            running = {each.pid: each for each in (DAEMON, window, *others)}
+            session = Tracked(without_file(key, loaded))
+            session.said = loaded
+            session.join(*joined([session.found], running, {key: loaded}, {})[key])
+            assert session.cwd == cwd
