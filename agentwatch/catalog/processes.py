@@ -348,6 +348,8 @@ _BEGINNING_MS = 10_000
 """An agent opens the files of its session in this time: they are looked up each time until it has one."""
 _WINDOW_SECONDS = 5.0
 _LEAST_WINDOW_SECONDS = 1.5
+_SHORT_WINDOW_SECONDS = 0.4
+"""An agent that has used nearly nothing for this time is idle. One that has used more may only have drawn."""
 _IDLE_SHARE = 0.03
 """The share of one core below which an agent counts as idle; the timers of one that waits use less."""
 _MOST_READINGS = 40
@@ -376,18 +378,19 @@ class _Agent:
         self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
         """The time of a reading, in seconds, and the CPU time used by then, in clock ticks."""
 
-    def is_idle(self, now: float, ticks: int) -> bool | None:
+    def is_idle(self, now: float, stat: Stat) -> bool | None:
         """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet."""
         readings = self.readings
         while readings and not 0 <= now - readings[0][0] <= _WINDOW_SECONDS:
             readings.popleft()
         while len(readings) > 1 and now - readings[1][0] >= _LEAST_WINDOW_SECONDS:
             readings.popleft()  # the shortest window: the drawing of a question counts as work
-        readings.append((now, ticks))
+        readings.append((now, stat.ticks))
         seconds = now - readings[0][0]
-        if seconds < _LEAST_WINDOW_SECONDS:
-            return None
-        return (ticks - readings[0][1]) / _TICKS_PER_SECOND < _IDLE_SHARE * seconds
+        is_idle = (stat.ticks - readings[0][1]) / _TICKS_PER_SECOND < _IDLE_SHARE * seconds
+        if seconds >= _LEAST_WINDOW_SECONDS:
+            return is_idle
+        return True if is_idle and seconds >= _SHORT_WINDOW_SECONDS and not stat.is_runnable else None
 
 
 class Processes:
@@ -443,7 +446,7 @@ class Processes:
                 agent.open_paths,
                 agent.opened_ms,
                 agent.command.is_shared,
-                is_idle=agent.is_idle(now, stat.ticks),
+                is_idle=agent.is_idle(now, stat),
                 has_terminal=stat.has_terminal,
                 has_one_prompt=agent.has_one_prompt,
             )

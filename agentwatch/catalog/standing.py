@@ -93,7 +93,8 @@ class Process(NamedTuple):
     viewer: int | None = None
     """The process in whose terminal the session may be, if a daemon runs it; 0 for none, None if unknown."""
     is_idle: bool | None = None
-    """Whether it has used nearly no CPU in the last seconds (at least 1.5, at most 5); None if unknown."""
+    """Whether it has used nearly no CPU in the last seconds: idle for at least 0.4 s, busy in at least 1.5;
+    None if unknown."""
     has_terminal: bool = False
     """Whether it has a terminal, so that somebody may use it; not known without /proc."""
     has_one_prompt: bool = False

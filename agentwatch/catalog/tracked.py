@@ -87,9 +87,10 @@ class Tracked:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether a question is inferred, although nobody knows yet whether the agent is busy."""
+        """Whether a question is inferred, although the agent may be busy, or its store has changed since."""
         is_guess = self.standing.state is State.ASKS and self.standing.ground is Ground.INFERRED
-        return is_guess and self.process is not None and self.process.is_idle is None
+        is_unknown = self.process is not None and self.process.is_idle is None
+        return is_guess and (is_unknown or self.is_behind)
 
     @property
     def cwd(self) -> str:
