@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -140,11 +141,16 @@ def _run(*command: str, cwd: Path) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RuntimeError(f"{command[0]}: {type(error).__name__}") from error
     if ran.returncode:
-        lines = (ran.stderr or ran.stdout).strip().splitlines()
-        raise RuntimeError(
-            f"{' '.join(command[:2])}: exit {ran.returncode}: {lines[-1] if lines else 'no message'}"
-        )
+        words = reason(ran.stderr or ran.stdout)
+        raise RuntimeError(f"{' '.join(command[:2])}: exit {ran.returncode}: {words}")
     return ran.stdout
+
+
+def reason(printed: str) -> str:
+    """Return the line that tells why a command has failed: of npm the one after its code, else the last."""
+    lines = [each for each in printed.strip().splitlines() if " A complete log of this run " not in each]
+    coded = (after for line, after in pairwise(lines) if line.startswith("npm error code "))
+    return next(coded, lines[-1] if lines else "no message")
 
 
 def check(name: str, folder: Path, *, newest: bool = False, views: tuple[str, ...] = ()) -> Result:
@@ -161,7 +167,8 @@ def check(name: str, folder: Path, *, newest: bool = False, views: tuple[str, ..
         install("node", programs)
         version = install(name, programs, newest=newest)
     except RuntimeError as error:
-        return Result(name, pins()[name]["version"], failure=f"cannot be installed: {error}")
+        wanted = "newest" if newest else pins()[name]["version"]
+        return Result(name, wanted, failure=f"cannot be installed: {error}")
     root = folder / name
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.conftest import case
 from tests.real.judge import NO_ROW, Difference, Phase, Sample, Verdict, contents, states
-from tests.real.lane import screen_state
+from tests.real.lane import reason, screen_state
 from tests.real.script import ANSWER, SCENARIOS, Step, usage
 
 FULL = SCENARIOS["full"]
@@ -168,3 +168,19 @@ def test_a_scenario_ends_with_an_answer() -> None:
             assert isinstance(last, Step)
             assert bool(last.text) != bool(last.error)
             assert not last.calls
+
+
+def test_the_reason_of_a_failed_installation_is_named() -> None:
+    """The last line of npm only names its log."""
+    log = "npm error A complete log of this run can be found in: /x.log"
+    cases = {
+        "npm error code E\nnpm error notarget No version 1.5.2.\nnpm error notarget Or so.\n" + log: (
+            "npm error notarget No version 1.5.2."
+        ),
+        "npm error one\n" + log: "npm error one",
+        "ERROR: No matching distribution\n": "ERROR: No matching distribution",
+        "": "no message",
+    }
+    for printed, words in cases.items():
+        with case(printed):
+            assert reason(printed) == words
