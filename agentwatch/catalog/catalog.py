@@ -364,7 +364,7 @@ _FIRST_SECONDS = 0.015
 """The first step is short, so that the newest sessions are shown at once."""
 _HOUR_MS = 3_600_000
 _MOST_LOOKS = 4
-"""How often the machine is looked at again until it is known whether an agent asks."""
+"""The most times that the machine is read again until it is known whether an agent asks."""
 
 
 class Machine:
