@@ -121,7 +121,7 @@ def at(lines: list[Json], *seconds: float) -> list[Json]:
 
 
 def test_copied_turns_and_their_time_count_once(indexed: Indexed) -> None:
-    """A turn that went on after it was copied counts with all of its time, in the files together."""
+    """A turn that continued after it was copied counts with all of its time, in the files together."""
     ended = line("system", "t1", "u2", subtype="turn_duration", durationMs=9000)
     turn, more = [user("go", "u1"), text("u2", "u1", 1)], [user("more", "f1", "u2"), text("f2", "f1", 2)]
     keep(indexed, 0, at([*turn, *more], 0, 5, 100, 107))
