@@ -680,5 +680,5 @@ WHERE copied_calls OR id IN (SELECT session FROM temp.copied_call)
 """,
 )
 """A fork may repeat the messages of another session, with their ids and times. Each of these requests, calls
-and turns counts in the file that changed first: a fork is written after what it repeats. A turn that continues
-in a later file counts there with the rest of its time."""
+and turns counts in the file that changed first: a fork is written after what it repeats. A later file with
+more of a turn has the rest of its time."""
