@@ -290,13 +290,8 @@ def _headless(
             found.differences.append(Difference(Verdict.WRONG, "the format", "known", f"exit {code}"))
             continue
         result.formats[view] = summary["format"]
-        for each in contents(summary, SCENARIOS["full"], others):
-            if (view, each.what) in agent.misreports:
-                found.notes.append(
-                    f"{each.what}: {each.shown}, as the agent reports it; in truth {each.expected}"
-                )
-            else:
-                found.differences.append(each)
+        found.differences += contents(summary, SCENARIOS["full"], others)
+        excuse(found, agent)
         strict, _ = _agentwatch(*reading, "--strict", address, environment=environment, cwd=cwd, stdin=stdin)
         if strict != 0:
             found.differences.append(Difference(Verdict.WRONG, "exit code with --strict", "0", str(strict)))
@@ -304,6 +299,13 @@ def _headless(
             "drift", address if view == "file" else str(stream), environment=environment, cwd=cwd
         )
         found.notes += [line.strip() for line in drift.splitlines() if " × " in line]
+
+
+def excuse(found: Check, agent: RealAgent) -> None:
+    """Turn the differences that are the agent's own into notes."""
+    for each in [each for each in found.differences if (found.view, each.what) in agent.misreports]:
+        found.differences.remove(each)
+        found.notes.append(f"{each.what}: {each.shown}, as the agent reports it; in truth {each.expected}")
 
 
 def _file(environment: dict[str, str], cwd: Path) -> str | None:
@@ -411,7 +413,6 @@ def _hooked(agent: RealAgent, place: Place, environment: dict[str, str], model: 
     )
     found = _terminal(agent, place, environment, model, "hooked")
     for each in found:
-        each.view = f"hooks: {each.view}"
         if code:
             each.differences.append(
                 Difference(Verdict.WRONG, "hooks install", "exit 0", f"exit {code}: {printed}")
@@ -423,8 +424,9 @@ def _terminal(
     agent: RealAgent, place: Place, environment: dict[str, str], model: ScriptedModel, folder: str
 ) -> list[Check]:
     how = agent.terminal if agent.name in KNOWN else _UNKNOWN_AGENT
+    views = [f"hooks: {view}" if folder == "hooked" else view for view in TERMINAL]
     if isinstance(how, str):
-        return [Check(view, skipped=how) for view in TERMINAL]
+        return [Check(view, skipped=how) for view in views]
     cwd, tmux = place.work(folder), Tmux(place.root / f"{folder}.tmux", environment)
     watch = Watch(agent.name, cwd, environment, tmux)
     problem = ""
@@ -443,8 +445,9 @@ def _terminal(
     log.write_text(
         "".join(json.dumps(each) + "\n" for each in sorted(watch.log, key=lambda each: each["at"]))
     )
-    found = [states(view, phases, watch.samples[view]) for view in TERMINAL]
+    found = [states(name, phases, watch.samples[view]) for name, view in zip(views, TERMINAL, strict=True)]
     for each in found:
+        excuse(each, agent)
         if problem:
             each.differences.append(Difference(Verdict.UNKNOWN, "the run", "to its end", problem))
     return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tests.conftest import case
-from tests.real.judge import NO_ROW, Difference, Phase, Sample, Verdict, contents, states
-from tests.real.lane import reason, screen_state
+from tests.real.agents import AGENTS
+from tests.real.judge import NO_ROW, Check, Difference, Phase, Sample, Verdict, contents, states
+from tests.real.lane import excuse, reason, screen_state
 from tests.real.script import ANSWER, SCENARIOS, Step, usage
 
 FULL = SCENARIOS["full"]
@@ -184,3 +185,13 @@ def test_the_reason_of_a_failed_installation_is_named() -> None:
     for printed, words in cases.items():
         with case(printed):
             assert reason(printed) == words
+
+
+def test_a_difference_that_is_the_agents_own_is_a_note() -> None:
+    """A question of Gemini is not in its file; with hooks it is reported."""
+    asked = Difference(Verdict.WRONG, "it asks for permission", "asks", "your turn? 5.0–11.0 s")
+    for view, is_own in (("states in --json", True), ("hooks: states in --json", False)):
+        with case(view):
+            found = Check(view, [asked])
+            excuse(found, AGENTS["gemini"])
+            assert (found.differences, len(found.notes)) == (([], 1) if is_own else ([asked], 0))
