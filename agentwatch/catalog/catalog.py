@@ -494,8 +494,8 @@ class Machine:
     def settle_surely(self, now_ms: Callable[[], int], wait: Callable[[float], object] = time.sleep) -> None:
         """Work until every row is complete, and look again at a question that is inferred.
 
-        Whether an agent is busy, and so does not ask, is known only by two looks: 0.5 s if it is idle, and up
-        to 2 s if it is not, or if its store is read again only then.
+        Whether an agent is busy, and so does not ask, is known only by two looks: 0.5 s if it does nothing,
+        and up to 2 s if it does, or if its store is read again only then.
 
         Args:
             now_ms: Returns the time, in milliseconds since the epoch.
@@ -503,7 +503,8 @@ class Machine:
         """
         self.settle(now_ms())
         for _ in range(_MOST_LOOKS):
-            if not self._proc.exists() or not any(self._sessions[key].is_doubtful for key in self._live):
+            doubts = (self._sessions[key].is_doubtful(now_ms()) for key in self._live)
+            if not self._proc.exists() or not any(doubts):
                 return
             wait(_SECONDS["in view"] + _STEP_SECONDS)
             self._schedule.hurry("processes")

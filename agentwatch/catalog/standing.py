@@ -95,6 +95,8 @@ class Process(NamedTuple):
     is_idle: bool | None = None
     """Whether it has used nearly no CPU in the last seconds: idle for at least 0.4 s, busy in at least 1.5;
     None if unknown."""
+    is_calm: bool | None = None
+    """Whether it has done too little to read the result of a command; None before 0.4 and after 1.5 s."""
     has_terminal: bool = False
     """Whether it has a terminal, so that somebody may use it; not known without /proc."""
     has_one_prompt: bool = False

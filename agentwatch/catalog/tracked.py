@@ -85,12 +85,20 @@ class Tracked:
         is_waiting = self.tail is not None and self.tail.awaits_silence
         return is_said and self.standing.ground is Ground.SAID and not is_waiting
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether a question is inferred, although the agent may be busy, or its store has changed since."""
-        is_guess = self.standing.state is State.ASKS and self.standing.ground is Ground.INFERRED
-        is_unknown = self.process is not None and self.process.is_idle is None
-        return is_guess and (is_unknown or self.is_behind)
+    def is_doubtful(self, now_ms: int) -> bool:
+        """Return whether a question is inferred that the next look may show to be none.
+
+        The agent may be busy, the result of its command may not be written yet, or its store has changed.
+        """
+        process, state = self.process, self.standing
+        if state.state is not State.ASKS or state.ground is not Ground.INFERRED or process is None:
+            return False
+        if process.is_idle is not None or self.is_behind or not process.is_calm:
+            return process.is_idle is None or self.is_behind
+        busy = standing(
+            self.found, self.digest, self.said, process._replace(is_idle=False), self.life, now_ms
+        )
+        return busy.state is not State.ASKS
 
     @property
     def cwd(self) -> str:
