@@ -499,10 +499,14 @@ def _session(
         tmux.keys("agent", "Enter")
         now = time.time()
         yield Phase("it asks for permission", begins, now, frozenset({"asks"}))
-        begins = now
+    else:  # Pi writes nothing before its first answer is complete
+        until((cwd / "marker.txt").exists, 40, "the command", lambda: tmux.text("agent"))
+        now = time.time()
+        yield Phase("the model answers", begins, now, _WORK | {"starting"})
+    begins = now
     until(lambda: len(model.steps("turn")) > played + 1, 40, "the second answer", lambda: tmux.text("agent"))
     now = time.time()
-    yield Phase("a command runs" if how.asks else "the model answers, and a command runs", begins, now, _WORK)
+    yield Phase("a command runs", begins, now, _WORK)
     begins = now + 0.5  # the answer takes 0.3 s
     time.sleep(14)
     now = say(how.leave)

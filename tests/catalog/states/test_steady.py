@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ def test_a_held_question_is_due_when_it_is_a_second_old() -> None:
 
 def test_another_look_is_needed_only_where_it_may_show_no_question(tmp_path: Path) -> None:
     """The CPU time of an agent does not show that its command runs, but that it works on another call."""
-    agents: dict[str, dict[str, bool | None]] = {
+    agents: dict[str, dict[str, Any]] = {
         "the first look": {"is_idle": None, "is_calm": None},
         "it does little": {"is_idle": None, "is_calm": True},
         "it does much": {"is_idle": None, "is_calm": False},
