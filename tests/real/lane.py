@@ -445,7 +445,10 @@ def _terminal(
     log.write_text(
         "".join(json.dumps(each) + "\n" for each in sorted(watch.log, key=lambda each: each["at"]))
     )
-    found = [states(name, phases, watch.samples[view]) for name, view in zip(views, TERMINAL, strict=True)]
+    found = [
+        states(name, phases, watch.samples[view], how.late)
+        for name, view in zip(views, TERMINAL, strict=True)
+    ]
     for each in found:
         excuse(each, agent)
         if problem:

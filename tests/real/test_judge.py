@@ -195,3 +195,11 @@ def test_a_difference_that_is_the_agents_own_is_a_note() -> None:
             found = Check(view, [asked])
             excuse(found, AGENTS["gemini"])
             assert (found.differences, len(found.notes)) == (([], 1) if is_own else ([asked], 0))
+
+
+def test_a_state_may_be_later_where_silence_shows_it() -> None:
+    """A turn of the Gemini CLI has ended after 5 s of silence."""
+    phases = [Phase("works", 0, 10, WORK), Phase("ended", 10, 24, TURN)]
+    samples = [Sample(at / 2, "working" if at < 33 else "your turn?") for at in range(48)]
+    assert [each.what for each in states("v", phases, samples).differences] == ["ended"]
+    assert states("v", phases, samples, 7.0).differences == []
