@@ -11,6 +11,8 @@ from agentwatch.session.events import Event, Notice, Outcome, RunInfo, TurnEnded
 
 _ONE_LINER = "sdk-cli"
 """The entry point of Claude Code if another program starts it for one prompt, with `-p`."""
+_NO_BRANCH = "HEAD"
+"""What Claude Code and Qwen Code write outside of a repository, and with a commit checked out."""
 
 
 class SessionFacts:
@@ -56,7 +58,7 @@ class SessionFacts:
             cwd=text(fields, "cwd"),
             permission_mode=text(fields, "permissionMode"),
             agent_version=text(fields, "version"),
-            branch=text(fields, "gitBranch"),
+            branch="" if branch == _NO_BRANCH else text(fields, "gitBranch") or None,
             is_one_liner=get("entrypoint") == _ONE_LINER,
         )
         self.folder = self.folder or (found.cwd or "").rstrip("/\\")

@@ -275,7 +275,7 @@ class Joins:
             process = None if session is None else session.process
             if session is None or process is None or (now := agents.get(process.pid)) is None:
                 continue
-            now = now._replace(viewers=process.viewers, is_guess=process.is_guess)
+            now = now._replace(viewer=process.viewer, cwd=process.cwd, is_guess=process.is_guess)
             if now != process:
                 found[key] = (session.life, now)
         return found
@@ -354,11 +354,17 @@ class Schedule:
         self._due[part] = self._now + _SECONDS[part]
         return True
 
+    def hurry(self, part: str) -> None:
+        """Make a part due in the next step."""
+        self._due.pop(part, None)
+
 
 _STEP_SECONDS = 0.02
 _FIRST_SECONDS = 0.015
 """The first step is short, so that the newest sessions are shown at once."""
 _HOUR_MS = 3_600_000
+_MOST_LOOKS = 4
+"""The most times that the machine is read again until it is known whether an agent asks."""
 
 
 class Machine:
@@ -488,15 +494,20 @@ class Machine:
     def settle_surely(self, now_ms: Callable[[], int], wait: Callable[[float], object] = time.sleep) -> None:
         """Work until every row is complete, and look again at a question that is inferred.
 
-        Whether an agent is busy, and so does not ask, is known only by two looks: about 2 s, if it matters.
+        Whether an agent is busy, and so does not ask, is known only by two looks: 0.5 s if it does nothing,
+        and up to 2 s if it does, or if its store is read again only then.
 
         Args:
             now_ms: Returns the time, in milliseconds since the epoch.
             wait: Waits for a number of seconds.
         """
         self.settle(now_ms())
-        if self._proc.exists() and any(self._sessions[key].is_doubtful for key in self._live):
-            wait(_SECONDS["processes"] + _STEP_SECONDS)
+        for _ in range(_MOST_LOOKS):
+            doubts = (self._sessions[key].is_doubtful(now_ms()) for key in self._live)
+            if not self._proc.exists() or not any(doubts):
+                return
+            wait(_SECONDS["in view"] + _STEP_SECONDS)
+            self._schedule.hurry("processes")
             self.settle(now_ms())
 
     def _ask_agents(self, now_ms: int, keys: AbstractSet[Key] | None = None) -> None:

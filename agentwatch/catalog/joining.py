@@ -97,7 +97,7 @@ def joined(
     joins = _Joins(processes or {}, said)
     left = [found for found in founds if not joins.by_evidence(found, cwds)]
     joins.add_said()
-    joins.count_viewers()
+    joins.find_viewers()
     if processes is None:
         return {**joins.found, **{found.key: _UNKNOWN for found in left}}
     joins.by_folder([found for found in left if found.parent is None], cwds, exact)
@@ -240,8 +240,8 @@ class _Joins:
         if process is not None and not look_of(process.agent).daemon.isdisjoint(process.arguments):
             self._served.append((recent_ms, cwd or "", key))
 
-    def count_viewers(self) -> None:
-        """Note for each session of a daemon whether a window may show it.
+    def find_viewers(self) -> None:
+        """Note for each session of a daemon which window may show it.
 
         The daemon keeps a session loaded when its window is closed. A window shows one session: of several
         in its folder the one that was loaded or written last, unless it began later. If a session is left
@@ -249,12 +249,14 @@ class _Joins:
         """
         windows = [each for each in self._processes.values() if not each.is_shared]
         shown: dict[Key, Process] = {}
+        folders: dict[Key, str | None] = {}
         doubtful: set[int] = set()
         for recent_ms, cwd, key in sorted(self._served, reverse=True):
             may_show = [each for each in windows if _may_show(each, key, cwd, recent_ms)]
             free = [each for each in may_show if each not in shown.values()]
             if free:
                 shown[key] = max(free, key=lambda each: (key[1] in each.arguments, each.began_ms or 0))
+                folders[key] = free[0].cwd if len({each.cwd for each in free}) == 1 else None
             else:
                 doubtful.update(each.pid for each in may_show)
         for *_, key in self._served:
@@ -262,7 +264,8 @@ class _Joins:
             if process is not None:
                 window = shown.get(key)
                 is_guess = window is not None and window.pid in doubtful
-                process = process._replace(viewers=int(window is not None), is_guess=is_guess)
+                viewer = 0 if window is None else window.pid
+                process = process._replace(viewer=viewer, cwd=folders.get(key), is_guess=is_guess)
             self.found[key] = life, process
 
 
@@ -297,7 +300,8 @@ def without_session(
 ) -> dict[Key, Said]:
     """Return what is known of the processes in a terminal that have written nothing yet, by made-up keys.
 
-    Pi writes the first line of a session when its first prompt is answered.
+    Pi writes the first line of a session when its first prompt is answered, and a window of Codex has no
+    session in its daemon before the first prompt.
 
     Args:
         processes: The processes of the agents by their id.
@@ -305,16 +309,14 @@ def without_session(
         lives: For each session whether its process runs, and which it is.
         cwds: The folders of the sessions.
     """
-    taken = {each.pid for _, each in lives.values() if each is not None} | {
-        each.pid for each in said.values()
-    }
-    servers = {each.agent for each in processes.values() if each.is_shared}
+    taken = {pid for _, each in lives.values() if each is not None for pid in (each.pid, each.viewer)}
+    taken |= {each.pid for each in said.values()}
     doubtful = {
         (key[0], cwds.get(key)) for key, (life, each) in lives.items() if life is not Life.DEAD and not each
     }
     found = {}
     for pid, each in processes.items():
-        if pid in taken or each.agent in servers or each.cwd is None:
+        if pid in taken or each.is_shared or each.cwd is None:
             continue
         if (
             each.has_terminal

@@ -348,6 +348,11 @@ _BEGINNING_MS = 10_000
 """An agent opens the files of its session in this time: they are looked up each time until it has one."""
 _WINDOW_SECONDS = 5.0
 _LEAST_WINDOW_SECONDS = 1.5
+_SHORT_WINDOW_SECONDS = 0.4
+"""An agent that has used nearly nothing for this time is idle. One that has used more may only have drawn."""
+_CALM_SHARE = 0.1
+"""The share below which an agent does not read the result of a command: with a question, opencode uses 3 to
+5 %, and after a command, Qwen Code uses over 30 %."""
 _IDLE_SHARE = 0.03
 """The share of one core below which an agent counts as idle; the timers of one that waits use less."""
 _MOST_READINGS = 40
@@ -360,7 +365,7 @@ class _Agent:
 
     __slots__ = (
         *("arguments", "began", "began_ms", "command", "cwd", "files_due", "has_one_prompt", "open_paths"),
-        *("opened_ms", "readings"),
+        *("is_calm", "opened_ms", "readings"),
     )
 
     def __init__(self, stat: Stat, command: Command, arguments: tuple[str, ...], cwd: str | None) -> None:
@@ -373,21 +378,27 @@ class _Agent:
         self.files_due = 0.0
         self.open_paths: tuple[str, ...] = ()
         self.opened_ms: int | None = None
+        self.is_calm: bool | None = None
         self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
         """The time of a reading, in seconds, and the CPU time used by then, in clock ticks."""
 
-    def is_idle(self, now: float, ticks: int) -> bool | None:
+    def is_idle(self, now: float, stat: Stat) -> bool | None:
         """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet."""
         readings = self.readings
         while readings and not 0 <= now - readings[0][0] <= _WINDOW_SECONDS:
             readings.popleft()
         while len(readings) > 1 and now - readings[1][0] >= _LEAST_WINDOW_SECONDS:
             readings.popleft()  # the shortest window: the drawing of a question counts as work
-        readings.append((now, ticks))
+        readings.append((now, stat.ticks))
         seconds = now - readings[0][0]
-        if seconds < _LEAST_WINDOW_SECONDS:
-            return None
-        return (ticks - readings[0][1]) / _TICKS_PER_SECOND < _IDLE_SHARE * seconds
+        used_seconds = (stat.ticks - readings[0][1]) / _TICKS_PER_SECOND
+        is_idle = used_seconds < _IDLE_SHARE * seconds
+        self.is_calm = None
+        if seconds >= _LEAST_WINDOW_SECONDS:
+            return is_idle
+        if seconds >= _SHORT_WINDOW_SECONDS:
+            self.is_calm = used_seconds < _CALM_SHARE * seconds and not stat.is_runnable
+        return True if is_idle and self.is_calm else None
 
 
 class Processes:
@@ -443,9 +454,10 @@ class Processes:
                 agent.open_paths,
                 agent.opened_ms,
                 agent.command.is_shared,
-                is_idle=agent.is_idle(now, stat.ticks),
+                is_idle=agent.is_idle(now, stat),
                 has_terminal=stat.has_terminal,
                 has_one_prompt=agent.has_one_prompt,
+                is_calm=agent.is_calm,
             )
         parents = {pid: self._stats[pid].parent for pid in agents}
         commands = {pid: each.command for pid, each in self._agents.items()}

@@ -78,6 +78,7 @@ class Process(NamedTuple):
     began_ms: int | None = None
     """The time of its start, in milliseconds since the epoch."""
     cwd: str | None = None
+    """Its working folder; of a daemon with a session that of the terminal that shows it, None if unknown."""
     arguments: tuple[str, ...] = ()
     children: int = 0
     """The number of its child processes."""
@@ -89,10 +90,13 @@ class Process(NamedTuple):
     """When `open_paths` was read, in milliseconds since the epoch; None if it was not, or is not shown."""
     is_shared: bool = False
     """Whether it serves several sessions, such as the daemon of Codex."""
-    viewers: int | None = None
-    """The number of processes that may show the session, if a daemon runs it; None if it is not known."""
+    viewer: int | None = None
+    """The process in whose terminal the session may be, if a daemon runs it; 0 for none, None if unknown."""
     is_idle: bool | None = None
-    """Whether it has used nearly no CPU in the last seconds (at least 1.5, at most 5); None if unknown."""
+    """Whether it has used nearly no CPU in the last seconds: idle for at least 0.4 s, busy in at least 1.5;
+    None if unknown."""
+    is_calm: bool | None = None
+    """Whether it has done too little to read the result of a command; None before 0.4 and after 1.5 s."""
     has_terminal: bool = False
     """Whether it has a terminal, so that somebody may use it; not known without /proc."""
     has_one_prompt: bool = False

@@ -402,7 +402,7 @@ def _running(
     """Return the state of a session whose process runs, by its report, or else by its lines."""
     if found.agent == OWN and (recorded := _recorded(found, digest, said)) is not None:
         return recorded
-    is_left = process is not None and process.is_shared and process.viewers == 0
+    is_left = process is not None and process.is_shared and process.viewer == 0
     reported = None if said is None or is_outdated(said, digest, process, known) else said.state
     has_one_prompt = process is not None and process.has_one_prompt
     if has_one_prompt and reported is State.YOUR_TURN:
@@ -534,7 +534,7 @@ def _unwritten(digest: Digest, process: Process, known: Knowledge) -> Standing |
 def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> Standing:
     """Return whose turn it is after the end of a turn."""
     is_shared = process is not None and process.is_shared
-    if is_shared and process is not None and process.viewers == 0:
+    if is_shared and process is not None and process.viewer == 0:
         return _ended(digest, Ground.INFERRED)  # the daemon keeps it open, and no terminal shows it
     if process is not None and process.has_one_prompt:
         # `codex exec` runs for some seconds after its answer

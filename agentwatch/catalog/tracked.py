@@ -85,11 +85,20 @@ class Tracked:
         is_waiting = self.tail is not None and self.tail.awaits_silence
         return is_said and self.standing.ground is Ground.SAID and not is_waiting
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether a question is inferred, although nobody knows yet whether the agent is busy."""
-        is_guess = self.standing.state is State.ASKS and self.standing.ground is Ground.INFERRED
-        return is_guess and self.process is not None and self.process.is_idle is None
+    def is_doubtful(self, now_ms: int) -> bool:
+        """Return whether a question is inferred that the next look may show to be none.
+
+        The agent may be busy, the result of its command may not be written yet, or its store has changed.
+        """
+        process, state = self.process, self.standing
+        if state.state is not State.ASKS or state.ground is not Ground.INFERRED or process is None:
+            return False
+        if process.is_idle is not None or self.is_behind or not process.is_calm:
+            return process.is_idle is None or self.is_behind
+        busy = standing(
+            self.found, self.digest, self.said, process._replace(is_idle=False), self.life, now_ms
+        )
+        return busy.state is not State.ASKS
 
     @property
     def cwd(self) -> str:
@@ -97,7 +106,8 @@ class Tracked:
         if self.digest is not None and self.digest.cwd:
             return self.digest.cwd
         said = None if self.said is None else self.said.cwd
-        return self.found.metadata.cwd or said or ""
+        shown = self.process.cwd if self.process is not None and self.process.viewer else None
+        return self.found.metadata.cwd or said or shown or ""
 
     @property
     def seen_ms(self) -> int:
@@ -230,7 +240,7 @@ def row_of(
     digest, metadata = session.digest or Digest(), found.metadata
     is_own = found.agent == OWN
     prompts = (digest.first_prompt or metadata.prompt, digest.last_prompt)
-    branch = digest.branch or metadata.branch or ""
+    branch = metadata.branch if digest.branch is None else digest.branch
     counts = digest.is_whole and digest.format and found.reach is not Reach.PARTS
     results = counts and knowledge_of(found.agent).has_results
     return Row(
@@ -246,7 +256,7 @@ def row_of(
         last_text=digest.last_text,
         cwd=session.cwd,
         repo=repository.name,
-        branch=(repository.branch or branch) if session.is_live else (branch or repository.branch),
+        branch=_branch(branch, repository, is_live=session.is_live),
         worktree=repository.worktree,
         model=digest.model or metadata.model or "",
         calls=digest.calls if counts else None,
@@ -272,6 +282,12 @@ def row_of(
         is_archived=metadata.is_archived,
         is_own=is_own,
     )
+
+
+def _branch(written: str | None, repository: Repository, *, is_live: bool) -> str:
+    """Return the branch that is checked out where a session runs, or that its lines name; empty for none."""
+    now = repository.branch
+    return now or written or "" if is_live or written is None else written
 
 
 def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:

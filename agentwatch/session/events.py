@@ -228,7 +228,7 @@ class RunInfo(NamedTuple):
     agent_name: str | None = None
     """The name of the agent, if its format is shared by several agents."""
     branch: str | None = None
-    """The Git branch that is checked out in the cwd."""
+    """The Git branch that is checked out in the cwd; empty for none."""
     title: str | None = None
     """The title of the session, for a list of sessions."""
     is_users_title: bool = False

@@ -283,7 +283,7 @@ class Run:
         self.api_key_source = bounded(event.api_key_source) or self.api_key_source
         self.agent_version = bounded(event.agent_version) or self.agent_version
         if isinstance(event, RunInfo):
-            self.branch = bounded(event.branch) or self.branch
+            self.branch = self.branch if event.branch is None else bounded(event.branch) or None
             if replaces_title(event, is_users_title=self.is_users_title):
                 self.title, self.is_users_title = bounded(event.title), event.is_users_title
 

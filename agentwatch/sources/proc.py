@@ -38,6 +38,8 @@ class Stat(NamedTuple):
     """The CPU time that it and its ended children have used, in clock ticks."""
     has_terminal: bool = False
     """Whether it has a controlling terminal."""
+    is_runnable: bool = False
+    """Whether its main thread runs, or waits for a processor."""
 
     @property
     def began_ms(self) -> int:
@@ -157,7 +159,8 @@ class Proc:
                 return None
             name = before.partition(b"(")[2].decode("utf-8", "replace")
             ticks = sum(map(int, fields[11:15]))
-            return Stat(name, int(fields[1]), int(fields[19]), ticks, int(fields[4]) != 0)
+            is_runnable = fields[0] == b"R"
+            return Stat(name, int(fields[1]), int(fields[19]), ticks, int(fields[4]) != 0, is_runnable)
         except (IndexError, ValueError):
             return None
 

@@ -189,7 +189,10 @@ class Later:
 
 @pytest.mark.slow
 def test_one_look_takes_a_command_that_has_just_ended_for_no_question(tmp_path: Path) -> None:
-    """Between the exit of a command and the line of its result, a session seems to ask for a second."""
+    """Between the exit of a command and the line of its result, a session seems to ask for a second.
+
+    If the agent does nothing for half a second, no more time is needed.
+    """
     file = tmp_path / ".qwen/projects/-x/chats/5c0f0000-0000-7000-8000-000000000001.jsonl"
     file.parent.mkdir(parents=True)
     part = {"functionCall": {"id": "c", "name": "run_shell_command", "args": {"command": "make"}}}
@@ -203,16 +206,20 @@ def test_one_look_takes_a_command_that_has_just_ended_for_no_question(tmp_path: 
 
             result = json.dumps(qwen.returned("c", uuid="r", parent="a") | about) + "\n" if ends else ""
 
-            clock = Later()
+            clock, waits = Later(), list[float]()
 
-            def later(seconds: float, clock: Later = clock, result: str = result) -> None:
+            def later(
+                seconds: float, clock: Later = clock, result: str = result, waits: list[float] = waits
+            ) -> None:
                 clock.seconds += seconds
+                waits.append(seconds)
                 with file.open("a") as chat:
                     chat.write(result)
 
             machine = Machine({}, tmp_path, clock=clock.now)
             machine.settle_surely(clock.now_ms, later)
             assert machine.rows[key].standing[:2] == (expected, Ground.INFERRED)
+            assert waits == [pytest.approx(0.52)]
 
 
 @pytest.mark.slow

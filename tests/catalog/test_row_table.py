@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agentwatch import load
 from agentwatch.agents.found import Found, Metadata
 from agentwatch.agents.reported import Life
 from agentwatch.catalog import repository
@@ -15,6 +17,7 @@ from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.row import changed_rows
 from agentwatch.catalog.tracked import Tracked
+from tests.builders.on_disk.transcript import user
 from tests.conftest import case
 
 NOW_MS = 1_795_352_400_000
@@ -41,6 +44,25 @@ def test_the_branch_of_a_folder_is_read_once_for_all_its_sessions(
         table.judge({found.key for found in founds}, set(), NOW_MS)
         assert {row.branch for row in table.rows.values()} == {branch}
         assert opened == [head] * times
+
+
+def test_a_session_without_a_branch_shows_none(tmp_path: Path) -> None:
+    """Its lines have `HEAD` outside of a repository, and while a commit is checked out."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/later\n")
+    file, key = tmp_path / "s.jsonl", ("claude", "s")
+    cases = {("main", "HEAD"): ("", None), ("HEAD", "main"): ("main", "main"), (): ("later", None)}
+    for branches, (shown, in_session) in cases.items():
+        with case(branches):
+            given: list[dict[str, str]] = [{"gitBranch": each} for each in branches] or [{}]
+            lines = [user("Go", f"{n}", cwd=str(tmp_path), **each) for n, each in enumerate(given)]
+            file.write_text("".join(json.dumps(each) + "\n" for each in lines))
+            session = Tracked(Found(*key, file, file.stat().st_size, 0))
+            session.read()
+            table = RowTable({key: session}, {})
+            table.judge({key}, set(), NOW_MS)
+            assert table.rows[key].branch == shown
+            assert load(file).run.branch == in_session
 
 
 def test_a_row_that_stays_equal_stays_the_same_object(tmp_path: Path) -> None:

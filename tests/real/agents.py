@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.real.judge import LATE
+
 FOLDERS = ("headless", "terminal", "hooked", "by-hand")
 """The working folders, one for each way to run an agent."""
 _MODEL = "mock-model"
@@ -44,6 +46,8 @@ class Terminal:
     """The command that ends it."""
     dialogs: tuple[tuple[str, ...], ...] = ()
     """Dialogs at its start: a pattern of each, and the keys that answer it."""
+    late: float = LATE
+    """Seconds after which a state has to be shown."""
 
 
 @dataclass(frozen=True)
@@ -247,9 +251,15 @@ AGENTS = {
             headless=("-o", "stream-json", "-y", "-p"),
             settings=_gemini,
             variables=lambda place: {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": place.url},
-            terminal=Terminal((), r"Type your message", r"Allow execution", "/quit"),
+            # Its turn has ended after 5 s of silence, which is read within 2 s.
+            terminal=Terminal((), r"Type your message", r"Allow execution", "/quit", late=7.0),
             # The line of the result has the status `success` and only the output of the command.
-            misreports=(("stream", "call echo oops >&2; exit 3: outcome"),),
+            # A call is written when it has ended: with a question open, the file has the lines of an answer.
+            misreports=(
+                ("stream", "call echo oops >&2; exit 3: outcome"),
+                ("states in --json", "it asks for permission"),
+                ("states on the screen", "it asks for permission"),
+            ),
         ),
         RealAgent(
             name="qwen",

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from tests.real.script import Call, Step, usage
 
 LATE = 5.0
-"""Seconds after which a state has to be shown: the longest wait that the documentation states is 3 s."""
+"""Seconds after which a state has to be shown: the longest wait that the documentation states is 3 s, apart
+from the end of a turn of the Gemini CLI."""
 NO_ROW = "no row"
 _MARGIN = 0.7
 """Seconds before the end of a phase whose samples do not count: a sample takes that long under load."""
@@ -163,17 +164,18 @@ class Sample(NamedTuple):
     """`?` at its end marks an inferred one. `NO_ROW`: the session is not shown."""
 
 
-def states(view: str, phases: Sequence[Phase], samples: Sequence[Sample]) -> Check:
+def states(view: str, phases: Sequence[Phase], samples: Sequence[Sample], late: float = LATE) -> Check:
     """Return where the states of a view differ from those of the script, with the latency of each.
 
-    In the first seconds of a phase, the state that was right or shown before it is not a difference.
+    In the first seconds of a phase, `late` of them, the state that was right or shown before it is not a
+    difference.
     """
     check = Check(view)
     before = frozenset({NO_ROW})
     for phase, after in zip(phases, [*phases[1:], None], strict=True):
         inside = [each for each in samples if phase.begins <= each.at < phase.ends - _MARGIN]
         first = next((each.at for each in inside if _name(each) in phase.right), None)
-        grace = min(phase.begins + LATE, phase.ends if first is None else first)
+        grace = min(phase.begins + late, phase.ends if first is None else first)
         allowed = before | phase.right | {"unknown"}
         bad = [
             each

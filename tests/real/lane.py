@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -140,11 +141,16 @@ def _run(*command: str, cwd: Path) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RuntimeError(f"{command[0]}: {type(error).__name__}") from error
     if ran.returncode:
-        lines = (ran.stderr or ran.stdout).strip().splitlines()
-        raise RuntimeError(
-            f"{' '.join(command[:2])}: exit {ran.returncode}: {lines[-1] if lines else 'no message'}"
-        )
+        words = reason(ran.stderr or ran.stdout)
+        raise RuntimeError(f"{' '.join(command[:2])}: exit {ran.returncode}: {words}")
     return ran.stdout
+
+
+def reason(printed: str) -> str:
+    """Return the line that tells why a command has failed: of npm the one after its code, else the last."""
+    lines = [each for each in printed.strip().splitlines() if " A complete log of this run " not in each]
+    coded = (after for line, after in pairwise(lines) if line.startswith("npm error code "))
+    return next(coded, lines[-1] if lines else "no message")
 
 
 def check(name: str, folder: Path, *, newest: bool = False, views: tuple[str, ...] = ()) -> Result:
@@ -161,7 +167,8 @@ def check(name: str, folder: Path, *, newest: bool = False, views: tuple[str, ..
         install("node", programs)
         version = install(name, programs, newest=newest)
     except RuntimeError as error:
-        return Result(name, pins()[name]["version"], failure=f"cannot be installed: {error}")
+        wanted = "newest" if newest else pins()[name]["version"]
+        return Result(name, wanted, failure=f"cannot be installed: {error}")
     root = folder / name
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
@@ -283,13 +290,8 @@ def _headless(
             found.differences.append(Difference(Verdict.WRONG, "the format", "known", f"exit {code}"))
             continue
         result.formats[view] = summary["format"]
-        for each in contents(summary, SCENARIOS["full"], others):
-            if (view, each.what) in agent.misreports:
-                found.notes.append(
-                    f"{each.what}: {each.shown}, as the agent reports it; in truth {each.expected}"
-                )
-            else:
-                found.differences.append(each)
+        found.differences += contents(summary, SCENARIOS["full"], others)
+        excuse(found, agent)
         strict, _ = _agentwatch(*reading, "--strict", address, environment=environment, cwd=cwd, stdin=stdin)
         if strict != 0:
             found.differences.append(Difference(Verdict.WRONG, "exit code with --strict", "0", str(strict)))
@@ -297,6 +299,13 @@ def _headless(
             "drift", address if view == "file" else str(stream), environment=environment, cwd=cwd
         )
         found.notes += [line.strip() for line in drift.splitlines() if " × " in line]
+
+
+def excuse(found: Check, agent: RealAgent) -> None:
+    """Turn the differences that are the agent's own into notes."""
+    for each in [each for each in found.differences if (found.view, each.what) in agent.misreports]:
+        found.differences.remove(each)
+        found.notes.append(f"{each.what}: {each.shown}, as the agent reports it; in truth {each.expected}")
 
 
 def _file(environment: dict[str, str], cwd: Path) -> str | None:
@@ -404,7 +413,6 @@ def _hooked(agent: RealAgent, place: Place, environment: dict[str, str], model: 
     )
     found = _terminal(agent, place, environment, model, "hooked")
     for each in found:
-        each.view = f"hooks: {each.view}"
         if code:
             each.differences.append(
                 Difference(Verdict.WRONG, "hooks install", "exit 0", f"exit {code}: {printed}")
@@ -416,8 +424,9 @@ def _terminal(
     agent: RealAgent, place: Place, environment: dict[str, str], model: ScriptedModel, folder: str
 ) -> list[Check]:
     how = agent.terminal if agent.name in KNOWN else _UNKNOWN_AGENT
+    views = [f"hooks: {view}" if folder == "hooked" else view for view in TERMINAL]
     if isinstance(how, str):
-        return [Check(view, skipped=how) for view in TERMINAL]
+        return [Check(view, skipped=how) for view in views]
     cwd, tmux = place.work(folder), Tmux(place.root / f"{folder}.tmux", environment)
     watch = Watch(agent.name, cwd, environment, tmux)
     problem = ""
@@ -436,8 +445,12 @@ def _terminal(
     log.write_text(
         "".join(json.dumps(each) + "\n" for each in sorted(watch.log, key=lambda each: each["at"]))
     )
-    found = [states(view, phases, watch.samples[view]) for view in TERMINAL]
+    found = [
+        states(name, phases, watch.samples[view], how.late)
+        for name, view in zip(views, TERMINAL, strict=True)
+    ]
     for each in found:
+        excuse(each, agent)
         if problem:
             each.differences.append(Difference(Verdict.UNKNOWN, "the run", "to its end", problem))
     return found
@@ -489,10 +502,14 @@ def _session(
         tmux.keys("agent", "Enter")
         now = time.time()
         yield Phase("it asks for permission", begins, now, frozenset({"asks"}))
-        begins = now
+    else:  # Pi writes nothing before its first answer is complete
+        until((cwd / "marker.txt").exists, 40, "the command", lambda: tmux.text("agent"))
+        now = time.time()
+        yield Phase("the model answers", begins, now, _WORK | {"starting"})
+    begins = now
     until(lambda: len(model.steps("turn")) > played + 1, 40, "the second answer", lambda: tmux.text("agent"))
     now = time.time()
-    yield Phase("a command runs" if how.asks else "the model answers, and a command runs", begins, now, _WORK)
+    yield Phase("a command runs", begins, now, _WORK)
     begins = now + 0.5  # the answer takes 0.3 s
     time.sleep(14)
     now = say(how.leave)

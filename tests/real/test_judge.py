@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tests.conftest import case
-from tests.real.judge import NO_ROW, Difference, Phase, Sample, Verdict, contents, states
-from tests.real.lane import screen_state
+from tests.real.agents import AGENTS
+from tests.real.judge import NO_ROW, Check, Difference, Phase, Sample, Verdict, contents, states
+from tests.real.lane import excuse, reason, screen_state
 from tests.real.script import ANSWER, SCENARIOS, Step, usage
 
 FULL = SCENARIOS["full"]
@@ -168,3 +169,37 @@ def test_a_scenario_ends_with_an_answer() -> None:
             assert isinstance(last, Step)
             assert bool(last.text) != bool(last.error)
             assert not last.calls
+
+
+def test_the_reason_of_a_failed_installation_is_named() -> None:
+    """The last line of npm only names its log."""
+    log = "npm error A complete log of this run can be found in: /x.log"
+    cases = {
+        "npm error code E\nnpm error notarget No version 1.5.2.\nnpm error notarget Or so.\n" + log: (
+            "npm error notarget No version 1.5.2."
+        ),
+        "npm error one\n" + log: "npm error one",
+        "ERROR: No matching distribution\n": "ERROR: No matching distribution",
+        "": "no message",
+    }
+    for printed, words in cases.items():
+        with case(printed):
+            assert reason(printed) == words
+
+
+def test_a_difference_that_is_the_agents_own_is_a_note() -> None:
+    """A question of Gemini is not in its file; with hooks it is reported."""
+    asked = Difference(Verdict.WRONG, "it asks for permission", "asks", "your turn? 5.0–11.0 s")
+    for view, is_own in (("states in --json", True), ("hooks: states in --json", False)):
+        with case(view):
+            found = Check(view, [asked])
+            excuse(found, AGENTS["gemini"])
+            assert (found.differences, len(found.notes)) == (([], 1) if is_own else ([asked], 0))
+
+
+def test_a_state_may_be_later_where_silence_shows_it() -> None:
+    """A turn of the Gemini CLI has ended after 5 s of silence."""
+    phases = [Phase("works", 0, 10, WORK), Phase("ended", 10, 24, TURN)]
+    samples = [Sample(at / 2, "working" if at < 33 else "your turn?") for at in range(48)]
+    assert [each.what for each in states("v", phases, samples).differences] == ["ended"]
+    assert states("v", phases, samples, 7.0).differences == []

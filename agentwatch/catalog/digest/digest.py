@@ -33,7 +33,8 @@ class Digest:
     """The end of the last answer."""
     model: str = ""
     cwd: str = ""
-    branch: str = ""
+    branch: str | None = None
+    """The Git branch; empty if none is checked out, None if it is unknown."""
     permission_mode: str = ""
     began_ms: int | None = None
     seen_ms: int | None = None

@@ -168,7 +168,7 @@ def digest_of(found: Found, agent: Agent | None) -> Digest:
         first_prompt=about.prompt,
         model=about.model or "",
         cwd=about.cwd or "",
-        branch=about.branch or "",
+        branch=about.branch,
         began_ms=about.began_ms,
         seen_ms=about.changed_ms,
         course=Course(has_line_times=agent is not None and agent.time_of is not None),

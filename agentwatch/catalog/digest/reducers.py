@@ -88,7 +88,7 @@ def run_info(digest: Digest, event: RunInfo, _at_ms: int | None) -> None:
     """Add facts about the run. A title of the agent does not replace that of the user."""
     describe(digest, event)
     digest.agent = (event.agent_name or digest.agent)[:MOST_NAME]
-    digest.branch = (event.branch or digest.branch)[:MOST_LINE]
+    digest.branch = digest.branch if event.branch is None else event.branch[:MOST_LINE]
     digest.last_prompt = line(event.last_prompt) or digest.last_prompt
     digest.is_one_liner = digest.is_one_liner or event.is_one_liner
     title = line(event.title)

@@ -20,6 +20,7 @@ from agentwatch.catalog.index.rows import (
     REQUEST_COLUMNS,
     SCHEMA,
     SESSION_COLUMNS,
+    TURN_COLUMNS,
     VERSION,
     Rows,
     path_of,
@@ -46,6 +47,10 @@ _INSERT_EDIT = (
 _INSERT_REQUEST = (
     f"INSERT INTO stored_request (session, {', '.join(REQUEST_COLUMNS)}) "  # noqa: S608 - constants
     f"VALUES (?, {', '.join('?' * len(REQUEST_COLUMNS))})"
+)
+_INSERT_TURN = (
+    f"INSERT INTO stored_turn (session, {', '.join(TURN_COLUMNS)}) "  # noqa: S608 - constants
+    f"VALUES (?, {', '.join('?' * len(TURN_COLUMNS))})"
 )
 
 
@@ -120,11 +125,12 @@ class SessionIndex:
         """Write sessions, in place of those with the same paths."""
         with self._transaction():
             self._remove(rows.session[0] for rows in sessions)
-            for session, calls, edits, requests in sessions:
+            for session, calls, edits, requests, turns in sessions:
                 key = self.connection.execute(_INSERT_SESSION, session).lastrowid
                 self.connection.executemany(_INSERT_CALL, ((key, *call) for call in calls))
                 self.connection.executemany(_INSERT_EDIT, ((key, *edit) for edit in edits))
                 self.connection.executemany(_INSERT_REQUEST, ((key, *request) for request in requests))
+                self.connection.executemany(_INSERT_TURN, ((key, *turn) for turn in turns))
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove the sessions with these paths."""
@@ -134,7 +140,7 @@ class SessionIndex:
     def mark_duplicates(self) -> None:
         """Find out which sessions are in the index twice: as our own recording, and as the agent's file.
 
-        It also finds the requests and calls that are in several sessions: one copies another's history.
+        It also finds what is in several sessions because one copies the history of another.
         """
         with self._transaction():
             for statement in (*MARK_DUPLICATES, *MARK_COPIES):
@@ -175,7 +181,7 @@ class SessionIndex:
         found = [(path,) for path in paths]
         where = "FROM stored_session WHERE path = ?"
         execute = self.connection.executemany
-        for table in ("stored_call", "stored_edit", "stored_request"):
+        for table in ("stored_call", "stored_edit", "stored_request", "stored_turn"):
             execute(f"DELETE FROM {table} WHERE session = (SELECT id {where})", found)  # noqa: S608 - constants
         execute(f"DELETE {where}", found)
 

@@ -226,6 +226,23 @@ _MOST_SILENT_MS = 3_600_000
 """What a longer silence within a turn counts: the user was asked something, or the machine slept."""
 
 
+class _Turn:
+    """A turn: its number, and its times in milliseconds."""
+
+    __slots__ = ("active_ms", "began_ms", "is_copy", "number", "reported_ms")
+
+    def __init__(self, number: tuple[int, int]) -> None:
+        self.number = number
+        """The number of its run, and its own number in it; 0 for what comes before the first prompt."""
+        self.began_ms: int | None = None
+        self.active_ms = 0
+        """By the times of its lines."""
+        self.reported_ms: int | None = None
+        """As the agent reports it."""
+        self.is_copy = False
+        """Whether its lines say that they are copied from another session."""
+
+
 class Activity:
     """The times of the lines of a session that is being read: the observer of its feed."""
 
@@ -234,43 +251,74 @@ class Activity:
         """The time of the first line that has one."""
         self._session = session
         self._last_ms = 0
-        self._turn = (0, 0)
-        self._active_ms = 0
+        self._timed = (0, 0)
+        """The turn of the last line that has a time."""
+        self._is_over = False
+        """Whether the turn had ended with that line."""
+        self._turns = [_Turn((0, 0))]
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Take the time of a line. The time before the first line of another turn is not activity."""
+        """Take the time of a line.
+
+        The time from the end of a turn, or from its last line, to the first line of another is not activity.
+        """
+        runs, turn = self._session.runs, self._turns[-1]
+        number = (len(runs), runs[-1].turns) if runs else (0, 0)
+        if number != turn.number:
+            self._turns.append(turn := _Turn(number))
+        turn.is_copy = turn.is_copy or self._session.repeats_history
+        if runs and (result := runs[-1].turn_result) is not None:
+            turn.reported_ms = result.duration_ms
         last_ms = place.seen_ms
         if last_ms is None:
             return
         first_ms = last_ms if pieces is None else pieces.first_ms
-        runs = self._session.runs
-        turn = (len(runs), runs[-1].turns) if runs else (0, 0)
         if self.began_ms is None:
             self.began_ms = self._last_ms = first_ms
-        is_next_turn = self._turn[1] > 0 and turn != self._turn
-        self._add(first_ms, counts=not is_next_turn)
-        self._add(last_ms)
-        self._turn = turn
+        if turn.began_ms is None:
+            turn.began_ms = first_ms
+        is_next = self._is_over or (self._timed[1] > 0 and number != self._timed)
+        self._add(turn, first_ms, counts=not is_next)
+        self._add(turn, last_ms)
+        self._timed, self._is_over = number, bool(runs) and runs[-1].is_over
 
-    def _add(self, at_ms: int, *, counts: bool = True) -> None:
+    def _add(self, turn: _Turn, at_ms: int, *, counts: bool = True) -> None:
         """Add the time since the last line. Lines may be out of order."""
         silent_ms = max(at_ms - self._last_ms, 0)
         self._last_ms += silent_ms
-        self._active_ms += min(silent_ms, _MOST_SILENT_MS) if counts else 0
+        turn.active_ms += min(silent_ms, _MOST_SILENT_MS) if counts else 0
 
     def paused(self, _offset: int, _session: Session, _decoder: object) -> None:
         """Do nothing."""
 
+    def turns(self) -> list[Row]:
+        """Return the session's own turns: the number of each, when it began, and its active time."""
+        is_reported = self._reported_ms() is not None
+        return [
+            row_of((place, turn.began_ms, (turn.reported_ms or 0) if is_reported else turn.active_ms))
+            for place, turn in enumerate(self._turns)
+            if turn.number[1] and not turn.is_copy and turn.began_ms is not None
+        ]
+
+    def copied_turns(self) -> int:
+        """Return the number of turns whose lines say that they are copied from another session."""
+        return len({turn.number for turn in self._turns if turn.is_copy and turn.number[1]})
+
     def active_ms(self) -> int | None:
-        """Return how long the turns took together, in milliseconds; None if it is unknown.
+        """Return how long the session's own turns took together, in milliseconds; None if it is unknown.
 
         The durations that the agent reports count if each turn has one, otherwise the times of the lines.
         """
+        copies = [turn for turn in self._turns if turn.is_copy]
+        if (reported_ms := self._reported_ms()) is not None:
+            return reported_ms - sum(turn.reported_ms or 0 for turn in copies)
+        return sum(turn.active_ms for turn in self._turns if not turn.is_copy) or None
+
+    def _reported_ms(self) -> int | None:
+        """Return the duration of all turns, as the agent reports it; None unless each turn has one."""
         durations = [run.duration_of_turns_ms for run in self._session.runs]
         reported = [duration for duration in durations if duration is not None]
-        if reported and len(reported) == len(durations):
-            return sum(reported)
-        return self._active_ms or None
+        return sum(reported) if reported and len(reported) == len(durations) else None
 
 
 OWN = "agentwatch"
@@ -286,6 +334,7 @@ class Rows(NamedTuple):
     calls: list[Row]
     edits: list[Row]
     requests: Sequence[Row] = ()
+    turns: Sequence[Row] = ()
 
 
 def rows_of(found: Found, repositories: Repositories) -> Rows:
@@ -308,7 +357,9 @@ def rows_of(found: Found, repositories: Repositories) -> Rows:
         cwd = session.runs[call.run - 1].cwd or found.metadata.cwd
         edits += edit_rows(call, cwd, repositories.root(cwd) if cwd else None)
     requests = [row_of((key, *counts[:3])) for key, counts in (session.requests or {}).items()]
-    return Rows(_session_row(found, session, activity, tests, repositories, None), calls, edits, requests)
+    turns = activity.turns() if requests else []
+    row = _session_row(found, session, activity, tests, repositories, None)
+    return Rows(row, calls, edits, requests, turns)
 
 
 def path_of(found: Found) -> str:
@@ -368,7 +419,7 @@ def _session_row(
         "began_ms": metadata.began_ms if activity.began_ms is None else activity.began_ms,
         "seen_ms": seen_ms,
         "active_ms": activity.active_ms(),
-        "turns": sum(each.turns for each in session.runs),
+        "turns": max(sum(each.turns for each in session.runs) - activity.copied_turns(), 0),
         "calls": len(session.calls) - repeated_calls(session),
         "failed": outcomes.get(Outcome.FAILED, 0),
         "rejected": outcomes.get(Outcome.REJECTED, 0),
@@ -385,7 +436,7 @@ def _session_row(
 
 # The tables and views of the index. `docs/howto/statistics.md` describes them for those who query it.
 
-VERSION = 3
+VERSION = 4
 """The version of the schema, as `user_version` of the database."""
 SESSION_COLUMNS = (
     *("path", "agent", "session_id", "parent", "is_recording", "format", "title", "prompt", "model", "cwd"),
@@ -400,7 +451,8 @@ CALL_COLUMNS = (
 )
 EDIT_COLUMNS = ("number", "file", "lines_added", "lines_removed")
 REQUEST_COLUMNS = ("request", "input_tokens", "cached_tokens", "output_tokens")
-_COPIED = frozenset({"calls", "failed", "rejected", "input_tokens", "cached_tokens", "output_tokens"})
+TURN_COLUMNS = ("number", "began_ms", "active_ms")
+_COPIED = frozenset({*("active_ms", "turns", "calls", "failed", "rejected"), *REQUEST_COLUMNS[1:]})
 _SHOWN = ", ".join(
     f"{name} - copied_{name} AS {name}" if name in _COPIED else name for name in SESSION_COLUMNS
 )
@@ -437,6 +489,8 @@ CREATE TABLE stored_session (
     changed_ns INTEGER NOT NULL,
     problem TEXT,
     is_duplicate INTEGER NOT NULL DEFAULT 0,
+    copied_active_ms INTEGER NOT NULL DEFAULT 0,
+    copied_turns INTEGER NOT NULL DEFAULT 0,
     copied_calls INTEGER NOT NULL DEFAULT 0,
     copied_failed INTEGER NOT NULL DEFAULT 0,
     copied_rejected INTEGER NOT NULL DEFAULT 0,
@@ -490,6 +544,13 @@ CREATE TABLE stored_request (
     PRIMARY KEY (session, request)
 ) WITHOUT ROWID;
 CREATE INDEX session_of_request ON stored_request (request);
+CREATE TABLE stored_turn (
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    began_ms INTEGER,
+    active_ms INTEGER,
+    PRIMARY KEY (session, number)
+) WITHOUT ROWID;
 CREATE VIEW session AS SELECT id, {_SHOWN} FROM stored_session WHERE NOT is_duplicate;
 CREATE VIEW call AS
     SELECT stored_call.* FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
@@ -548,6 +609,7 @@ the files that the agent has kept of these subagents are duplicates too."""
 MARK_COPIES = (
     "DROP TABLE IF EXISTS temp.copied_request",
     "DROP TABLE IF EXISTS temp.copied_call",
+    "DROP TABLE IF EXISTS temp.copied_turn",
     """
 CREATE TEMP TABLE copied_request AS
 SELECT session, request, input_tokens, cached_tokens, output_tokens FROM (
@@ -571,6 +633,29 @@ SELECT session, number FROM (
     )
 ) WHERE place > 1
 """,
+    """
+CREATE TEMP TABLE copied_turn AS
+SELECT session, total(min(turns, earlier_turns)) AS turns, total(min(active_ms, earlier_ms)) AS active_ms
+FROM (
+    SELECT session, turns, active_ms,
+        coalesce(max(turns) OVER earlier, 0) AS earlier_turns,
+        coalesce(max(active_ms) OVER earlier, 0) AS earlier_ms
+    FROM (
+        SELECT session, stored_turn.began_ms, agent, changed_ns, path,
+            count(*) AS turns, total(stored_turn.active_ms) AS active_ms
+        FROM stored_turn JOIN stored_session ON stored_session.id = session
+        WHERE NOT is_duplicate AND stored_turn.began_ms IS NOT NULL GROUP BY 1, 2
+    )
+    WHERE session IN (
+        SELECT session FROM stored_request WHERE request IN (SELECT request FROM temp.copied_request)
+    )
+    WINDOW earlier AS (
+        PARTITION BY agent, began_ms ORDER BY changed_ns, path
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    )
+)
+GROUP BY session
+""",
     "UPDATE stored_call SET is_copy = 0 WHERE is_copy",
     """
 UPDATE stored_call SET is_copy = 1
@@ -580,7 +665,9 @@ WHERE (session, number) IN (SELECT session, number FROM temp.copied_call)
 UPDATE stored_session SET
     copied_input_tokens = (SELECT total(input_tokens) FROM temp.copied_request WHERE session = id),
     copied_cached_tokens = (SELECT total(cached_tokens) FROM temp.copied_request WHERE session = id),
-    copied_output_tokens = (SELECT total(output_tokens) FROM temp.copied_request WHERE session = id)
+    copied_output_tokens = (SELECT total(output_tokens) FROM temp.copied_request WHERE session = id),
+    copied_turns = (SELECT total(turns) FROM temp.copied_turn WHERE session = id),
+    copied_active_ms = (SELECT total(active_ms) FROM temp.copied_turn WHERE session = id)
 """,
     """
 UPDATE stored_session SET
@@ -592,5 +679,6 @@ UPDATE stored_session SET
 WHERE copied_calls OR id IN (SELECT session FROM temp.copied_call)
 """,
 )
-"""A fork may repeat the messages of another session, with their ids and times. Each of these requests and
-calls counts in the file that changed first: a fork is written after what it repeats."""
+"""A fork may repeat the messages of another session, with their ids and times. Each of these requests, calls
+and turns counts in the file that changed first: a fork is written after what it repeats. A later file with
+more of a turn has the rest of its time."""

@@ -139,7 +139,7 @@ def _head_of(agent: str, row: Row, data: bytes) -> Head:
         title[: TEXTS["title"]],
         digest.cwd[: TEXTS["cwd"]],
         digest.model[: TEXTS["model"]],
-        digest.branch[: TEXTS["branch"]],
+        (digest.branch or "")[: TEXTS["branch"]],
         digest.began_ms,
     )
 

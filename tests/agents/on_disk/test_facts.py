@@ -10,13 +10,16 @@ from tests.conftest import case
 
 
 def test_the_branch_is_reported_when_it_changes() -> None:
-    """A line with the same branch, an empty one or none reports nothing."""
+    """A line with the same branch, an empty one or none reports nothing. `HEAD` is not a branch."""
     facts = SessionFacts()
     assert facts.new({"sessionId": "s", "gitBranch": "main"}) == RunInfo("s", branch="main")
     assert facts.new({"sessionId": "s", "gitBranch": "main"}) is None
     assert facts.new({"sessionId": "s", "gitBranch": ""}) is None
     assert facts.new({"sessionId": "s"}) is None
     assert facts.new({"gitBranch": "fix"}) == RunInfo(branch="fix")
+    assert facts.new({"gitBranch": "HEAD"}) == RunInfo(branch="")
+    assert facts.new({"gitBranch": "HEAD"}) is None
+    assert facts.new({"gitBranch": "", "cwd": "/w"}) == RunInfo(cwd="/w")
 
 
 def test_a_branch_of_any_type_is_no_reason_to_report_the_same_again() -> None:

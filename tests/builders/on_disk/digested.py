@@ -87,7 +87,7 @@ def facts_of_digest(digest: Digest) -> dict[str, object]:
         "outcome": digest.outcome if digest.turn is Turn.ENDED else None,
         "model": digest.model,
         "cwd": digest.cwd,
-        "branch": digest.branch,
+        "branch": digest.branch or "",
         "title": digest.title,
         "mode": digest.permission_mode,
         "prompt": digest.first_prompt,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from tests.builders.codex.threads import (
     written,
 )
 from tests.builders.machine.fake import fake_machine
-from tests.builders.on_disk.transcript import line, user
+from tests.builders.on_disk.transcript import AT_MS, line, user
 from tests.catalog.index.machines import Indexed
 
 IDS = tuple(f"{number}1111111-2222-4333-8444-555555555555" for number in range(4))
@@ -110,6 +111,36 @@ def test_a_copied_transcript_counts_once(indexed: Indexed) -> None:
     assert indexed.rows(SUMS) == [(2, 2, 1, 12243, 11130, 12)]
 
 
+TIMES = "SELECT turns, active_ms FROM session ORDER BY session_id"
+
+
+def at(lines: list[Json], *seconds: float) -> list[Json]:
+    """Return lines with times, in seconds after the first."""
+    times = (datetime.fromtimestamp(AT_MS / 1000 + each, UTC).isoformat() for each in seconds)
+    return [each | {"timestamp": time} for each, time in zip(lines, times, strict=True)]
+
+
+def test_copied_turns_and_their_time_count_once(indexed: Indexed) -> None:
+    """A turn that continued after it was copied counts with all of its time, in the files together."""
+    ended = line("system", "t1", "u2", subtype="turn_duration", durationMs=9000)
+    turn, more = [user("go", "u1"), text("u2", "u1", 1)], [user("more", "f1", "u2"), text("f2", "f1", 2)]
+    keep(indexed, 0, at([*turn, *more], 0, 5, 100, 107))
+    keep(indexed, 1, at([*turn, *more], 0, 5, 900, 903))
+    keep(indexed, 2, at([*turn, text("u3", "u2", 3)], 0, 5, 6))
+    origin = {"forkedFrom": {"sessionId": IDS[0], "messageUuid": "x"}}
+    named = [each | origin for each in turn]
+    keep(indexed, 3, at([*named, *more], 0, 5, 500, 502))
+    indexed.update()
+    assert indexed.rows(TIMES) == [(2, 12_000), (1, 3000), (0, 1000), (1, 2000)]
+    indexed.update()
+    assert indexed.rows(TIMES) == [(2, 12_000), (1, 3000), (0, 1000), (1, 2000)]
+    said = line("system", "t2", "f2", subtype="turn_duration", durationMs=8000)
+    keep(indexed, 0, at([*turn, ended, *more, said], 0, 5, 5, 100, 107, 107))
+    keep(indexed, 1, at([*turn, ended, *more, said], 0, 5, 5, 900, 903, 903))
+    indexed.update()
+    assert indexed.rows(TIMES)[:2] == [(2, 17_000), (1, 8000)]
+
+
 def test_messages_with_the_same_id_are_told_apart_by_their_requests(indexed: Indexed) -> None:
     """Some servers give each message the same id."""
     for number in (0, 1):
@@ -151,8 +182,9 @@ def test_forked_and_reverted_threads_count_once(indexed: Indexed) -> None:
     begin = [meta(parent, at_ms, history_base=base), *turn(parent, at_ms + MINUTE_MS, 14, 1700, 700)]
     (day / file_name(at_ms, parent, rollout)).write_bytes(written(begin))
     indexed.update()
-    assert indexed.rows("SELECT session_id, calls, input_tokens FROM session ORDER BY 1") == [
-        (parent, 3, 3800),
-        (fork, 1, 3200),
+    columns = "session_id, calls, input_tokens, turns, active_ms < 60000"
+    assert indexed.rows(f"SELECT {columns} FROM session ORDER BY 1") == [
+        (parent, 3, 3800, 2, 1),  # the revert took a prompt back
+        (fork, 1, 3200, 1, 1),
     ]
     assert indexed.rows("SELECT count(*) FROM call") == [(4,)]

@@ -12,6 +12,7 @@ from agentwatch.agents.found import NO_METADATA, Found, Key
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.joining import joined, without_session
 from agentwatch.catalog.standing import Process
+from agentwatch.catalog.tracked import Tracked, without_file
 from tests.conftest import case
 
 BEGAN = 1_770_000_000_000
@@ -161,7 +162,7 @@ def test_a_daemon_of_codex_has_the_sessions_that_it_has_open() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "viewers"),
-    [(("codex", "app-server", "--listen", "unix://x"), [0, 1, 1]), (("codex", "app-server"), [None] * 3)],
+    [(("codex", "app-server", "--listen", "unix://x"), [0, 1, 2]), (("codex", "app-server"), [None] * 3)],
 )
 def test_who_may_show_a_session_of_a_daemon(arguments: tuple[str, ...], viewers: list[int | None]) -> None:
     """Each window in the folder of a session may show one, if the daemon runs on without them."""
@@ -170,7 +171,7 @@ def test_who_may_show_a_session_of_a_daemon(arguments: tuple[str, ...], viewers:
     daemon = daemon._replace(open_paths=tuple(f"/x/{each.path.name}" for each in founds))
     windows = [process(1, "codex", "/b"), process(2, "codex", None), process(3, "gemini", "/c")]
     found = joined(founds, {each.pid: each for each in (daemon, *windows)}, {}, {})
-    assert [each.viewers for _, each in found.values() if each] == viewers
+    assert [each.viewer for _, each in found.values() if each] == viewers
 
 
 DAEMON = process(9, "codex", "/", is_shared=True, arguments=("codex", "app-server", "--listen", "unix://"))
@@ -181,7 +182,7 @@ def viewed(founds: Iterable[Found], loaded_ms: Mapping[str, int], *windows: Proc
     said = [Said("codex", name, LIVE, 9, began_ms=BEGAN + at_ms) for name, at_ms in loaded_ms.items()]
     processes = {each.pid: each for each in (DAEMON, *windows)}
     found = joined(founds, processes, {(each.agent, each.session_id): each for each in said}, {})
-    return {key[1]: None if each.is_guess else bool(each.viewers) for key, (_, each) in found.items() if each}
+    return {key[1]: None if each.is_guess else bool(each.viewer) for key, (_, each) in found.items() if each}
 
 
 def test_a_window_does_not_show_a_session_that_was_left_before_it_began() -> None:
@@ -403,11 +404,47 @@ def test_a_process_in_a_terminal_that_has_written_nothing_is_a_row() -> None:
         "it has no terminal": starting(process(1, "pi")),
         "it answers one prompt": starting(pi._replace(has_one_prompt=True)),
         "its folder is not shown": starting(pi._replace(cwd=None)),
-        "a daemon has its session": starting(
-            process(1, "codex", has_terminal=True), process(9, "codex", is_shared=True)
-        ),
+        "it serves several sessions": starting(pi._replace(is_shared=True)),
     }
     assert not any(none.values()), none
     other = process(2, "pi", has_terminal=True)
     assert starting(pi, other, founds=[session("pi", "a"), session("pi", "b")]) == []
     assert starting(pi, other._replace(cwd="/else"), founds=[session("pi", "a")]) == ["pid-2"]
+
+
+def test_a_window_of_codex_has_a_row_until_its_daemon_has_its_session() -> None:
+    """The daemon loads a session with the first prompt. The server of an editor serves no terminal."""
+    window = process(1, "codex", has_terminal=True)
+    editor = process(8, "codex", is_shared=True, arguments=("codex", "app-server"), opened_ms=BEGAN)
+    editor = editor._replace(open_paths=("/x/rollout-edited.jsonl",))
+    shown, old = session("codex", "shown"), session("codex", "old", after_ms=-60_000)
+    edited, loaded = session("codex", "edited"), [Said("codex", "shown", LIVE, 9, began_ms=BEGAN + 500)]
+    left = [Said("codex", "old", LIVE, 9, began_ms=BEGAN - 90_000)]
+    cases: dict[str, tuple[list[str], list[str]]] = {
+        "nothing is loaded": (starting(window, DAEMON), ["pid-1"]),
+        "no daemon runs yet": (starting(window), ["pid-1"]),
+        "an editor has a session": (starting(window, DAEMON, editor, founds=[edited]), ["pid-1"]),
+        "a session of an earlier window": (starting(window, DAEMON, founds=[old], said=left), ["pid-1"]),
+        "its session": (starting(window, DAEMON, founds=[shown], said=loaded), []),
+        "its session, not found yet": (starting(window, DAEMON, editor, said=loaded), []),
+        "its session, and another window": (
+            starting(window, DAEMON, window._replace(pid=2, cwd="/else"), founds=[shown], said=loaded),
+            ["pid-2"],
+        ),
+    }
+    for name, (found, expected) in cases.items():
+        with case(name):
+            assert found == expected
+
+
+def test_a_session_of_a_daemon_without_a_file_has_the_folder_of_its_window() -> None:
+    """Codex loads a session when its window is ready, and writes it with the first prompt."""
+    key, loaded = ("codex", "new"), Said("codex", "new", LIVE, 9, began_ms=BEGAN + 500)
+    window = process(1, "codex", "/a")
+    for others, cwd in (([], "/a"), ([process(2, "codex", "/a")], "/a"), ([process(2, "codex", "/b")], "")):
+        with case(others):
+            running = {each.pid: each for each in (DAEMON, window, *others)}
+            session = Tracked(without_file(key, loaded))
+            session.said = loaded
+            session.join(*joined([session.found], running, {key: loaded}, {})[key])
+            assert session.cwd == cwd

@@ -174,7 +174,7 @@ def test_the_shortest_window_tells_whether_an_agent_is_idle(tmp_path: Path) -> N
 
 
 def test_a_busy_agent_is_not_idle(tmp_path: Path) -> None:
-    """Whether an agent uses the CPU is known after 2 s of readings, and not before."""
+    """That an agent is idle is known after half a second of readings, and that it is busy after 1.5 s."""
     processes, now = Processes(), time.time()
     with (
         started(["qwen"], tmp_path) as idle,
@@ -182,6 +182,9 @@ def test_a_busy_agent_is_not_idle(tmp_path: Path) -> None:
     ):
         processes.refresh(now)
         assert processes.agents[idle.pid].is_idle is None
+        processes.refresh(now + 0.5)
+        assert processes.agents[idle.pid].is_idle is True
+        assert processes.agents[busy.pid].is_idle is None
         used = processes._stats[busy.pid].ticks
         until(lambda: (processes._proc.stat(busy.pid) or processes._stats[busy.pid]).ticks > used + 30)
         processes.refresh(now + 3)

@@ -94,7 +94,7 @@ class Any:
             children=children,
             child_began_ms=self.time() if children else None,
             is_shared=self.of([False, False, True]),
-            viewers=self.of([None, 0, 1]),
+            viewer=self.of([None, 0, 1]),
             is_idle=self.of([None, True, False]),
             has_one_prompt=self.of([False, False, True]),
             is_guess=self.of([False, False, True]),
@@ -115,7 +115,7 @@ def assert_it_claims_no_more(
     if life is Life.DEAD:
         assert known.state not in LIVE
     if known.state not in LIVE and known.state is not State.UNKNOWN and life is Life.LIVE:
-        has_no_viewer = runs is not None and runs.is_shared and runs.viewers == 0
+        has_no_viewer = runs is not None and runs.is_shared and runs.viewer == 0
         has_one_prompt = agent == "agentwatch" or (runs is not None and runs.has_one_prompt)
         assert has_no_viewer or has_one_prompt or (says is not None and says.state is known.state)
     is_reported = says is not None and says.state is not None

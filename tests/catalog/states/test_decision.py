@@ -137,16 +137,16 @@ def test_a_session_in_a_daemon_may_not_be_on_any_screen() -> None:
 
 def test_a_session_that_no_terminal_shows_has_ended() -> None:
     """The daemon of Codex keeps the session open for minutes; one in the middle of a turn still works."""
-    runs = process()._replace(is_shared=True, viewers=0)
+    runs = process()._replace(is_shared=True, viewer=0)
     assert judged(DONE, runs=runs)[:2] == (State.SUCCEEDED, Ground.INFERRED)
     assert judged(BROKEN, runs=runs).state is State.FAILED
     assert judged(working(), runs=runs).state is State.WORKING
-    assert judged(DONE, runs=runs._replace(viewers=1)).state is State.YOUR_TURN
+    assert judged(DONE, runs=runs._replace(viewer=1)).state is State.YOUR_TURN
 
 
 def test_a_hook_is_not_believed_when_no_window_shows_the_session() -> None:
     """The daemon of Codex keeps a session for a minute after /quit, and the last hook said `your turn`."""
-    left = process()._replace(is_shared=True, viewers=0)
+    left = process()._replace(is_shared=True, viewer=0)
     cases = {
         "your turn": (DONE, State.YOUR_TURN, (State.SUCCEEDED, Ground.INFERRED)),
         "asks": (DONE, State.ASKS, (State.SUCCEEDED, Ground.INFERRED)),
@@ -158,7 +158,7 @@ def test_a_hook_is_not_believed_when_no_window_shows_the_session() -> None:
             says = said(state, agent="codex")
             assert judged(digest, says=says, runs=left)[:2] == expected
             if state is not None:
-                assert judged(digest, says=says, runs=left._replace(viewers=1))[:2] == (state, Ground.SAID)
+                assert judged(digest, says=says, runs=left._replace(viewer=1))[:2] == (state, Ground.SAID)
 
 
 def test_a_session_that_is_only_the_newest_is_inferred() -> None:
@@ -166,7 +166,7 @@ def test_a_session_that_is_only_the_newest_is_inferred() -> None:
     guess, hook = process()._replace(is_guess=True), said(State.YOUR_TURN, agent="codex", ago_ms=MINUTE_MS)
     assert judged(DONE, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
     assert judged(DONE, runs=guess, says=hook)[:2] == (State.YOUR_TURN, Ground.SAID)
-    shared = guess._replace(is_shared=True, viewers=1)
+    shared = guess._replace(is_shared=True, viewer=1)
     assert judged(DONE, runs=shared, says=hook)[:2] == (State.YOUR_TURN, Ground.INFERRED)
     assert judged(DONE, runs=guess, life=Life.DEAD)[:2] == (State.SUCCEEDED, Ground.INFERRED)
     assert judged(working(), runs=guess, agent="amp").ground is Ground.UNKNOWN

@@ -152,9 +152,9 @@ def test_only_an_exact_agent_says_by_its_silence_that_it_works() -> None:
         assert judged(working(), agent=agent, says=says, runs=runs)[:2] == (State.WORKING, ground)
 
 
-def test_the_viewers_of_a_process_of_one_session_do_not_count() -> None:
+def test_the_viewer_of_a_process_of_one_session_does_not_count() -> None:
     """Only a daemon keeps a session open that no terminal shows."""
-    assert judged(DONE, runs=process()._replace(viewers=0)).state is State.YOUR_TURN
+    assert judged(DONE, runs=process()._replace(viewer=0)).state is State.YOUR_TURN
 
 
 def test_a_session_with_calls_had_a_prompt() -> None:

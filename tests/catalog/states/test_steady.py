@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from agentwatch.agents.reported import State
-from agentwatch.catalog.standing import UNKNOWN, Ground, Standing
+from agentwatch.agents.found import Found
+from agentwatch.agents.reported import Life, State
+from agentwatch.catalog.standing import UNKNOWN, Ground, Process, Standing
 from agentwatch.catalog.states import Steady
+from agentwatch.catalog.tracked import Tracked
+from tests.builders.on_disk import qwen_chat as qwen
 from tests.catalog.states.cases import NOW_MS
+from tests.conftest import case
 
 KEY = ("codex", "s1")
 RUNS = Standing(State.WORKING, Ground.INFERRED, now="make")
@@ -69,3 +77,31 @@ def test_a_held_question_is_due_when_it_is_a_second_old() -> None:
     assert [steady.due(NOW_MS + later_ms) for later_ms in (0, 999, 1000)] == [set(), set(), {KEY}]
     steady.forget(KEY)
     assert steady.due(NOW_MS + 1000) == set()
+
+
+def test_another_look_is_needed_only_where_it_may_show_no_question(tmp_path: Path) -> None:
+    """The CPU time of an agent does not show that its command runs, but that it works on another call."""
+    agents: dict[str, dict[str, Any]] = {
+        "the first look": {"is_idle": None, "is_calm": None},
+        "it does little": {"is_idle": None, "is_calm": True},
+        "it does much": {"is_idle": None, "is_calm": False},
+        "it does nothing": {"is_idle": True, "is_calm": True},
+        "it is known to be busy": {"is_idle": False},
+    }
+    expected = {
+        "run_shell_command": [True, False, True, False, False],
+        "edit": [True, True, True, False, False],
+    }
+    for name, doubts in expected.items():
+        file = tmp_path / f"{name}.jsonl"
+        lines = [qwen.user("Go", uuid="u"), qwen.call("c", name) | {"uuid": "a", "parentUuid": "u"}]
+        file.write_text("".join(json.dumps(each) + "\n" for each in lines))
+        found = Found("qwen", "s", file, file.stat().st_size, 0)
+        for (why, facts), is_doubtful in zip(agents.items(), doubts, strict=True):
+            with case((name, why)):
+                session = Tracked(found)
+                session.read()
+                process = Process(1, 1, "qwen", qwen.AT_MS - 1_000)._replace(**facts)
+                session.join(Life.LIVE, process)
+                session.standing = session.judged(qwen.AT_MS + 30_000)
+                assert session.is_doubtful(qwen.AT_MS + 30_000) is is_doubtful
