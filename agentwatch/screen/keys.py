@@ -170,8 +170,15 @@ SESSION = (
         "Moving",
         (
             *_LINES,
-            Shortcut("next-failure", "e", "next failed call", "workspace", "failure(1)", "Failure"),
-            Shortcut("previous-failure", "E", "previous failed call", "workspace", "failure(-1)", joins=True),
+            Shortcut(
+                "next-failure",
+                "e",
+                "next failure, those that nothing mended first",
+                "workspace",
+                "failure(1)",
+                "Failure",
+            ),
+            Shortcut("previous-failure", "E", "previous failure", "workspace", "failure(-1)", joins=True),
             Shortcut("find", "slash", "search everywhere", "workspace", "find", "Find"),
             Shortcut("next-found", "n", "next match", "workspace", "find_step(1)", joins=True),
             Shortcut("previous-found", "N", "previous match", "workspace", "find_step(-1)", joins=True),

@@ -43,7 +43,8 @@ _BARS = {
 }
 """The keys of a bar while text is typed in it; all other keys are letters there."""
 _MOMENT = "step-back step"
-_EVERYWHERE = ("find", "filter-calls", "next-failure", _MOMENT, "copy", "files", "spent", "maximise")
+_FAILURE = "next-failure"
+_EVERYWHERE = ("find", "filter-calls", _FAILURE, _MOMENT, "copy", "files", "spent", "maximise")
 _LAST = ("help", "leave")
 _BEFORE_PAUSE = 2
 """Keys of the pane before the one that pauses the moment, which is shown at 80 columns too."""
@@ -87,6 +88,7 @@ class KeyHints(Static):
         self._left_out = () if elsewhere is None else ("open-file",)
         self._pause = ""
         self._is_earlier = False
+        self._failed = 0
         self._drawn: list[Hint] = []
 
     def on_mount(self) -> None:
@@ -97,15 +99,16 @@ class KeyHints(Static):
         """Show as many keys as fit now."""
         self._draw()
 
-    def name_moment(self, pause: str, *, is_earlier: bool) -> None:
-        """Name the keys that move the moment.
+    def name_moment(self, pause: str, *, is_earlier: bool, failed: int) -> None:
+        """Name the keys that move the moment, and the number of failures.
 
         Args:
             pause: What the key that pauses the moment does now; empty if it does nothing.
             is_earlier: Whether an earlier moment than the live one is shown.
+            failed: The number of failed calls, as in the header.
         """
-        if (pause, is_earlier) != (self._pause, self._is_earlier):
-            self._pause, self._is_earlier = pause, is_earlier
+        if (pause, is_earlier, failed) != (self._pause, self._is_earlier, self._failed):
+            self._pause, self._is_earlier, self._failed = pause, is_earlier, failed
             self._draw()
 
     def on_click(self, event: events.Click) -> None:
@@ -144,7 +147,11 @@ class KeyHints(Static):
         yield from _labelled(own[_BEFORE_PAUSE:])
         if pane in _ALONE:
             return
-        yield from _labelled(names for names in _EVERYWHERE if not (self._is_earlier and names == _MOMENT))
+        for names, words in _labelled(_EVERYWHERE):
+            if names == _FAILURE and self._failed:
+                yield names, f"{words} {self._failed}"
+            elif not (self._is_earlier and names == _MOMENT):
+                yield names, words
 
     def _last_hints(self) -> list[tuple[str, str]]:
         """Return the hints at the end of the line."""

@@ -45,6 +45,7 @@ from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
 from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
+from agentwatch.session.events import Outcome
 from agentwatch.session.reducers import keep_few
 from agentwatch.sources.source import Source
 from agentwatch.sources.survivors import Survivor
@@ -302,7 +303,11 @@ class WatchScreen(Screen[None]):
         if not self._is_read and self._moment.is_live:
             words = cut(SafeText("showing the beginning while the rest loads"), room)
         self._status.show_status(words, view, self._integrity, is_asking=is_asking)
-        self._hints.name_moment(pause_words(self._moment.playhead), is_earlier=self.is_earlier)
+        self._hints.name_moment(
+            pause_words(self._moment.playhead),
+            is_earlier=self.is_earlier,
+            failed=session.ended_by_outcome[Outcome.FAILED],
+        )
         if not self._is_read:
             return  # what was read so far is not what happens now
         session, now = self._feed.session, live_ms(self._feed)
