@@ -21,7 +21,7 @@ from agentwatch.text.safe import SafeText, columns
 _PANES = {
     "transcript": ("open-line", "previous-line next-line", "thinking", "times"),
     "calls": ("open", "show-in-transcript", "slowest-calls", "open-file"),
-    "detail": ("back", "next-call previous-call", "wrap", "failing-line", "raw", "open-file"),
+    "detail": ("back", "next-call previous-call", "wrap", "failing-line", "files", "raw", "open-file"),
     "log": ("open-action", "hide-actions"),
     "home": (
         *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
@@ -148,6 +148,8 @@ class KeyHints(Static):
         if pane in _ALONE:
             return
         for names, words in _labelled(_EVERYWHERE):
+            if names in own:
+                continue
             if names == _FAILURE and self._failed:
                 yield names, f"{words} {self._failed}"
             elif not (self._is_earlier and names == _MOMENT):

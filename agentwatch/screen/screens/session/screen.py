@@ -45,7 +45,7 @@ from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
 from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
-from agentwatch.session.events import Outcome
+from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.reducers import keep_few
 from agentwatch.sources.source import Source
 from agentwatch.sources.survivors import Survivor
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked
     from agentwatch.analysis.since import Play
     from agentwatch.analysis.time import TimeBreakdown
+    from agentwatch.screen.screens.session.file_list import Sought
     from agentwatch.screen.screens.session.goto import Goal
 
 
@@ -394,7 +395,10 @@ class WatchScreen(Screen[None]):
         self.workspace.show_call(call)
 
     def action_files(self) -> None:
-        """Show the files that the session touched; if a call is selected there, go to it."""
+        """Show the files that the session touched, that of the failing line or the call that is selected.
+
+        If a call is selected there, go to it.
+        """
         from agentwatch.analysis.files import TouchedFiles
         from agentwatch.screen.screens.session.file_list import FilesScreen
 
@@ -402,7 +406,24 @@ class WatchScreen(Screen[None]):
         touched = touched or TouchedFiles(shown.session)
         if not self.is_earlier:
             self._touched = touched
-        self.app.push_screen(FilesScreen(shown, touched), self.go_to_call)
+        self.app.push_screen(FilesScreen(shown, touched, self._sought_file()), self.go_to_call)
+
+    def _sought_file(self) -> Sought | None:
+        """Return the file of the selected failing line, of the selected call, or of its output; or None."""
+        from agentwatch.analysis.failing_lines import FileLine, failing_files
+        from agentwatch.feed.feed import output_tail
+        from agentwatch.screen.screens.session.file_list import Sought
+
+        call, panes = self.workspace.call_in_view(), self.workspace.panes
+        if call is None:
+            return None
+        if self.workspace.pane == "detail" and (files := panes.detail.failing_files()):
+            return Sought(files, call)
+        if call.path is not None:
+            return Sought([FileLine(call.path)], call)
+        place = call.result_place if call.kind is ToolKind.EXECUTE else None
+        printed = [] if place is None else output_tail(self._moment.shown, place, call.call_id)
+        return Sought(files, call) if (files := failing_files("\n".join(printed))) else None
 
     def action_time(self) -> None:
         """Show the time breakdown; if a call is selected there, go to it."""
