@@ -297,6 +297,7 @@ SESSION = (
                 "call(1)",
                 joins=True,
             ),
+            Shortcut("moment-at-call", "M", "make the selected call the moment", "moment", "at_call"),
             Shortcut("seconds-back", "left", "5 seconds back", "moment", "move(-5)"),
             Shortcut("seconds-forward", "right", "5 seconds forward", "moment", "move(5)", joins=True),
             Shortcut("minute-back", "shift+left", "1 minute back", "moment", "move(-60)"),
@@ -307,7 +308,7 @@ SESSION = (
             Shortcut(
                 "live",
                 "L",
-                "return to the live moment, and say what has happened since",
+                "return to the live moment or the end, and say what has happened since",
                 "moment",
                 "live",
                 "Live",
@@ -315,7 +316,7 @@ SESSION = (
             Shortcut(
                 "go-to",
                 "colon",
-                "go to a time, +95s, #12, 50%, start, live or a bookmark",
+                "go to a time, +95s, #12, 50%, start, live, end or a bookmark",
                 "moment",
                 "goto",
                 "Go to",

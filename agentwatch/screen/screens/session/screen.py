@@ -307,6 +307,7 @@ class WatchScreen(Screen[None]):
         self._hints.name_moment(
             pause_words(self._moment.playhead),
             is_earlier=self.is_earlier,
+            is_closed=self._feed.session.is_closed,
             failed=session.ended_by_outcome[Outcome.FAILED],
         )
         if not self._is_read:
@@ -541,6 +542,15 @@ class WatchScreen(Screen[None]):
             self._go_to_end(call)
         else:
             self._say("no later call" if step > 0 else "no earlier call")
+
+    def action_at_call(self) -> None:
+        """Show the moment at which the selected call had ended, or had started if it has not ended."""
+        call = self.workspace.call_in_view()
+        if call is None:
+            self._say("no call is selected")
+            return
+        self._moment.go_to_selected(call.number)
+        self.frame_scheduler.at_once()
 
     def action_move(self, seconds: int) -> None:
         """Go back or on by some seconds of recorded time."""
