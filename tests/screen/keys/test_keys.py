@@ -115,7 +115,7 @@ async def test_space_pauses_the_moment(recording: Saver) -> None:
         await stage.press("space")
         await stage.shows("‖")
         append(path, shell(77))
-        await stage.shows("2 events, 1 call before the end")
+        await stage.shows("2 events, 1 call behind live")
         assert "echo 77" not in stage.text()
         await stage.press("L")
         await stage.until(lambda: "echo 77" in stage.text(), "the call")

@@ -43,6 +43,7 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
+from agentwatch.screen.terminal.keymap import bound_keys
 from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
     from agentwatch.analysis.time import TimeBreakdown
     from agentwatch.screen.screens.session.file_list import Sought
     from agentwatch.screen.screens.session.goto import Goal
+    from agentwatch.screen.screens.session.happened import WhatHappened
+    from agentwatch.session.session import Session
 
 
 # What the screen of a session shows at first: the whole session, or a preview until the whole is read.
@@ -111,6 +114,8 @@ _CATCH_UP_SECONDS = 0.015
 
 _MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if each.place == "moment")
 _ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if each.place == "session"}
+_PLACES = frozenset(("lines", "transcript", "calls", "detail", "actions", "workspace", "moment"))
+"""The places of the keys that fold what happened."""
 _SAME_SECONDS = 2.0
 """Seconds for which a short message is not repeated, as that of a held key."""
 
@@ -160,6 +165,7 @@ class WatchScreen(Screen[None]):
         feed, loading = first
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
+        self._rebound = config.keys
         self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
@@ -170,6 +176,10 @@ class WatchScreen(Screen[None]):
         self._marks = MarkedMoments(self._moment, source)
         self._shows_bar = self._moment.opening is not None and self._moment.opening.is_replay
         """Whether to show the time bar at the live moment too."""
+        self._happened: WhatHappened | None = None
+        """What happened in a finished session, until the user moves."""
+        self._begins = replay is None and asked is None
+        """Whether to show it once the session is read."""
         self._is_read = False
         """Whether all that the recording contained when it was opened is read."""
         self._said = "", 0.0
@@ -233,6 +243,10 @@ class WatchScreen(Screen[None]):
         self._is_read = self._is_read or not (
             feed.backlog() or self._source.is_filling or (feed.reader.growth.has_ended() and not feed.is_over)
         )
+        if self._begins and self._is_read and loading is None:
+            self._begins = False
+            if _is_finished(feed.session):
+                self._show_happened()
         if stderr := self._source.new_stderr():
             workspace.panes.log.add_stderr(stderr)
             applied += 1
@@ -339,9 +353,18 @@ class WatchScreen(Screen[None]):
         return None if is_waiting and action in _ACTIONS else super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
-        """Pass the key to the preview swap, which delays it while panes are being replaced."""
+        """Pass the key to the preview swap, which delays it while panes are being replaced.
+
+        A key that moves also folds what happened.
+        """
         if self._swap is not None:
             self._swap.on_key(event)
+        if self._happened is not None and self._moves(event.key):
+            self._fold_happened()
+
+    def on_click(self) -> None:
+        """Fold what happened, because the user has moved."""
+        self._fold_happened()
 
     def _seconds_to_next_tick(self, status_wait: float) -> float | None:
         """Return when the next tick is due; the status line is due in `status_wait` seconds, 0 for now."""
@@ -582,15 +605,58 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.at_once()
 
     def action_digest(self) -> None:
-        """Show what happened during the last long absence."""
+        """Show what happened during the last long absence, or show or fold that of a finished session."""
+        if self._happened is not None:
+            self._fold_happened()
+            return
         if self.notices.missed is None:
-            self.notify("nothing happened in an absence of 5 minutes or more", markup=False)
+            if _is_finished(self._feed.session) and not self.is_earlier:
+                self._show_happened()
+            else:
+                self.notify("nothing happened in an absence of 5 minutes or more", markup=False)
             return
         from agentwatch.screen.screens.session.digest import DigestScreen
 
         feed, timeline = self._moment.feed, self._moment.history.timeline
         digest = DigestScreen(feed, self.notices.missed, timeline, self._source.agent_facts)
         self.app.push_screen(digest, self._act)
+
+    def _show_happened(self) -> None:
+        """Show what happened in a finished session above its panes, until the user moves."""
+        from agentwatch.analysis.files import TouchedFiles
+        from agentwatch.screen.screens.session.happened import WhatHappened
+
+        self._touched = self._touched or TouchedFiles(self._feed.session)
+        self._happened = WhatHappened(self._feed, self.workspace.panes.calls.newest, self._touched)
+        self.mount(self._happened, before=self.workspace)
+        for pane in (self.workspace.panes.transcript, self.workspace.panes.calls):
+            self.watch(pane, "following", self._left_the_end, init=False)
+
+    def _fold_happened(self) -> None:
+        happened, self._happened = self._happened, None
+        if happened is not None:
+            happened.remove()
+
+    def _moves(self, key: str) -> bool:
+        """Return whether a key is one of the panes or of the moment; `D` folds by itself."""
+        keys = bound_keys(self._rebound)
+        return any(
+            key in keys[each.id] for each in shortcuts() if each.place in _PLACES and each.id != "digest"
+        )
+
+    def _left_the_end(self, following: bool) -> None:
+        if not following:
+            self._fold_happened()
+
+    def on_what_happened_line_clicked(self, event: WhatHappened.LineClicked) -> None:
+        """Go to the first failure, to the files, or to the end of the transcript."""
+        self._fold_happened()
+        if event.line == 0:
+            self.workspace.action_failure(1)
+        elif event.line == 1:
+            self.action_files()
+        else:
+            self.workspace.action_pane("transcript")
 
     def _act(self, chosen: Call | Play | None) -> None:
         if chosen is None or isinstance(chosen, Call):
@@ -650,6 +716,11 @@ class WatchScreen(Screen[None]):
         self.app.push_screen(
             VerdictsScreen(self._moment.feed.session, self._marks.verdicts, offset), self._go_to_end
         )
+
+
+def _is_finished(session: Session) -> bool:
+    """Return whether a session with calls has ended."""
+    return bool(session.calls) and session.outcome not in (None, Outcome.RUNNING)
 
 
 def _address(source: Source) -> str:
