@@ -116,6 +116,7 @@ _MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if eac
 _ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if each.place == "session"}
 _PLACES = frozenset(("lines", "transcript", "calls", "detail", "actions", "workspace", "moment"))
 """The places of the keys that fold what happened."""
+_CLICK_SECONDS = 0.6
 _SAME_SECONDS = 2.0
 """Seconds for which a short message is not repeated, as that of a held key."""
 
@@ -363,8 +364,12 @@ class WatchScreen(Screen[None]):
             self._fold_happened()
 
     def on_click(self) -> None:
-        """Fold what happened, because the user has moved."""
-        self._fold_happened()
+        """Fold what happened, after a second click had time to reach the same row."""
+        self._fold_soon()
+
+    def _fold_soon(self) -> None:
+        if self._happened is not None:
+            self.set_timer(_CLICK_SECONDS, self._fold_happened)
 
     def _seconds_to_next_tick(self, status_wait: float) -> float | None:
         """Return when the next tick is due; the status line is due in `status_wait` seconds, 0 for now."""
@@ -646,7 +651,7 @@ class WatchScreen(Screen[None]):
 
     def _left_the_end(self, following: bool) -> None:
         if not following:
-            self._fold_happened()
+            self._fold_soon()
 
     def on_what_happened_line_clicked(self, event: WhatHappened.LineClicked) -> None:
         """Go to the first failure, to the files, or to the end of the transcript."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.builders.screen.app import bundled, eventually, viewport
+from tests.builders.screen.app import bundled, eventually, opened, viewport
 from tests.builders.screen.call_table import NARROW, rows_of, shown
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver, case
@@ -118,6 +118,16 @@ async def test_a_click_selects_the_row(recording: Saver) -> None:
         await pilot.press("g")
         await pilot.click(table, offset=(8, 5))
         assert table.cursor == 3
+
+
+async def test_a_second_click_opens_however_late(recording: Saver) -> None:
+    """A second click on a row does what enter does, also if it is not a double click."""
+    path = recording(init() + b"".join(shell(n) for n in range(30)))
+    async with opened(path, follow=True) as stage:
+        for focus in ("calls", "detail"):
+            await stage.pilot.click(stage.calls, offset=(8, 5))
+            await stage.until(lambda focus=focus: stage.focus == focus, focus)
+            await stage.pilot.pause(0.6)
 
 
 async def test_a_click_below_the_rows_does_nothing(recording: Saver) -> None:
