@@ -192,8 +192,8 @@ class FileCallsView(RowView):
             name = safe_line(file.shown) if file else ""
             at = f":{self._line}" if self._line else ""
             last, failed = self._last_change(), self._failed
-            changed = f" · last changed by #{last.number}" if last else ""
-            changed += f" before #{failed.number}" if last and failed else ""
+            changed = f" · last changed by #{last.number}" if last else " · not changed" if failed else ""
+            changed += f" before #{failed.number}" if failed else ""
             self.border_title = Content(f"{name}{at}{changed}{f' · {marks}' if marks else ''}")
             self.show_lines()
 

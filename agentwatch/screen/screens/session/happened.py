@@ -32,7 +32,8 @@ _SLICE_SECONDS = 0.01
 _LEAST_WITH_LABELS = 70
 _LABEL = 9
 _LEAST_WITH_KEYS = 110
-_KEYS = SafeText("e goes there · D folds")
+_FOLDS = SafeText("D folds")
+_KEYS = SafeText(f"e goes there · {_FOLDS}")
 _MOST_NAMED = 4
 _MOST_TARGET = 40
 _MOST_ENTRIES = 500
@@ -61,7 +62,9 @@ class WhatHappened(Static):
         super().__init__(id="happened")
         self._feed, self._calls, self._touched = feed, calls, touched
         self._failures: list[tuple[SafeText, str]] = []
-        self._is_reading = True
+        self._is_any_open = False
+        self.is_reading = True
+        """Whether the calls are not all read yet."""
 
     def on_mount(self) -> None:
         """Begin to read."""
@@ -83,7 +86,7 @@ class WhatHappened(Static):
         if is_more:
             self.set_timer(_SLICE_SECONDS, self._read)
         else:
-            self._is_reading = False
+            self.is_reading = False
             ranked = self._calls.ranked_failures(_SLICE_SECONDS)
             self._failures = [*self._open_failures(ranked)]
         self._draw()
@@ -91,6 +94,7 @@ class WhatHappened(Static):
     def _open_failures(self, ranked: list[RankedFailure]) -> Iterable[tuple[SafeText, str]]:
         """Yield the failures that nothing mended, and how many more there are; or that there are none."""
         left = [each for each in ranked if each.rank in (Rank.RED, Rank.OPEN)]
+        self._is_any_open = bool(left)
         for each in left[:_MOST_NAMED]:
             call = self._feed.session.calls[each.number - 1]
             found = call_verdict(self._feed, call) if each.rank is Rank.RED else None
@@ -121,15 +125,18 @@ class WhatHappened(Static):
         session = self._feed.session
         reading = [(SafeText("still reading"), dim)]
         lines = (
-            ("failed", reading if self._is_reading else self._failures),
-            ("changed", reading if self._is_reading else self._files()),
+            ("failed", reading if self.is_reading else self._failures),
+            ("changed", reading if self.is_reading else self._files()),
             ("result", [_result(session)]),
         )
         drawn: list[Content] = []
         for label, pieces in lines:
-            keys = _KEYS if not drawn and width >= _LEAST_WITH_KEYS else SafeText("")
+            keys = _KEYS if self._is_any_open else _FOLDS
+            keys = keys if not drawn and width >= _LEAST_WITH_KEYS else SafeText("")
             room = width - (columns(keys) + 2 if keys else 0)
-            styled = [(f"{label:<{_LABEL}}", dim)] if width >= _LEAST_WITH_LABELS else []
+            styled: list[tuple[str, str]] = (
+                [(f"{label:<{_LABEL}}", dim)] if width >= _LEAST_WITH_LABELS else []
+            )
             room -= _LABEL * len(styled)
             for nth, (words, style) in enumerate(pieces):
                 shown = cut(words, room - 3 * bool(nth))
@@ -139,9 +146,13 @@ class WhatHappened(Static):
                 styled.append((shown, style))
                 room -= columns(shown) + 3 * bool(nth)
             if keys:
-                styled.append((f"{' ' * (room + 2)}{keys}", dim))
+                styled.append((f"{' ' * (width - _columns(styled) - columns(keys))}{keys}", dim))
             drawn.append(Content.assemble(*styled))
         self.update(Content("\n").join(drawn), layout=False)
+
+
+def _columns(styled: list[tuple[str, str]]) -> int:
+    return sum(columns(SafeText(words)) for words, _ in styled)
 
 
 def _result(session: Session) -> tuple[SafeText, str]:

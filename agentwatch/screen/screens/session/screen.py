@@ -640,6 +640,7 @@ class WatchScreen(Screen[None]):
     def _fold_happened(self) -> None:
         happened, self._happened = self._happened, None
         if happened is not None:
+            happened.display = False
             happened.remove()
 
     def _moves(self, key: str) -> bool:

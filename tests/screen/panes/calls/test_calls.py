@@ -124,10 +124,11 @@ async def test_a_second_click_opens_however_late(recording: Saver) -> None:
     """A second click on a row does what enter does, also if it is not a double click."""
     path = recording(init() + b"".join(shell(n) for n in range(30)))
     async with opened(path, follow=True) as stage:
-        for focus in ("calls", "detail"):
-            await stage.pilot.click(stage.calls, offset=(8, 5))
-            await stage.until(lambda focus=focus: stage.focus == focus, focus)
-            await stage.pilot.pause(0.6)
+        await stage.pilot.click(stage.calls, offset=(8, 5))
+        await stage.until(lambda: stage.focus == "calls", "the calls")
+        await stage.pilot.pause(0.6)
+        await stage.pilot.click(stage.calls, offset=(8, 5))
+        await stage.until(lambda: stage.focus == "detail", "the detail")
 
 
 async def test_a_click_below_the_rows_does_nothing(recording: Saver) -> None:
@@ -167,7 +168,8 @@ async def test_the_failures_that_matter_come_first(recording: Saver) -> None:
     """Red tests come first, then what was not tried again, what was, and a search that found nothing."""
 
     def ran(number: int, command: str, code: int, printed: str = "") -> bytes:
-        args, body = {"command": command}, {"exitCode": code, "stdout": printed}
+        args: dict[str, object] = {"command": command}
+        body = {"exitCode": code, "stdout": printed}
         outcome = {"failure" if code else "success": body}
         return started(f"c-{number}", "shell", args) + ended(f"c-{number}", "shell", args, outcome)
 

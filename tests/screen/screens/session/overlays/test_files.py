@@ -92,7 +92,8 @@ async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
 async def test_it_opens_on_the_file_of_a_failing_line(recording: Saver) -> None:
     """`F` on a failing line selects the last change of its file before the failure, and names both."""
     printed = "E   assert 4 == 3\n\nsrc/mill.py:12: AssertionError\n1 failed in 0.1s"
-    args, result = {"command": "pytest"}, {"failure": {"exitCode": 1, "stdout": printed}}
+    args: dict[str, object] = {"command": "pytest"}
+    result = {"failure": {"exitCode": 1, "stdout": printed}}
     red = started("t", "shell", args, BEGAN_MS + 6500) + ended("t", "shell", args, result, BEGAN_MS + 6600)
     lines = SESSION + red + edit(8, f"{CWD}/src/mill.py", "a", "c") + edit(9, f"{CWD}/src/wheel.py")
     async with whole(recording(lines), (120, 40)) as stage:
