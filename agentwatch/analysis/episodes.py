@@ -11,7 +11,7 @@ from array import array
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from agentwatch.analysis.files import TouchedFile, is_back_to_start, named
 from agentwatch.analysis.loops import arguments_of
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.analysis.verdicts import READERS, WRAPPERS, Part, decides_exit, only_reads, parts_of
-from agentwatch.feed.feed import Feed
+from agentwatch.feed.feed import Feed, output_tail
 from agentwatch.session.actions import shown_target, target
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
@@ -101,7 +101,20 @@ def same_command(command: str, cwd: str | None) -> str | None:
 def finds_nothing(command: str) -> bool:
     """Return whether a command only searches, compares or prints, so that exit code 1 is not a failure."""
     words = command[:_MOST_CHARACTERS].split(None, 1)
-    return bool(words) and words[0] in READERS and only_reads(parts_of(command))
+    if not words or words[0] not in READERS:
+        return False
+    parts = parts_of(command)
+    return only_reads(parts) and not any(_acts(part) for part in parts)
+
+
+_SEARCHES = frozenset(("grep", "rg", "ag", "diff", "git"))
+_GIT_READS = frozenset(("diff", "grep", "log", "show", "status", "check-ignore", "ls-files", "merge-base"))
+
+
+def _acts(part: Part) -> bool:
+    """Return whether a program that can print existing text does something else here: `git push`."""
+    words = part.words.split(" ")
+    return part.program == "gh" or (part.program == "git" and _GIT_READS.isdisjoint(words[1:2]))
 
 
 def test_command(command: str) -> TestCommand | None:
@@ -488,6 +501,8 @@ class Failing:
     """The offset of the line that ended the last try. A call that started before it is not a retry of it."""
     group: str | None
     """The model step of the last try. Calls of one step run in parallel."""
+    tests: str = ""
+    """The words of the command without options, if it runs tests."""
     tries: int = 1
     is_fixed: bool = False
 
@@ -499,6 +514,8 @@ class Tries:
         self._open: dict[int, Failing] = {}
         """By the hash of the command or target, of up to 4,096 characters. Two of 1,000 hashes of 64 bits are
         equal by chance in one of 10^13 sessions."""
+        self.later: dict[int, int] = {}
+        """By the number of a call that failed: that of the next try, or of the tests that passed later."""
 
     def __bool__(self) -> bool:
         return bool(self._open)
@@ -506,12 +523,15 @@ class Tries:
     def __iter__(self) -> Iterator[Failing]:
         return iter(self._open.values())
 
-    def add(self, call: Call, tried: int, has_failed: bool | None) -> tuple[int, Failing | None]:
+    def add(
+        self, call: Call, tried: int, has_failed: bool | None, tests: str = ""
+    ) -> tuple[int, Failing | None]:
         """Add a call; return the number of the try, and the failure that the call has fixed.
 
         Args:
             call: A call that has ended.
             tried: The hash of the command or target.
+            tests: The words of a command that runs tests.
             has_failed: Whether the call failed; None if that is unknown. Then the failure stays as it is,
                 unless the last failed try had exactly the same target: an exit code that has changed
                 from 1 to 0 is a success even after a pipe.
@@ -521,7 +541,7 @@ class Tries:
         if failing is None:
             if has_failed:
                 self._open[tried] = Failing(
-                    tried, call.number, call.number, hash(call.target), ended, call.group
+                    tried, call.number, call.number, hash(call.target), ended, call.group, tests
                 )
                 if len(self._open) > _MOST_OPEN:
                     del self._open[next(iter(self._open))]
@@ -534,6 +554,7 @@ class Tries:
             if not is_success:
                 return failing.tries + 1, None
         failing.tries += 1
+        self.later[failing.last] = call.number
         failing.last, failing.target = call.number, hash(call.target)
         failing.ended, failing.group = ended, call.group
         if is_success:
@@ -541,6 +562,12 @@ class Tries:
             del self._open[tried]
             return failing.tries, failing
         return failing.tries, None
+
+    def passed(self, call: Call, tests: str) -> None:
+        """Note that tests passed: `pytest` has also run what `pytest tests/test_a.py` ran before."""
+        for failing in self._open.values():
+            if failing.tests.startswith(f"{tests} "):
+                self.later[failing.last] = call.number
 
 
 def _is_parallel(call: Call, failing: Failing) -> bool:
@@ -760,6 +787,9 @@ class Episodes:
         """Files that were edited again since their contents were compared."""
         self._back: dict[File, None] = {}
         self._outputs_read = 0
+        self.red: set[int] = set()
+        """The numbers of the calls whose tests failed, whatever the outcome of the call is."""
+        self._found_nothing: dict[int, bool] = {}
 
     def update(self, most: int = 200) -> bool:
         """Read at most `most` newly ended calls; fewer if outputs have to be read for them.
@@ -823,6 +853,26 @@ class Episodes:
             1 for the first time, 0 if the call was not read yet.
         """
         return self._repeat[number - 1] if 0 < number <= len(self._repeat) else 0
+
+    def later(self, number: int) -> int:
+        """Return the number of the call that tried again what a failed call did, or passed its tests; or 0.
+
+        Args:
+            number: The number of a call that failed, or whose tests failed.
+        """
+        return self._failures.later.get(number, 0)
+
+    def has_found_nothing(self, call: Call) -> bool:
+        """Return whether a failed call is a search that printed nothing; its output is read once."""
+        if call.kind is not ToolKind.EXECUTE or call.exit_code != 1 or call.ended is None:
+            return False
+        known = self._found_nothing.get(call.number)
+        if known is None:
+            command = call.target or ""
+            known = finds_nothing(command) and any(each.program in _SEARCHES for each in parts_of(command))
+            known = known and not "".join(output_tail(self._feed, call.ended, call.call_id)).strip()
+            self._found_nothing[call.number] = known
+        return known
 
     def read_one(self) -> bool:
         """Compare the contents of one file that was edited several times; return whether there was one.
@@ -905,6 +955,8 @@ class Episodes:
             return 1
         same = same_command(command, self._session.runs[call.run - 1].cwd)
         key = None if same is None else hash((ToolKind.EXECUTE, same))
+        if is_red:
+            self.red.add(call.number)
         if is_red is not None:
             row = self._cycles.tested(call.number, key, is_red)
             if row is not None and row.cycles >= LEAST_CYCLES:
@@ -918,10 +970,13 @@ class Episodes:
             has_failed = None if call.exit_code in (1, None) and finds_nothing(command) else True
         elif outcome is Outcome.SUCCEEDED and tests is None:
             has_failed = None if "|" in command or ";" in command else False
-        return self._try(call, key, has_failed)
+        ran = same if same is not None and tests is not None else ""
+        if ran and is_red is False:
+            self._failures.passed(call, ran)
+        return self._try(call, key, has_failed, ran)
 
-    def _try(self, call: Call, key: int, has_failed: bool | None) -> int:
-        tried, fixed = self._failures.add(call, key, has_failed)
+    def _try(self, call: Call, key: int, has_failed: bool | None, tests: str = "") -> int:
+        tried, fixed = self._failures.add(call, key, has_failed, tests)
         if fixed is not None and tried >= LEAST_TRIES:
             self._fixed.append(fixed)
         return tried
@@ -962,6 +1017,69 @@ class Episodes:
     def _count_rereads(self) -> None:
         for number, times in self._rereads.counts():
             self._reread[number - 1] = times
+
+
+# The failures of a session in the order in which they matter.
+
+
+class Rank(IntEnum):
+    """How much a failure matters; the lowest matters most."""
+
+    RED = 0
+    """Tests that failed, and did not pass later."""
+    OPEN = 1
+    """A call that failed, and was not tried again."""
+    LATER = 2
+    """What failed was tried again, or the tests passed later."""
+    NO_MATCH = 3
+    """A search that found nothing: `grep` with exit code 1 and without output."""
+
+
+class RankedFailure(NamedTuple):
+    """A call that failed or whose tests failed, and what became of it."""
+
+    rank: Rank
+    number: int
+    later: int
+    """The number of the call that tried it again or passed the tests; 0 without one."""
+    is_fixed: bool
+    """Whether that call succeeded."""
+
+    @property
+    def words(self) -> SafeText:
+        """What became of the failure: `tests still red`, `not tried again`, `fixed by #31`, `no match`."""
+        match self.rank:
+            case Rank.RED:
+                return SafeText("tests still red")
+            case Rank.OPEN:
+                return SafeText("not tried again")
+            case Rank.LATER:
+                return SafeText(f"{'fixed by' if self.is_fixed else 'tried again in'} #{self.later}")
+        return SafeText("no match")
+
+
+def ranked_failures(session: Session, failed: Iterable[int], episodes: Episodes) -> list[RankedFailure]:
+    """Return the failures of a session, those that matter most first, each rank in the order of the calls.
+
+    Args:
+        session: The session at the moment that is shown.
+        failed: The numbers of its failed calls, and of calls whose tests failed.
+        episodes: Has read the session, perhaps further than this moment.
+    """
+    found, calls = [], session.calls
+    for number in failed:
+        later = episodes.later(number)
+        if later > len(calls) or (later and calls[later - 1].ended is None):
+            later = 0  # at this moment it was not tried again
+        is_fixed = later > 0 and calls[later - 1].outcome is Outcome.SUCCEEDED and later not in episodes.red
+        if later:
+            rank = Rank.LATER
+        elif number in episodes.red:
+            rank = Rank.RED
+        else:
+            rank = Rank.NO_MATCH if episodes.has_found_nothing(calls[number - 1]) else Rank.OPEN
+        found.append(RankedFailure(rank, number, later, is_fixed))
+    return sorted(found)
 
 
 def whole_episodes(feed: Feed) -> Sequence[Episode]:

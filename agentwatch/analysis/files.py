@@ -148,6 +148,19 @@ class TouchedFiles:
         self._calls_read = end
         return end < len(ended)
 
+    def named(self, path: str, run: int) -> TouchedFile | None:
+        """Return the file that an output names, perhaps relative to a folder in the cwd; None without one.
+
+        Args:
+            path: The path, foreign text.
+            run: The number of the run in which it was printed.
+        """
+        file = self._files.get(named(path, self._session.runs[run - 1].cwd)[0])
+        end = "/" + path.replace("\\", "/").removeprefix("./")
+        if file is None:
+            file = next((each for each in self.newest_first() if each.shown.endswith(end)), None)
+        return file
+
     def newest_first(self) -> list[TouchedFile]:
         """Return the files, the file of the last call first."""
         return list(reversed(self._files.values()))

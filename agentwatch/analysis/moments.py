@@ -39,6 +39,10 @@ class End(Enum):
     LIVE = "live"
 
 
+ENDS = {"start": End.START, "live": End.LIVE, "end": End.LIVE}
+"""The words for the ends: a finished recording has an `end`, which is the same as `live`."""
+
+
 @dataclass(frozen=True, slots=True)
 class TimeOfDay:
     """A local time of day, in milliseconds after midnight: the end of the second if no fraction was given.
@@ -124,9 +128,8 @@ def parse(words: str) -> MomentSpec | Problem:
     if (share := _SHARE.fullmatch(words)) is not None:
         thousandths = _thousandths(share[1], share[2])
         return Share(thousandths) if thousandths <= 100_000 else _problem(words, "is more than 100%")
-    if words.lower() in (End.START.value, End.LIVE.value):
-        return End(words.lower())
-    return Named(words)
+    end = ENDS.get(words.lower())
+    return Named(words) if end is None else end
 
 
 def shown(words: str) -> SafeText:

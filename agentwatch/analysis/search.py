@@ -74,15 +74,15 @@ class Query:
 
     def pattern_in(self, kind: Kind) -> re.Pattern[str]:
         """Return the pattern for the text of an entry of this kind."""
-        return self.markdown_pattern if kind is Kind.ANSWER else self.pattern
+        return self.markdown_pattern if kind in (Kind.ANSWER, Kind.RESULT) else self.pattern
 
     def shown_pattern(self) -> re.Pattern[str]:
         """Return a pattern for wrapped lines, where a line break may be inside a long word."""
         words: list[str] = []
         for word in self.words:
-            gap = _skipped("▌", word[0], most=_MOST_INDENT, blanks=True, least=1) if words else ""
+            gap = _skipped("▌↳", word[0], most=_MOST_INDENT, blanks=True, least=1) if words else ""
             wraps = (
-                rf"(?:[^\S\n]*+\n{_skipped('▌', char, most=_MOST_INDENT, blanks=True)})?{re.escape(char)}"
+                rf"(?:[^\S\n]*+\n{_skipped('▌↳', char, most=_MOST_INDENT, blanks=True)})?{re.escape(char)}"
                 for char in word[1:]
             )
             words.append(gap + re.escape(word[0]) + "".join(wraps))

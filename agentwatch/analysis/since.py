@@ -401,6 +401,8 @@ def behind_words(shown: Session, live: Session, when: SafeText, width: int) -> S
     - `as of 09:14:31 · 37 behind · L`
     - `as of 09:14:31`
 
+    A finished session is not live: `37 events before the end`.
+
     Args:
         shown: The session as it was at the moment.
         live: The live session.
@@ -413,10 +415,11 @@ def behind_words(shown: Session, live: Session, when: SafeText, width: int) -> S
     events = plural(new.events, "event")
     parts = ", ".join(filter(None, (events, calls, plural(failed, "failure") if failed else "")))
     lead = f"as of {when}"
+    end, short = ("before the end", "left") if live.is_closed else ("behind live", "behind")
     forms = (
-        f"{lead} · {parts} behind live: L",
-        f"{lead} · {events} behind live",
-        f"{lead} · {new.events} behind · L",
+        f"{lead} · {parts} {end}: L",
+        f"{lead} · {events} {end}",
+        f"{lead} · {new.events} {short} · L",
     )
     return next((SafeText(form) for form in forms if columns(SafeText(form)) <= width), SafeText(lead))
 

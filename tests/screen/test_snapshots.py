@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from agentwatch.agents.opening import saved_source
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.app import AgentwatchApp
+from agentwatch.screen.screens.session.happened import WhatHappened
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from tests.builders.agents.claude_session import claude_session
@@ -32,6 +33,8 @@ def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
         assert isinstance(screen, WatchScreen)
         transcript = screen.query_one(Transcript)
         await eventually(pilot, lambda: feed.is_over and not transcript.viewport.is_unsettled, "the session")
+        shown = screen.query(WhatHappened)
+        await eventually(pilot, lambda: not any(each.is_reading for each in shown), "what happened")
         for key in keys:
             await pilot.press(key)
         ticks = feed.ticks

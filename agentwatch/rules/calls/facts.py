@@ -97,7 +97,6 @@ class CallFacts:
         self._feed = feed
         self.now_ms: int | None = None
         """The present time, for the duration of running calls; None for a session that is not live."""
-        self._episodes: Episodes | None = None
         self._repeat = array("H")
         self._first_started_ms: int | None = None
 
@@ -152,13 +151,16 @@ class CallFacts:
         """Return the counts of tries, cycles, rereads and repeats; None while the call runs."""
         if call.ended is None:
             return None
-        if self._episodes is None:
-            from agentwatch.analysis.episodes import Episodes
-
-            self._episodes = Episodes(self._feed)
-        while not self._episodes.tries(call.number) and self._episodes.update():
+        while not self.episodes.tries(call.number) and self.episodes.update():
             pass  # reads no further than this call, so that a list spreads the cost over its calls
-        return self._episodes
+        return self.episodes
+
+    @cached_property
+    def episodes(self) -> Episodes:
+        """What was tried again, read as far as a rule has asked."""
+        from agentwatch.analysis.episodes import Episodes
+
+        return Episodes(self._feed)
 
     def repeat(self, call: Call) -> int | None:
         """Return how often in a row the identical call was made; None while the call runs.

@@ -21,7 +21,7 @@ from agentwatch.text.safe import SafeText, columns
 _PANES = {
     "transcript": ("open-line", "previous-line next-line", "thinking", "times"),
     "calls": ("open", "show-in-transcript", "slowest-calls", "open-file"),
-    "detail": ("back", "next-call previous-call", "wrap", "failing-line", "raw", "open-file"),
+    "detail": ("back", "next-call previous-call", "wrap", "failing-line", "files", "raw", "open-file"),
     "log": ("open-action", "hide-actions"),
     "home": (
         *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
@@ -43,7 +43,8 @@ _BARS = {
 }
 """The keys of a bar while text is typed in it; all other keys are letters there."""
 _MOMENT = "step-back step"
-_EVERYWHERE = ("find", "filter-calls", "next-failure", _MOMENT, "copy", "files", "spent", "maximise")
+_FAILURE = "next-failure"
+_EVERYWHERE = ("find", "filter-calls", _FAILURE, _MOMENT, "copy", "files", "spent", "maximise")
 _LAST = ("help", "leave")
 _BEFORE_PAUSE = 2
 """Keys of the pane before the one that pauses the moment, which is shown at 80 columns too."""
@@ -85,8 +86,8 @@ class KeyHints(Static):
         self._pane = pane
         self._back_to = back_to
         self._left_out = () if elsewhere is None else ("open-file",)
-        self._pause = ""
-        self._is_earlier = False
+        self._named = "", False, False, 0
+        """What `name_moment` has named."""
         self._drawn: list[Hint] = []
 
     def on_mount(self) -> None:
@@ -97,15 +98,18 @@ class KeyHints(Static):
         """Show as many keys as fit now."""
         self._draw()
 
-    def name_moment(self, pause: str, *, is_earlier: bool) -> None:
-        """Name the keys that move the moment.
+    def name_moment(self, pause: str, *, is_earlier: bool, is_closed: bool, failed: int) -> None:
+        """Name the keys that move the moment, and the number of failures.
 
         Args:
             pause: What the key that pauses the moment does now; empty if it does nothing.
             is_earlier: Whether an earlier moment than the live one is shown.
+            is_closed: Whether the session cannot grow: it has an end instead of a live moment.
+            failed: The number of failed calls, as in the header.
         """
-        if (pause, is_earlier) != (self._pause, self._is_earlier):
-            self._pause, self._is_earlier = pause, is_earlier
+        named = pause, is_earlier, is_closed, failed
+        if named != self._named:
+            self._named = named
             self._draw()
 
     def on_click(self, event: events.Click) -> None:
@@ -134,17 +138,27 @@ class KeyHints(Static):
             yield from _labelled(_BARS[bar])
             return
         yield from self._last_hints()
-        pane = self._pane()
+        pane, (pause, is_earlier, is_closed, failed) = self._pane(), self._named
         own = [names for names in _PANES.get(pane, ()) if names not in self._left_out]
         yield from _labelled(own[:_BEFORE_PAUSE])
-        if self._pause:
-            yield "pause", self._pause
-        if self._is_earlier:
-            yield from (*_labelled(["live"]), (_MOMENT, "Event"), *_labelled(["go-to"]))
+        if pause:
+            yield "pause", pause
+        if is_earlier:
+            yield from (
+                ("live", "End" if is_closed else _LABELS["live"]),
+                (_MOMENT, "Event"),
+                *_labelled(["go-to"]),
+            )
         yield from _labelled(own[_BEFORE_PAUSE:])
         if pane in _ALONE:
             return
-        yield from _labelled(names for names in _EVERYWHERE if not (self._is_earlier and names == _MOMENT))
+        for names, words in _labelled(_EVERYWHERE):
+            if names in own:
+                continue
+            if names == _FAILURE and failed:
+                yield names, f"{words} {failed}"
+            elif not (is_earlier and names == _MOMENT):
+                yield names, words
 
     def _last_hints(self) -> list[tuple[str, str]]:
         """Return the hints at the end of the line."""

@@ -180,6 +180,13 @@ class Moment:
         self.go_to(end_of(call))
         self.chosen = call.number
 
+    def go_to_selected(self, number: int) -> None:
+        """Go to the moment at which a call had ended, or had started if it has not ended; select it."""
+        call = self.feed.session.calls[number - 1]
+        place = call.ended or call.started
+        self.go_to(_NEVER if place is None else place.offset + place.length + 1)
+        self.chosen = number
+
     def take_chosen(self) -> int | None:
         """Return the number of the call that is to be selected, and forget it."""
         chosen, self.chosen = self.chosen, None
@@ -266,8 +273,9 @@ class Reach:
         if goal is None or moment.playhead.offset < goal or moment.is_live != self._is_goal_live:
             return SafeText("")
         timeline = moment.history.timeline
-        name = moment_name(timeline.ms_at(goal), goal, timeline.size)
-        return SafeText(f"moved on to {'live' if moment.is_live else name}")
+        name: str = moment_name(timeline.ms_at(goal), goal, timeline.size)
+        name = name if not moment.is_live else "the end" if moment.feed.session.is_closed else "live"
+        return SafeText(f"moved on to {name}")
 
     def show(self, search: Search, match: Match, *, returns: bool) -> None:
         """Show a match, if it lies after the moment, at the first moment at which it is complete.

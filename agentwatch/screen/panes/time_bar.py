@@ -62,7 +62,7 @@ class EndWords(NamedTuple):
     begin: SafeText
     """The time of the first line; empty if the recording has no times."""
     end: SafeText
-    """The time of the last line, or `live`; empty if neither is known."""
+    """The time of the last line, or `end` without times; `live` while the session may grow."""
     speed: SafeText
     percent: int
     """The share of the session before the moment."""
@@ -316,7 +316,7 @@ class TimeBar(Widget):
         if bar is None or session is None or timeline is None or not self.size.width:
             return
         first_ms, last_ms = (timeline.first_ms, timeline.last_ms) if timeline.has_times else (None, None)
-        end = clock_words(last_ms) if session.is_closed else SafeText("live")
+        end = clock_words(last_ms) or SafeText("end") if session.is_closed else SafeText("live")
         words = EndWords(clock_words(first_ms), end, self._words, bar.percent_of(self._moment, self._at_ms))
         row = ends(self.size.width, words, self._verdicts, self._moment)
         has_changed = bar.lay_out(row.width)

@@ -10,6 +10,8 @@ from rich.style import Style
 
 from agentwatch.text.safe import SafeText, columns, fitting
 
+CONTINUED = "↳ "
+"""The sign before a row that continues a line of code or output which is too long for one row."""
 Run = tuple[int, int, Style]
 """The first and end characters of a run of text, and its style."""
 

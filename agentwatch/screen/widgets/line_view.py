@@ -269,6 +269,8 @@ class CursorView(LineView):
 
     cursor = var(0)
     """The index of the selected row."""
+    _clicked = -1
+    """The row that was clicked last."""
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row after a column for its mark; the selected row is marked and highlighted."""
@@ -300,11 +302,13 @@ class CursorView(LineView):
             self.settle_at(row - height + 1)
 
     async def on_click(self, event: events.Click) -> None:
-        """Select the row that was clicked; a second click does what enter does."""
+        """Select the row that was clicked; a second click, however late, does what enter does."""
         row = event.get_content_offset(self)
         if row is not None and (y := row.y + self.scroll_offset.y) < self.line_count():
+            is_second = event.chain > 1 or (y == self.cursor == self._clicked)
             self.choose(y)
-            if event.chain > 1:
+            self._clicked = self.cursor
+            if is_second:
                 await self.run_action(self.open_action)
 
     def action_move(self, lines: int) -> None:

@@ -18,6 +18,7 @@ from rich.theme import Theme
 from textual.strip import Strip
 
 from agentwatch.screen.terminal.compositor import LightStrip
+from agentwatch.screen.widgets.folding import CONTINUED
 from agentwatch.screen.widgets.syntax import legible
 from agentwatch.text.safe import SafeText, columns, safe_line, wrapped
 
@@ -30,6 +31,7 @@ _MARKUP = re.compile(
 is a single plain paragraph.
 """
 _MOST_CODE_CHARACTERS = 1 << 14
+_LEAST_WITH_SIGN = 8
 _MOST_CHARACTERS = 1 << 12
 _LONG_CHARACTERS = 1 << 10
 _STYLES = {
@@ -100,6 +102,7 @@ class MarkdownRenderer:
         body = body if is_closed else f"{body}\n{last}".removeprefix("\n")
         if len(body) > _MOST_CODE_CHARACTERS:
             return self.text(SafeText(body), width, self._block)
+        from rich.padding import Padding
         from rich.syntax import Syntax  # imports pygments, which takes 7 ms
 
         syntax = Syntax(
@@ -107,12 +110,20 @@ class MarkdownRenderer:
             language or "text",
             theme=self._code_theme,
             background_color=self._block.bgcolor.name if self._block.bgcolor else "default",
-            word_wrap=True,
-            padding=(0, 1),
         )
+        text = syntax.highlight(body)
+        text.rstrip()
+        shown = text.blank_copy()
+        room = max(width - 2, 1)
+        for line in text.split("\n", allow_blank=True):
+            is_long = columns(SafeText(line.plain)) > room > _LEAST_WITH_SIGN
+            pieces = line.wrap(self._console, room - len(CONTINUED) * is_long, tab_size=4, no_wrap=False)
+            for nth, piece in enumerate(pieces):
+                shown.append("\n" if shown.plain else "").append(CONTINUED if nth and is_long else "", "dim")
+                shown.append_text(piece)
         return [
             Strip([Segment(text, style and legible(style, self._block)) for text, style, _ in strip])
-            for strip in self._strips(syntax, width)
+            for strip in self._strips(Padding(shown, (0, 1), style=text.style), width)
         ]
 
     def _strips(self, renderable: RenderableType, width: int) -> list[Strip]:

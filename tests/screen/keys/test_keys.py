@@ -207,8 +207,8 @@ async def test_selecting_with_the_mouse_copies(recording: Saver) -> None:
 
 
 async def test_e_goes_to_the_failures(recording: Saver) -> None:
-    """`E` selects the previous failure, `e` the next, around the ends; a message numbers it."""
-    async with opened(recording(session(40, 5, 20))) as stage:
+    """`E` selects the previous failure, `e` the next; a message numbers it, and the key line counts them."""
+    async with opened(recording(session(40, 5, 20)), (160, 45)) as stage:
         found = []
         for key in ("E", "E", "e"):
             await stage.press(key)
@@ -217,8 +217,10 @@ async def test_e_goes_to_the_failures(recording: Saver) -> None:
         assert any("echo 20" in row for row in viewport(stage.pane("calls")))
         await stage.shows("failure 2 of 2")
         await stage.press("e")
-        await stage.shows("failure 1 of 2")
+        await stage.shows("failure 1 of 2 · not tried again")
         assert stage.chosen == "echo 5"
+        await stage.shows("2 failed")
+        await stage.shows("e Failure 2")
 
 
 @pytest.mark.system
@@ -228,7 +230,7 @@ async def test_e_without_a_failure_says_so(recording: Saver) -> None:
         await stage.press("e")
         await stage.shows("no failure")
         await stage.press("f", *"echo", "enter", "e")
-        await stage.shows("no failure among the calls shown")
+        await stage.shows("no failure shown")
 
 
 async def test_help_shows_every_key() -> None:

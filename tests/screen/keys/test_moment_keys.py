@@ -76,6 +76,22 @@ async def test_calls_are_steps(recording: Saver) -> None:
         await stage.shows("no later call")
 
 
+async def test_the_selected_call_becomes_the_moment(recording: Saver) -> None:
+    """`M` shows the end of the selected call, also of a later one; a finished recording has an end."""
+    async with opened(timed_evenly(recording(session(6))), (160, 45)) as stage:
+        await stage.press("2", "k", "k", "k", "M")
+        await stage.until(partial(has_calls, stage, 3), "3 calls")
+        assert stage.chosen == "echo 2"
+        await stage.shows("before the end: L")
+        await stage.shows("L End")
+        await stage.press("k", "M")
+        await stage.until(partial(has_calls, stage, 2), "2 calls")
+        await stage.press("colon", *"end")
+        await stage.shows("enter goes to the end")
+        await stage.press("enter")
+        await stage.until(partial(has_calls, stage, 6), "6 calls")
+
+
 @pytest.mark.system
 @pytest.mark.parametrize("follow", [False, True], ids=["ended", "followed"])
 async def test_no_key_leads_out_of_a_recording_of_one_line(recording: Saver, follow: bool) -> None:

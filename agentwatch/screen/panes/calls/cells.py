@@ -163,7 +163,7 @@ def cut_apart(text: SafeText, near: Sequence[SafeText], width: int, *, is_path: 
 
     A path loses folders from its middle, other targets lose their end. If the cut hides what differs, what
     the target shares with a near one is cut out instead: `pytest tests/unit/test_a.py` near
-    `pytest tests/unit/test_b.py` is `pytest …test_a.py`.
+    `pytest tests/unit/test_b.py` is `pytest …test_a.py`. A command always begins with its program.
 
     Args:
         text: The target.
@@ -184,11 +184,14 @@ def cut_apart(text: SafeText, near: Sequence[SafeText], width: int, *, is_path: 
     differing = text if end < 0 else SafeText(text[:end])
     if begin < _LEAST_SHARED or columns(differing) < width or width < _LEAST_SHARED:
         return cut(text, width)
-    rest = SafeText(text[begin:])
-    room = max(width - 1 - columns(rest), min(text.find(" ") + 1, width // 3))
-    head = text[: fitting(text, 0, room)] if room > 0 else ""
+    rest, program = SafeText(text[begin:]), SafeText(text[: text.find(" ") + 1])
+    room = max(width - 1 - columns(rest), columns(program))
+    head = text[: fitting(text, 0, room)]
     head = head[: max(head.rfind(" "), head.rfind("/")) + 1]
-    return SafeText(f"{head}…{cut(rest, max(width - 1 - columns(SafeText(head)), 1))}")
+    left = width - 1 - columns(SafeText(head))
+    if not program or len(head) >= begin or left < _LEAST_SHARED:
+        return cut(text, width)
+    return SafeText(f"{head}…{cut(rest, left)}")
 
 
 def _shared(one: str, other: str) -> int:

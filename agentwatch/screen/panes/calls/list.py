@@ -20,11 +20,11 @@ from agentwatch.session.actions import shown_tool
 from agentwatch.session.call import Call
 from agentwatch.session.call_store import CallOrder
 from agentwatch.session.events import Outcome, ToolKind
-from agentwatch.session.rules import BAD_OUTCOMES
 from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, columns, safe_line
 
 if TYPE_CHECKING:
+    from agentwatch.analysis.episodes import RankedFailure
     from agentwatch.rules.calls.filter import Matches
     from agentwatch.rules.language.errors import RuleError
 
@@ -475,7 +475,7 @@ class CallList:
         self._parents: dict[int, int] = {}
         """The numbers of the calls that started subagents, and the first call of each subagent."""
         self._failed: dict[int, None] = {}
-        """The indices of the failed and rejected calls."""
+        """The indices of the failed calls."""
 
     def shows(self, session: Session) -> bool:
         """Return whether the list is that of a session."""
@@ -498,7 +498,7 @@ class CallList:
         changed = [number - 1 for number in calls.differing if number <= count]
         earlier._failed = {index: None for index in self._failed if index < count}
         for index in changed:  # all other calls are in the same state: unpacking 5,000 of them takes 25 ms
-            if calls[index].outcome not in BAD_OUTCOMES:
+            if calls[index].outcome is not Outcome.FAILED:
                 earlier._failed.pop(index, None)
         earlier._rows.update(changed)
         earlier.revision = self.revision + 1
@@ -552,8 +552,10 @@ class CallList:
             self._add_tool(call)
             if call.parent:
                 self._parents[call.parent] = min(call.number, self._parents.get(call.parent, call.number))
-            if call.outcome in BAD_OUTCOMES:
+            if call.outcome is Outcome.FAILED:
                 self._failed[index] = None
+            elif index in self._failed:
+                del self._failed[index]
         self.revision += len(changed)
         self._rows.update(changed)
         if self._next is not None:
@@ -624,6 +626,22 @@ class CallList:
         return CallOrder(self._session.calls, (number - 1 for number in sorted(self._parents)))
 
     def failures(self) -> list[int]:
-        """Return the rows of the failed and rejected calls, from the top; a fold of them is one row."""
-        rows = (self._rows.row_of(index) for index in self._failed)
-        return sorted({row for row in rows if row is not None and not self._rows[row].is_open})
+        """Return the numbers of the failed calls that are shown."""
+        return [index + 1 for index in sorted(self._failed) if self._rows.row_of(index) is not None]
+
+    def ranked_failures(self, seconds: float) -> list[RankedFailure]:
+        """Return the calls that are shown and failed, or whose tests failed; those that matter most first.
+
+        Args:
+            seconds: The approximate time limit for reading what was tried again.
+        """
+        from agentwatch.analysis.episodes import ranked_failures
+
+        episodes, until = self.facts.episodes, perf_counter() + seconds
+        while episodes.update() and perf_counter() < until:
+            pass
+        failed, calls = dict.fromkeys(self.failures()), self._session.calls
+        for number in episodes.red:
+            if self._rows.row_of(number - 1) is not None and calls[number - 1].ended is not None:
+                failed[number] = None
+        return ranked_failures(self._session, failed, episodes)

@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from agentwatch.analysis.diff_lines import DiffLine, side_by_side
 from agentwatch.screen.panes.detail.sections import Output, Stretch, StyleOf, number_width
-from agentwatch.screen.widgets.folding import Run, Window, fits, folds, window
+from agentwatch.screen.widgets.folding import CONTINUED, Run, Window, fits, folds, window
 from agentwatch.screen.widgets.syntax import CodeStyle, SyntaxColours
 
 SPLIT_COLUMNS = 100
@@ -190,7 +190,8 @@ class Diff(Output):
         shown = (
             f"{'' if line_number is None or nth else line_number:>{self._digits}} " if self._digits else ""
         )
-        yield Segment(f"{shown}{line.sign if not nth else ' '} ", self._sign_style(line, style_of))
+        sign = f"{line.sign} " if not nth else CONTINUED if part is not None else "  "
+        yield Segment(f"{shown}{sign}", self._sign_style(line, style_of))
         segments = [] if part is None else self.shown_part(number, part, style_of)
         yield from segments
         yield Segment(" " * (self._room - sum(segment.cell_length for segment in segments)), style)

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.strip import Strip
 
+from agentwatch.analysis.failing_lines import FileLine
 from agentwatch.analysis.search import Query
 from agentwatch.analysis.status import NO_WAITS, Waits
 from agentwatch.feed.feed import Feed
@@ -165,6 +166,10 @@ class DetailView(LineView):
     def draw(self, y: int, width: int) -> Strip:
         """Return one row."""
         return self._branch.drawn(self._view.sections.row(y, self.line_style), y, width)
+
+    def failing_files(self) -> list[FileLine]:
+        """Return the files that the selected failing line is about; none if no such line is selected."""
+        return self._view.files_at_cursor()
 
     def copied(self) -> tuple[SafeText, SafeText]:
         """Return what `y` copies in words, `#12's output`, and its text."""

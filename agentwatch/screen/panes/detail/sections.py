@@ -14,13 +14,14 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.screen.widgets.folding import Run, Window, fits, folds, styled, widest, window
+from agentwatch.screen.widgets.folding import CONTINUED, Run, Window, fits, folds, styled, widest, window
 from agentwatch.session.blocks import Block
 from agentwatch.text.safe import SafeText, columns
 
 StyleOf = Callable[[str], Style]
 """Returns the style for a style name."""
 _LEAST_ROOM = 4
+_LEAST_WITH_SIGN = 8
 
 
 class Stretch(NamedTuple):
@@ -75,9 +76,20 @@ class Section:
         tops, rows = [], 0
         for line in lines:
             tops.append(rows)
-            rows += 1 if fits(line, room) else len(folds(line, room))
+            rows += len(self._folds(line))
         self._tops = tops
         return rows
+
+    def _folds(self, line: SafeText) -> list[int]:
+        """Return the offsets at which the pieces of a line begin; those of code leave room for their sign."""
+        if fits(line, self._room):
+            return [0]
+        return folds(line, max(self._room - self._sign_columns, 1))
+
+    @property
+    def _sign_columns(self) -> int:
+        """The columns of the sign before a piece that continues a line of code, if no gutter has it."""
+        return 0 if self.is_prose or self.gutter or self._room < _LEAST_WITH_SIGN else len(CONTINUED)
 
     def hidden_columns(self) -> int:
         """Return how many columns of the longest line are beyond the right edge; 0 if lines are folded."""
@@ -108,7 +120,7 @@ class Section:
         """Return the row that shows a character of a line."""
         if self._tops is None:
             return number
-        return self._tops[number] + bisect_right(folds(self.lines[number], self._room), column) - 1
+        return self._tops[number] + bisect_right(self._folds(self.lines[number]), column) - 1
 
     def stretches(self, row: int, style_of: StyleOf) -> Iterator[Stretch]:
         """Yield the parts of lines that a row shows, from left to right."""
@@ -124,12 +136,12 @@ class Section:
 
     def lead(self, number: int, nth: int, style_of: StyleOf) -> Iterator[Segment]:
         """Yield the gutter before the `nth` piece of a line, if the width leaves room for it."""
-        if self.gutter and self.has_room:
-            yield (
-                self.mark(number, style_of)
-                if nth == 0
-                else Segment(" " * self.gutter, self.style(number, style_of))
-            )
+        if nth and not self.is_prose and (self.has_room if self.gutter else self._sign_columns):
+            style = self.style(number, style_of) + style_of("muted")
+            yield Segment(f"{CONTINUED:>{max(self.gutter, len(CONTINUED))}}", style)
+        elif self.gutter and self.has_room:
+            blanks = Segment(" " * self.gutter, self.style(number, style_of))
+            yield blanks if nth else self.mark(number, style_of)
 
     def mark(self, number: int, style_of: StyleOf) -> Segment:
         """Return the gutter of a line."""
@@ -176,7 +188,7 @@ class Section:
             return window(text, self.left, self._room)
         if self._tops is None or fits(text, self._room):
             return Window(0, 0, len(text), False)
-        starts = [*folds(text, self._room), len(text)]
+        starts = [*self._folds(text), len(text)]
         return Window(0, starts[nth], starts[nth + 1], False)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from textual.strip import Strip
 
+from agentwatch.analysis.failing_lines import FileLine, files_near, is_failing
 from agentwatch.analysis.search import Query
 from agentwatch.screen.panes.detail.section_list import SectionList
 from agentwatch.screen.widgets.line_view import LineView, rows_in_view
@@ -43,17 +43,6 @@ class BranchCursor:
         if y != self.row or not self._pane.has_focus:
             return strip
         return laid_over(strip, self._pane.line_style("chosen"), width)
-
-
-_FAILING = re.compile(
-    r"^(?:E   |FAILED\b|FAIL\b|FAIL:|ERROR\b|\s*--- FAIL|\s*not ok\b|\s*[✗✕×✖✘]\s|npm ERR!)"
-    r"|[Ee]rror(?:\[\w|:| TS\d)|AssertionError|panicked at|Traceback \(most recent call last\)"
-)
-"""A line of a test runner or a compiler that names a failure: pytest, unittest, go, jest, vitest, TAP, cargo,
-tsc, npm, and whatever writes `error:`.
-"""
-_MOST_SEARCHED = 1_000
-"""Characters of a line that are searched for a failure."""
 
 
 class BlockMatch(NamedTuple):
@@ -134,8 +123,7 @@ class DetailScroller:
     def go_to_failing_line(self) -> bool:
         """Go to the first failing line of the output, or to the next one; return whether there is one."""
         if self._failing is None:
-            lines = self.sections.output_lines()
-            self._failing = [row for row, line in lines if _FAILING.search(line[:_MOST_SEARCHED])]
+            self._failing = [row for row, line in self.sections.output_lines() if is_failing(line)]
         if not self._failing:
             return False
         at = -1 if self._cursor.row is None else self._cursor.row
@@ -144,6 +132,12 @@ class DetailScroller:
         self._bring(row)
         self._cursor.choose(row)
         return True
+
+    def files_at_cursor(self) -> list[FileLine]:
+        """Return the files that the selected failing line is about; none if no such line is selected."""
+        lines = [*self.sections.output_lines()]
+        at = next((at for at, (row, _) in enumerate(lines) if row == self._cursor.row), None)
+        return [] if at is None else files_near([line for _, line in lines], at)
 
     def mark(self, query: Query | None, match: BlockMatch | None) -> None:
         """Highlight the matches of a query, and make one of them due to be scrolled to."""

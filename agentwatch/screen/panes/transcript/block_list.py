@@ -258,7 +258,8 @@ class Heights:
 # Renders the entries of the transcript as lines: prompts, thinking, text, notices, results and calls.
 
 GROWING = (Kind.ANSWER, Kind.REASONING)
-"""The kinds of entries whose text may still grow, in Markdown. There is a blank line between their pieces."""
+"""The kinds of entries whose text may still grow, in Markdown."""
+_RESULT_INDENT = 2
 SIGN_COLUMNS = 4
 """The columns before the number of a call: its sign, and the blanks around it."""
 
@@ -294,16 +295,20 @@ class EntryRenderer:
                 return thought if start else [thinking_line(self._pane, entry, is_folded=False), *thought]
             case Kind.RESULT if entry.result is not None and start == end:
                 return self._outcome(entry.result)
-            case Kind.RESULT:
+            case Kind.RESULT if not is_markdown(entry):
                 return self._indented("  ", source, "plain", width)
+            case Kind.RESULT:
+                render = self._markdown.code if is_code else self._markdown.markdown
+                blanks = Segment(" " * _RESULT_INDENT)
+                return [Strip([blanks, *strip]) for strip in render(source, max(width - _RESULT_INDENT, 1))]
             case _:
                 return self._indented("  " if start else "· ", source, "muted", width)
 
     def render_pieces(self, entry: Entry, start: int, end: int, width: int) -> list[Strip]:
         """Return the lines of several pieces, equal to those of a block for each with the gaps between."""
         strips: list[Strip] = []
-        is_spaced = entry.kind in GROWING
-        for first, last, is_code in pieces_of(entry.kind, shown_part(entry, start, end)):
+        is_spaced = is_markdown(entry)
+        for first, last, is_code in pieces_of(entry, shown_part(entry, start, end)):
             if strips and is_spaced:
                 strips.append(Strip.blank(width))
             strips += self.render(entry, start + first, start + last, width, is_code=is_code)
@@ -325,9 +330,18 @@ class EntryRenderer:
         return [Strip([Segment(first, style), *strip]) for first, strip in zip(leads, strips, strict=True)]
 
 
-def pieces_of(kind: Kind, text: str) -> list[tuple[int, int, bool]]:
+def is_markdown(entry: Entry) -> bool:
+    """Return whether the text of an entry is cut as Markdown, with a blank line between its pieces.
+
+    The text of a run that failed is its reason, which is shown line by line.
+    """
+    is_answer = entry.result is not None and entry.result.outcome is Outcome.SUCCEEDED
+    return entry.kind in GROWING or (entry.kind is Kind.RESULT and is_answer)
+
+
+def pieces_of(entry: Entry, text: str) -> list[tuple[int, int, bool]]:
     """Return the start and end of the pieces of a text, and whether each is a fenced code block."""
-    return split_blocks(text) if kind in GROWING else split_lines(text)
+    return split_blocks(text) if is_markdown(entry) else split_lines(text)
 
 
 def is_result_shown(result: TurnResult) -> bool:

@@ -7,10 +7,16 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from time import perf_counter
 
-from agentwatch.screen.panes.transcript.block_list import GROWING, BlockList, shown_length, shown_part
+from agentwatch.screen.panes.transcript.block_list import (
+    GROWING,
+    BlockList,
+    is_markdown,
+    pieces_of,
+    shown_length,
+    shown_part,
+)
 from agentwatch.screen.panes.transcript.layout import BlockLayout
 from agentwatch.screen.panes.transcript.subagents import Subagents
-from agentwatch.screen.widgets.markdown import split_blocks, split_lines
 from agentwatch.session.storage import Numbers
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.safe import SafeText
@@ -234,7 +240,7 @@ class Blocks:
             text = shown_part(entry, start, end)
             if end < length:
                 text = text[: text.rfind("\n") + 1] or text
-            found = split_blocks(text) if is_growing else split_lines(text)
+            found = pieces_of(entry, text)
             if end == length:
                 self._add_pieces(entry, text, found)
                 self._cut_length = length
@@ -282,7 +288,8 @@ class Blocks:
             rule = self._rule if is_first and (is_head or not is_hidden) else None
         if rule is not None:
             self.all.rules[index], self._rule, self._ruled = rule, None, index
-        gap = _gap(entry, above, has_rule=rule is not None, is_head=is_head)
+        is_next = above is not None and above.number == number and (start > 0 or entry.kind in GROWING)
+        gap = _gap(entry, above, has_rule=rule is not None, is_head=is_head, is_next=is_next)
         height = self.layout.estimate(entry, start, rows, is_head=is_head)
         self.all.add(number, start, end, is_code, is_joined, gap, height, 0)
         self.layout.append(height, gap)
@@ -311,8 +318,18 @@ def _count_below(numbers: Numbers, limit: int) -> int:
     return bisect_left(range(len(numbers)), limit, key=numbers.__getitem__)
 
 
-def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False, is_head: bool = False) -> int:
-    """Return the number of lines between a block and the one before it, which belongs to `above`."""
+def _gap(
+    entry: Entry,
+    above: Entry | None,
+    *,
+    has_rule: bool = False,
+    is_head: bool = False,
+    is_next: bool = False,
+) -> int:
+    """Return the number of lines between a block and the one before it, which belongs to `above`.
+
+    With `is_next`, it is not the first block with text of its entry.
+    """
     if above is None:
         blank = 0
     elif above.parent != entry.parent:  # a subagent's name is in the line above its entries
@@ -320,6 +337,6 @@ def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False, is_head: 
         blank = int(not is_call) if is_head else int(entry.parent is not None or entry.kind is not Kind.CALL)
     else:
         are_calls = above.kind is entry.kind is Kind.CALL
-        goes_on = above.number == entry.number and entry.kind not in GROWING
+        goes_on = above.number == entry.number and not (is_next and is_markdown(entry))
         blank = 0 if are_calls or goes_on else 1
     return 2 * blank + 1 if has_rule else blank

@@ -45,6 +45,8 @@ class Transcript(LineView):
         self.thoughts = Thoughts(self, self.viewport)
         self.reader = Reader(self, self.viewport, session)
         self.times = TimeGutter(self, self.viewport)
+        self._clicked: int | None = None
+        """The number of the entry that was clicked last."""
         self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
         self._renderer = self.viewport.renderer
 
@@ -249,7 +251,7 @@ class Transcript(LineView):
             self._open(chosen, goes_there=True)
 
     def on_click(self, event: events.Click) -> None:
-        """Select the call that was clicked, or open or fold the thought; a double click goes to the call."""
+        """Select the call that was clicked, or open or fold the thought; a second click goes to the call."""
         place = event.get_content_offset(self)
         if place is None or self.screen.get_selected_text():
             return
@@ -264,8 +266,10 @@ class Transcript(LineView):
             self._renderer.chosen = block.number
             _turn(self, self.thoughts.toggle_subagent_by_user, root)
         elif row == head and block.start == 0 and self._blocks.is_marker(block.number):
+            is_second = event.chain > 1 or self._clicked == block.number == self._renderer.chosen
+            self._clicked = block.number
             self._choose(block.number)
-            self._open(block.number, goes_there=event.chain > 1)
+            self._open(block.number, goes_there=is_second)
 
     def _choose(self, number: int) -> None:
         entry = self._session.transcript[number]

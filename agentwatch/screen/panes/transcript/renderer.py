@@ -234,7 +234,7 @@ def _found(query: Query, texts: list[str]) -> Spans:
             start = max(hit.start() - starts[last], 0)
             end = min(hit.end() - starts[last], len(texts[last].rstrip()))
             if last > row:
-                start = len(texts[last]) - len(texts[last].lstrip(" ▌"))
+                start = len(texts[last]) - len(texts[last].lstrip(" ▌↳"))
             if start < end:
                 pieces.append((last, start, end))
             last += 1

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from agentwatch.analysis.failing_lines import FileLine
 from agentwatch.analysis.files import (
     FileAction,
     TouchedFile,
@@ -29,6 +31,8 @@ from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitted, saf
 from agentwatch.text.signs import MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
+_CHANGES = (FileAction.EDITED, FileAction.CREATED, FileAction.DELETED)
+_MOST_NAMED = 60
 _LEAST_PATH = 14
 _LEAST_WITH_ACTIONS = 84
 _LEAST_WITH_TIME = 60
@@ -39,6 +43,15 @@ _LEAST_WITH_CLOCK = 44
 _FILE_ACTIONS = 30
 _LINES = 12
 _CLOCK = 9
+
+
+class Sought(NamedTuple):
+    """What the files screen opens on: the first of some files that a call has touched."""
+
+    files: Sequence[FileLine]
+    """The files; the paths are foreign text."""
+    call: Call
+    """The selected call: it touched the file, or its output names it."""
 
 
 class FilesView(RowView, HeadedView):
@@ -82,6 +95,15 @@ class FilesView(RowView, HeadedView):
         if chosen is not None and not is_at_newest:
             self.choose(self._files.index(chosen))
         return is_behind
+
+    def find(self, sought: Sought) -> FileLine | None:
+        """Select the first of some files that a call has touched, and return it; None without one."""
+        for each in sought.files:
+            file = self._touched.named(each.path, sought.call.run)
+            if file is not None:
+                self.choose(self._files.index(file))
+                return each
+        return None
 
     def check_one(self) -> bool:
         """Check whether one visible file is back to its original content; return whether one was checked.
@@ -139,6 +161,9 @@ class FileCallsView(RowView):
         super().__init__("Calls", id="file-calls")
         self._file: TouchedFile | None = None
         self._shown: tuple[object, ...] = ()
+        self._line: int | None = None
+        self._failed: Call | None = None
+        """The call whose failing line is about the file; None if the file was opened for another reason."""
 
     @property
     def chosen(self) -> Call | None:
@@ -158,15 +183,40 @@ class FileCallsView(RowView):
             marks: The file's warnings, for the border title.
         """
         if file is not self._file:
-            self._file = file
+            self._file, self._line, self._failed = file, None, None
             self.cursor = 0
             self.settle_at(0)
-        shown = (file, marks, self.line_count())
+        shown = (file, marks, self.line_count(), self._line)
         if shown != self._shown:
             self._shown = shown
             name = safe_line(file.shown) if file else ""
-            self.border_title = Content(f"{name} · {marks}" if marks else name)
+            at = f":{self._line}" if self._line else ""
+            last, failed = self._last_change(), self._failed
+            changed = f" · last changed by #{last.number}" if last else " · not changed" if failed else ""
+            changed += f" before #{failed.number}" if failed else ""
+            self.border_title = Content(f"{name}{at}{changed}{f' · {marks}' if marks else ''}")
             self.show_lines()
+
+    def open_on(self, call: Call, line: int | None) -> None:
+        """Select a call about the file; for a call that failed in the file, its last change before.
+
+        Args:
+            call: The call.
+            line: The line in which it failed, from 1; None if it is unknown.
+        """
+        calls = self._file.calls if self._file else []
+        if call in calls:
+            self.choose(calls.index(call))
+            return
+        self._failed, self._line = call, line
+        if (last := self._last_change()) is not None:
+            self.choose(calls.index(last))
+
+    def _last_change(self) -> Call | None:
+        """Return the call that changed the file last, before the call that failed if there is one."""
+        calls, failed = self._file.calls if self._file else [], self._failed
+        changes = (each for each in reversed(calls) if file_action_of(each) in _CHANGES)
+        return next((each for each in changes if failed is None or each.number < failed.number), None)
 
     def row(self, y: int, width: int) -> Spans:
         """Return a call's time, sign, action, changed lines or failure reason, and duration."""
@@ -175,12 +225,14 @@ class FileCallsView(RowView):
             return []
         note = change_size(call, MINUS) or outcome_note(call) or UNKNOWN
         duration = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
-        room = max(width - _CLOCK - 2 - len(duration), 1)
+        number = f"#{call.number} "
+        room = max(width - _CLOCK - 2 - len(duration) - len(number), 1)
         state = str(call.outcome)
         style = "muted" if file_action_of(call) is FileAction.READ else "plain"
         return [
             (SafeText(f"{time_of_day(latest_ms(call))} "), "muted"),
             (SafeText(f"{SIGNS[call.outcome]} "), state),
+            (SafeText(number), "muted"),
             (fitted(SafeText(f"{safe_line(call.phrase)} · {note}"), room), style),
             (SafeText(duration), "muted"),
         ]
@@ -198,8 +250,16 @@ class FilesScreen(ModalScreen[Call | None]):
         Binding("s", "sort", "Sort"),
     ]
 
-    def __init__(self, feed: Feed, touched: TouchedFiles) -> None:
+    def __init__(self, feed: Feed, touched: TouchedFiles, sought: Sought | None = None) -> None:
+        """Create the screen.
+
+        Args:
+            feed: The feed at the moment that is shown.
+            touched: The files that its session has touched.
+            sought: What the screen opens on; None for the file that was touched last.
+        """
         super().__init__(id="files-screen")
+        self._sought = sought
         self._files = FilesView(feed, touched)
         self._calls = FileCallsView()
 
@@ -218,9 +278,26 @@ class FilesScreen(ModalScreen[Call | None]):
 
     def sync(self) -> bool:
         """Update both lists for one time slice; return whether more work is left."""
-        is_more = self._files.sync() or self._files.check_one()
+        is_behind = self._files.sync()
+        is_more = is_behind or self._files.check_one()
         self._show_calls()
+        if self._sought is not None and not is_behind:
+            self._find(self._sought)
+            self._sought = None
         return is_more
+
+    def _find(self, sought: Sought) -> None:
+        """Select what the screen opens on; for a failing line, go to the last change of its file."""
+        found, is_own = self._files.find(sought), sought.files[0].path == sought.call.path
+        if found is not None:
+            self._show_calls()
+            self._calls.open_on(sought.call, found.line)
+            self._show_calls()
+            if not is_own:
+                self._show(self._calls)
+        elif not is_own:
+            name = cut(safe_line(sought.files[0].path), _MOST_NAMED)
+            self.notify(f"no call has touched {name}", markup=False)
 
     def _show_calls(self) -> None:
         file = self._files.chosen

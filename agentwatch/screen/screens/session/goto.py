@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from agentwatch.analysis.markers import Marker, MarkerKind, Markers
-from agentwatch.analysis.moments import End, Named, Problem, offset_of, parse
+from agentwatch.analysis.moments import ENDS, End, Named, Problem, offset_of, parse
 from agentwatch.feed.timeline import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
 from agentwatch.screen.widgets.input_bar import LineInput
@@ -289,6 +289,7 @@ class MarkFilter:
 
 
 HINT = SafeText("a time, +95s, -10s, #12, 50%, start, live, a name")
+_HINT_OF_FINISHED = SafeText(HINT.replace("live", "end"))
 _KEYS = SafeText("enter go · ctrl+r rename · ctrl+x delete")
 _PARTS = frozenset("0123456789:+-#%.TZsmh ")
 """The characters of times, durations, calls and percentages: half of one is no mistake yet."""
@@ -348,19 +349,22 @@ def note_of(goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks:
         chosen: The selected mark.
         marks: The marked moments of the session.
     """
+    is_closed = marks.session.is_closed
+    hint = _HINT_OF_FINISHED if is_closed else HINT
     if isinstance(goal, Problem):
         text = found.text.strip()
-        is_part = _PARTS.issuperset(text) or any(end.value.startswith(text.lower()) for end in End)
+        is_part = _PARTS.issuperset(text) or any(end.startswith(text.lower()) for end in ENDS)
         is_named = isinstance(parse(text), Named)
         if (is_part and is_named) or not found.is_complete:
-            return Note(HINT)
+            return Note(hint)
         words = SafeText(f"no marked moment matches {safe_line(text)}") if is_named else goal.words
         return Note(words, is_problem=True)
     if goal is None:
-        return Note(HINT)
+        return Note(hint)
     if chosen is not None and chosen.bookmark is not None:
         return Note(_KEYS)
-    where = "returns to live" if isinstance(goal, End) else f"goes to {marks.time(goal)}"
+    where = f"goes to {'the end' if isinstance(goal, End) else marks.time(goal)}"
+    where = "returns to live" if isinstance(goal, End) and not is_closed else where
     return Note(SafeText(f"enter {where} · ctrl+r names it"))
 
 

@@ -43,8 +43,10 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
+from agentwatch.screen.terminal.keymap import bound_keys
 from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
+from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.reducers import keep_few
 from agentwatch.sources.source import Source
 from agentwatch.sources.survivors import Survivor
@@ -56,7 +58,10 @@ if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked
     from agentwatch.analysis.since import Play
     from agentwatch.analysis.time import TimeBreakdown
+    from agentwatch.screen.screens.session.file_list import Sought
     from agentwatch.screen.screens.session.goto import Goal
+    from agentwatch.screen.screens.session.happened import WhatHappened
+    from agentwatch.session.session import Session
 
 
 # What the screen of a session shows at first: the whole session, or a preview until the whole is read.
@@ -109,6 +114,9 @@ _CATCH_UP_SECONDS = 0.015
 
 _MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if each.place == "moment")
 _ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if each.place == "session"}
+_PLACES = frozenset(("lines", "transcript", "calls", "detail", "actions", "workspace", "moment"))
+"""The places of the keys that fold what happened."""
+_CLICK_SECONDS = 0.6
 _SAME_SECONDS = 2.0
 """Seconds for which a short message is not repeated, as that of a held key."""
 
@@ -158,6 +166,7 @@ class WatchScreen(Screen[None]):
         feed, loading = first
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
+        self._rebound = config.keys
         self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
@@ -168,6 +177,10 @@ class WatchScreen(Screen[None]):
         self._marks = MarkedMoments(self._moment, source)
         self._shows_bar = self._moment.opening is not None and self._moment.opening.is_replay
         """Whether to show the time bar at the live moment too."""
+        self._happened: WhatHappened | None = None
+        """What happened in a finished session, until the user moves."""
+        self._begins = replay is None and asked is None
+        """Whether to show it once the session is read."""
         self._is_read = False
         """Whether all that the recording contained when it was opened is read."""
         self._said = "", 0.0
@@ -231,6 +244,10 @@ class WatchScreen(Screen[None]):
         self._is_read = self._is_read or not (
             feed.backlog() or self._source.is_filling or (feed.reader.growth.has_ended() and not feed.is_over)
         )
+        if self._begins and self._is_read and loading is None:
+            self._begins = False
+            if _is_finished(feed.session):
+                self._show_happened()
         if stderr := self._source.new_stderr():
             workspace.panes.log.add_stderr(stderr)
             applied += 1
@@ -302,7 +319,12 @@ class WatchScreen(Screen[None]):
         if not self._is_read and self._moment.is_live:
             words = cut(SafeText("showing the beginning while the rest loads"), room)
         self._status.show_status(words, view, self._integrity, is_asking=is_asking)
-        self._hints.name_moment(pause_words(self._moment.playhead), is_earlier=self.is_earlier)
+        self._hints.name_moment(
+            pause_words(self._moment.playhead),
+            is_earlier=self.is_earlier,
+            is_closed=self._feed.session.is_closed,
+            failed=session.ended_by_outcome[Outcome.FAILED],
+        )
         if not self._is_read:
             return  # what was read so far is not what happens now
         session, now = self._feed.session, live_ms(self._feed)
@@ -332,9 +354,22 @@ class WatchScreen(Screen[None]):
         return None if is_waiting and action in _ACTIONS else super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
-        """Pass the key to the preview swap, which delays it while panes are being replaced."""
+        """Pass the key to the preview swap, which delays it while panes are being replaced.
+
+        A key that moves also folds what happened.
+        """
         if self._swap is not None:
             self._swap.on_key(event)
+        if self._happened is not None and self._moves(event.key):
+            self._fold_happened()
+
+    def on_click(self) -> None:
+        """Fold what happened, after a second click had time to reach the same row."""
+        self._fold_soon()
+
+    def _fold_soon(self) -> None:
+        if self._happened is not None:
+            self.set_timer(_CLICK_SECONDS, self._fold_happened)
 
     def _seconds_to_next_tick(self, status_wait: float) -> float | None:
         """Return when the next tick is due; the status line is due in `status_wait` seconds, 0 for now."""
@@ -389,7 +424,10 @@ class WatchScreen(Screen[None]):
         self.workspace.show_call(call)
 
     def action_files(self) -> None:
-        """Show the files that the session touched; if a call is selected there, go to it."""
+        """Show the files that the session touched, that of the failing line or the call that is selected.
+
+        If a call is selected there, go to it.
+        """
         from agentwatch.analysis.files import TouchedFiles
         from agentwatch.screen.screens.session.file_list import FilesScreen
 
@@ -397,7 +435,24 @@ class WatchScreen(Screen[None]):
         touched = touched or TouchedFiles(shown.session)
         if not self.is_earlier:
             self._touched = touched
-        self.app.push_screen(FilesScreen(shown, touched), self.go_to_call)
+        self.app.push_screen(FilesScreen(shown, touched, self._sought_file()), self.go_to_call)
+
+    def _sought_file(self) -> Sought | None:
+        """Return the file of the selected failing line, of the selected call, or of its output; or None."""
+        from agentwatch.analysis.failing_lines import FileLine, failing_files
+        from agentwatch.feed.feed import output_tail
+        from agentwatch.screen.screens.session.file_list import Sought
+
+        call, panes = self.workspace.call_in_view(), self.workspace.panes
+        if call is None:
+            return None
+        if self.workspace.pane == "detail" and (files := panes.detail.failing_files()):
+            return Sought(files, call)
+        if call.path is not None:
+            return Sought([FileLine(call.path)], call)
+        place = call.result_place if call.kind is ToolKind.EXECUTE else None
+        printed = [] if place is None else output_tail(self._moment.shown, place, call.call_id)
+        return Sought(files, call) if (files := failing_files("\n".join(printed))) else None
 
     def action_time(self) -> None:
         """Show the time breakdown; if a call is selected there, go to it."""
@@ -516,6 +571,15 @@ class WatchScreen(Screen[None]):
         else:
             self._say("no later call" if step > 0 else "no earlier call")
 
+    def action_at_call(self) -> None:
+        """Show the moment at which the selected call had ended, or had started if it has not ended."""
+        call = self.workspace.call_in_view()
+        if call is None:
+            self._say("no call is selected")
+            return
+        self._moment.go_to_selected(call.number)
+        self.frame_scheduler.at_once()
+
     def action_move(self, seconds: int) -> None:
         """Go back or on by some seconds of recorded time."""
         self._moment.playhead.seek_by(seconds * 1000)
@@ -546,15 +610,59 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.at_once()
 
     def action_digest(self) -> None:
-        """Show what happened during the last long absence."""
+        """Show what happened during the last long absence, or show or fold that of a finished session."""
+        if self._happened is not None:
+            self._fold_happened()
+            return
         if self.notices.missed is None:
-            self.notify("nothing happened in an absence of 5 minutes or more", markup=False)
+            if _is_finished(self._feed.session) and not self.is_earlier:
+                self._show_happened()
+            else:
+                self.notify("nothing happened in an absence of 5 minutes or more", markup=False)
             return
         from agentwatch.screen.screens.session.digest import DigestScreen
 
         feed, timeline = self._moment.feed, self._moment.history.timeline
         digest = DigestScreen(feed, self.notices.missed, timeline, self._source.agent_facts)
         self.app.push_screen(digest, self._act)
+
+    def _show_happened(self) -> None:
+        """Show what happened in a finished session above its panes, until the user moves."""
+        from agentwatch.analysis.files import TouchedFiles
+        from agentwatch.screen.screens.session.happened import WhatHappened
+
+        self._touched = self._touched or TouchedFiles(self._feed.session)
+        self._happened = WhatHappened(self._feed, self.workspace.panes.calls.newest, self._touched)
+        self.mount(self._happened, before=self.workspace)
+        for pane in (self.workspace.panes.transcript, self.workspace.panes.calls):
+            self.watch(pane, "following", self._left_the_end, init=False)
+
+    def _fold_happened(self) -> None:
+        happened, self._happened = self._happened, None
+        if happened is not None:
+            happened.display = False
+            happened.remove()
+
+    def _moves(self, key: str) -> bool:
+        """Return whether a key is one of the panes or of the moment; `D` folds by itself."""
+        keys = bound_keys(self._rebound)
+        return any(
+            key in keys[each.id] for each in shortcuts() if each.place in _PLACES and each.id != "digest"
+        )
+
+    def _left_the_end(self, following: bool) -> None:
+        if not following:
+            self._fold_soon()
+
+    def on_what_happened_line_clicked(self, event: WhatHappened.LineClicked) -> None:
+        """Go to the first failure, to the files, or to the end of the transcript."""
+        self._fold_happened()
+        if event.line == 0:
+            self.workspace.action_failure(1)
+        elif event.line == 1:
+            self.action_files()
+        else:
+            self.workspace.action_pane("transcript")
 
     def _act(self, chosen: Call | Play | None) -> None:
         if chosen is None or isinstance(chosen, Call):
@@ -614,6 +722,11 @@ class WatchScreen(Screen[None]):
         self.app.push_screen(
             VerdictsScreen(self._moment.feed.session, self._marks.verdicts, offset), self._go_to_end
         )
+
+
+def _is_finished(session: Session) -> bool:
+    """Return whether a session with calls has ended."""
+    return bool(session.calls) and session.outcome not in (None, Outcome.RUNNING)
 
 
 def _address(source: Source) -> str:

@@ -270,12 +270,9 @@ class Workspace(Vertical):
         return panes.detail.call if is_in_detail else panes.calls.chosen
 
     def action_failure(self, step: int) -> None:
-        """Select the next (1) or previous (-1) failed call; after the last comes the first."""
-        calls = self.panes.calls
+        """Select the next (1) or previous (-1) failure; after the last comes the first."""
         self.selection.release()
-        number, count = calls.choose_failure(step)
-        shown = " among the calls shown" if calls.listed.requested_filter else ""
-        self.notify(f"failure {number} of {count}{shown}" if count else f"no failure{shown}", markup=False)
+        self.notify(self.panes.calls.choose_failure(step), markup=False)
 
     def action_reasoning(self) -> None:
         """Show the model's thinking in full, or fold it."""

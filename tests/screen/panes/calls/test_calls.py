@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.builders.screen.app import bundled, eventually, viewport
+from tests.builders.screen.app import bundled, eventually, opened, viewport
 from tests.builders.screen.call_table import NARROW, rows_of, shown
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver, case
@@ -120,6 +120,17 @@ async def test_a_click_selects_the_row(recording: Saver) -> None:
         assert table.cursor == 3
 
 
+async def test_a_second_click_opens_however_late(recording: Saver) -> None:
+    """A second click on a row does what enter does, also if it is not a double click."""
+    path = recording(init() + b"".join(shell(n) for n in range(30)))
+    async with opened(path, follow=True) as stage:
+        await stage.pilot.click(stage.calls, offset=(8, 5))
+        await stage.until(lambda: stage.focus == "calls", "the calls")
+        await stage.pilot.pause(0.6)
+        await stage.pilot.click(stage.calls, offset=(8, 5))
+        await stage.until(lambda: stage.focus == "detail", "the detail")
+
+
 async def test_a_click_below_the_rows_does_nothing(recording: Saver) -> None:
     """A click below the last row changes nothing."""
     async with shown(recording(init() + shell(1) + shell(2))) as (_, table, pilot):
@@ -129,25 +140,59 @@ async def test_a_click_below_the_rows_does_nothing(recording: Saver) -> None:
 
 
 async def test_failures_are_found_in_both_directions(recording: Saver) -> None:
-    """`choose_failure` selects the next or previous failure, around the ends, and numbers it."""
+    """`choose_failure` selects the next or previous failure, around the ends, and says what became of it."""
     codes = [1 if n in (3, 7, 12) else 0 for n in range(20)]
     path = recording(init() + b"".join(shell(n, code) for n, code in enumerate(codes)))
     async with shown(path) as (_, table, _):
         rows = []
         for step in (1, 1, -1, -1, -1, 1):
             found = table.choose_failure(step)
-            rows.append((*found, table.cursor))
-        assert rows == [(1, 3, 3), (2, 3, 7), (1, 3, 3), (3, 3, 12), (2, 3, 7), (3, 3, 12)]
+            rows.append((found, table.cursor))
+        assert rows == [
+            (f"failure {place} of 3 · not tried again", cursor)
+            for place, cursor in ((1, 3), (2, 7), (1, 3), (3, 12), (2, 7), (3, 12))
+        ]
 
 
-async def test_an_unfinished_call_counts_as_no_failure() -> None:
-    """A rejected call counts as a failure, an unfinished one does not."""
+async def test_only_a_failed_call_counts_as_a_failure() -> None:
+    """A rejected call and an unfinished one are not failures, as in the header."""
     async with shown(bundled("hostile")) as (_, table, _):
         found = []
-        for _ in range(3):
-            assert table.choose_failure(-1)[1] == 2
+        for _ in range(2):
+            assert table.choose_failure(-1).startswith("failure 1 of 1")
             found.append(table.cursor)
-        assert found == [4, 1, 4]
+        assert found == [1, 1]
+
+
+async def test_the_failures_that_matter_come_first(recording: Saver) -> None:
+    """Red tests come first, then what was not tried again, what was, and a search that found nothing."""
+
+    def ran(number: int, command: str, code: int, printed: str = "") -> bytes:
+        args: dict[str, object] = {"command": command}
+        body = {"exitCode": code, "stdout": printed}
+        outcome = {"failure" if code else "success": body}
+        return started(f"c-{number}", "shell", args) + ended(f"c-{number}", "shell", args, outcome)
+
+    red = "1 failed, 4 passed in 0.31s"
+    calls = (
+        *(("grep -rn mill src", 1, ""), ("make lint", 2, "bad"), ("make lint", 0, "")),
+        *(("pytest tests/a.py", 1, red), ("pytest", 0, "5 passed in 0.31s"), ("make docs", 2, "bad")),
+        *(("git push", 1, "rejected"), ("git push", 1, "rejected"), ("pytest | tail -3", 0, red)),
+    )
+    path = recording(init() + b"".join(ran(n, *call) for n, call in enumerate(calls, 1)))
+    async with shown(path) as (_, table, _):
+        assert [table.choose_failure(1) for _ in range(8)] == [
+            "#9 · tests still red",
+            "failure 1 of 6 · not tried again",
+            "failure 2 of 6 · not tried again",
+            "failure 3 of 6 · fixed by #3",
+            "failure 4 of 6 · fixed by #5",
+            "failure 5 of 6 · tried again in #8",
+            "failure 6 of 6 · no match",
+            "#9 · tests still red",
+        ]
+        table.filter_by("make")
+        assert table.choose_failure(1) == "failure 2 of 2 shown · fixed by #3"
 
 
 async def test_a_long_path_keeps_its_name(recording: Saver) -> None:

@@ -33,7 +33,8 @@ async def test_a_long_line_of_output_takes_one_row(recording: Saver) -> None:
         width = detail.scrollable_content_region.width
         assert lines_of(detail)[1:3] == ["=" * (width - 1) + "…", "end"]
         await pilot.press("w")
-        assert lines_of(detail)[1:4] == ["=" * width, "=" * (90 - width), "end"]
+        rows = lines_of(detail)[1:4]
+        assert rows == ["=" * (width - 2), "↳ " + "=" * (92 - width), "end"]
         await pilot.press("w")
         assert lines_of(detail)[2] == "end"
 
@@ -47,7 +48,7 @@ async def test_wrapping_keeps_the_first_line_in_view(recording: Saver) -> None:
         await pilot.press("w")
         assert viewport(detail)[0][:10] == before
         detail.show_call(feed.session.calls[1])
-        assert len(lines_of(detail)[2]) == 90 - detail.scrollable_content_region.width
+        assert len(lines_of(detail)[2]) == 94 - detail.scrollable_content_region.width
 
 
 @pytest.mark.system

@@ -116,7 +116,7 @@ def test_unified_rows() -> None:
         "10    - old",
         "   10 + new and then some more of it",
     ]
-    assert rows(diff, 20)[2:] == ["10 - old", "10 + new and then", "     some more of it"]
+    assert rows(diff, 20)[2:] == ["10 - old", "10 + new and then", "   ↳ some more of it"]
     assert rows(diff, 5)[-1].strip()
 
 

@@ -115,10 +115,11 @@ def test_coloured_lines_wrap_and_are_limited() -> None:
     """Coloured lines wrap by their visible width; lines above the limit are counted."""
     section, left_out = shell_section("\x1b[32m" + "ab " * 40 + "\x1b[0m\nx\ny\nz\n", "plain", GROUND, 2)
     assert left_out == 2
-    assert section.lay_out(60) == 3
-    text = "".join(section.row(row, style_of).text for row in range(3))
-    assert text == "ab " * 40 + "x"
-    assert all(s.style and s.style.color for s in section.row(1, style_of))
+    assert section.lay_out(60) == 4
+    rows = [section.row(row, style_of).text for row in range(4)]
+    assert [row[:2] for row in rows] == ["ab", "↳ ", "↳ ", "x"]
+    assert "".join(rows).replace("↳ ", "") == "ab " * 40 + "x"
+    assert all(s.style and s.style.color for s in [*section.row(1, style_of)][1:])
 
 
 def test_combining_marks_are_limited_across_colours() -> None:

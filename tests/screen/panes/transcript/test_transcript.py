@@ -69,6 +69,15 @@ async def test_a_result_that_differs_is_shown(recording: Saver) -> None:
         assert lines[-3:] == ["✓ succeeded in 5.2 s", "  the result differs from the text above:", "  Five."]
 
 
+async def test_a_result_that_differs_is_markdown(recording: Saver) -> None:
+    """Such a result is rendered like an answer, with a blank line between its blocks."""
+    told = "# Mended\n\nIt **turns**.\n\n```sh\nmake\n```"
+    feed, transcript = of(recording(init() + answer("Four.") + result(told)))
+    async with shown(transcript):
+        lines = brought_up(feed, transcript)
+        assert [line.strip() for line in lines[-5:]] == ["Mended", "", "It turns.", "", "make"]
+
+
 async def test_a_failure_shows_its_reason(recording: Saver) -> None:
     """The reason of a failed run is shown below its outcome."""
     feed, transcript = of(recording(init() + result("out of quota\nretry later", is_error=True)))

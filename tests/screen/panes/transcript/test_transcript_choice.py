@@ -67,7 +67,7 @@ async def test_keys_go_from_a_line_to_its_call(recording: Saver) -> None:
 
 
 async def test_a_click_selects_a_call_and_unfolds_a_thought(recording: Saver) -> None:
-    """A click on a call's line selects it, a double click goes to it; a click on a thought unfolds it."""
+    """A click on a call's line selects it, a second one goes to it; a click on a thought unfolds it."""
     path = recording(init() + prompt("p") + shell(1) + thinking("It squeaks."))
     async with shown_with_selection(path) as (transcript, app, pilot):
         assert lines_of(transcript)[2:5:2] == ["  ✓ #1 Ran terminal command echo 1", "thinking 2.5 s ▸"]
@@ -75,6 +75,8 @@ async def test_a_click_selects_a_call_and_unfolds_a_thought(recording: Saver) ->
         assert app.chosen == []
         await pilot.click(transcript, offset=(8, 3))
         assert app.chosen == [(1, False)]
+        await pilot.click(transcript, offset=(8, 3))
+        assert app.chosen[-1] == (1, True)
         await pilot.click(transcript, offset=(8, 3), times=2)
         assert app.chosen[-1] == (1, True)
         await pilot.click(transcript, offset=(8, 5))

@@ -126,11 +126,13 @@ def test_code_is_shown_as_it_is(renderer: MarkdownRenderer) -> None:
 
 
 def test_code_is_wrapped(renderer: MarkdownRenderer) -> None:
-    """A long line of code wraps without losing text."""
+    """A long line of code wraps without losing text; a sign is before each row that continues it."""
     strips = renderer.code(safe_text("```\n" + "0123456789" * 9 + "\n```"), 42)
     assert len(strips) > 1
     assert all(strip.cell_length <= 42 for strip in strips)
-    assert "".join(text.strip() for text in texts(strips)) == "0123456789" * 9
+    rows = [text.strip() for text in texts(strips)]
+    assert [row[:2] for row in rows] == ["01", "↳ ", "↳ "]
+    assert "".join(rows).replace("↳ ", "") == "0123456789" * 9
 
 
 def test_nothing_is_wider_than_the_pane(renderer: MarkdownRenderer) -> None:

@@ -15,6 +15,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session.file_list import FileCallsView, FilesScreen, FilesView
 from tests.builders.screen.app import eventually, lines_of
+from tests.builders.screen.app import opened as whole
 from tests.builders.screen.lines import CWD, ended, init, started
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
 from tests.conftest import Saver, case
@@ -88,6 +89,27 @@ async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
         ]
 
 
+async def test_it_opens_on_the_file_of_a_failing_line(recording: Saver) -> None:
+    """`F` on a failing line selects the last change of its file before the failure, and names both."""
+    printed = "E   assert 4 == 3\n\nsrc/mill.py:12: AssertionError\n1 failed in 0.1s"
+    args: dict[str, object] = {"command": "pytest"}
+    result = {"failure": {"exitCode": 1, "stdout": printed}}
+    red = started("t", "shell", args, BEGAN_MS + 6500) + ended("t", "shell", args, result, BEGAN_MS + 6600)
+    lines = SESSION + red + edit(8, f"{CWD}/src/mill.py", "a", "c") + edit(9, f"{CWD}/src/wheel.py")
+    async with whole(recording(lines), (120, 40)) as stage:
+        await stage.press("e", "3", "exclamation_mark", "F")
+        await stage.until(lambda: isinstance(stage.app.screen, FilesScreen), "the files")
+        await stage.shows("src/mill.py:12 · last changed by #4 before #7")
+        assert isinstance(stage.app.focused, FileCallsView)
+        await stage.press("enter")
+        assert stage.chosen == "src/mill.py"
+        assert stage.calls.chosen is not None
+        assert stage.calls.chosen.number == 4
+        await stage.press("2", "g", "F")
+        await stage.shows("src/mill.py · last changed by #8")
+        assert isinstance(stage.app.focused, FilesView)
+
+
 @pytest.mark.system
 async def test_name_and_marks_stay_at_every_width(recording: Saver) -> None:
     """At any width a row fits and shows the end of the path and the start of the mark."""
@@ -132,11 +154,11 @@ async def test_the_calls_about_the_chosen_file_are_below(recording: Saver) -> No
         await pilot.pause()
         rows = [" ".join(row.split()) for row in lines_of(app.pane("file-calls"))]
         assert rows == [
-            "09:00:01 ✓ Read file · 20 lines 0.1 s",
-            "09:00:02 ✓ Edited file · +4 −2 0.1 s",
-            "09:00:04 ✓ Edited file · +4 −2 0.1 s",
+            "09:00:01 ✓ #1 Read file · 20 lines 0.1 s",
+            "09:00:02 ✓ #2 Edited file · +4 −2 0.1 s",
+            "09:00:04 ✓ #4 Edited file · +4 −2 0.1 s",
         ]
-        assert str(app.pane("file-calls").border_title) == "src/mill.py · reverted"
+        assert str(app.pane("file-calls").border_title) == "src/mill.py · last changed by #4 · reverted"
 
 
 async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> None:

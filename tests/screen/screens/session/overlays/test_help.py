@@ -20,7 +20,7 @@ from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.help import Help
 from agentwatch.screen.terminal.signals import HeldSignals
-from tests.builders.screen.app import bundled, eventually, opened
+from tests.builders.screen.app import Stage, bundled, eventually, opened
 from tests.conftest import case
 
 
@@ -41,6 +41,45 @@ async def test_no_word_of_the_help_is_cut() -> None:
                     assert static.region.right <= room.right
                     shown = " ".join(strip.text.strip() for strip in static.render_lines(static.size.region))
                     assert "".join(shown.split()) == "".join(documented.split())
+
+
+@pytest.mark.slow
+async def test_the_keys_that_move_do_so_in_the_help() -> None:
+    """Each key that the help lists for moving scrolls the help."""
+    async with opened(bundled("demo"), (80, 24)) as stage:
+        await stage.press("?")
+        await stage.until(lambda: stage.app.screen.query(".does"), "the help")
+        view = stage.app.screen.query_one("#help-keys")
+        for back, forward in (
+            *(("k", "j"), ("up", "down"), ("pageup", "pagedown"), ("ctrl+b", "ctrl+f")),
+            *(("ctrl+u", "ctrl+d"), ("g", "G"), ("home", "end")),
+        ):
+            with case(forward):
+                await stage.press(forward)
+                await stage.until(lambda: view.scroll_offset.y > 0, "the text below")
+                await stage.press(back)
+                await stage.until(lambda: view.scroll_offset.y == 0, "the beginning")
+
+
+@pytest.mark.slow
+async def test_the_help_is_searched() -> None:
+    """`/` shows only the rows with all words that are typed; `esc` shows all again, and then closes."""
+    async with opened(bundled("demo"), (80, 24)) as stage:
+        await stage.press("?", "slash", *"wrap long", "enter")
+        await stage.until(lambda: _rows(stage) == ["h  l  w"], "one row")
+        await stage.press("slash", *"zz")
+        await stage.until(lambda: _rows(stage) == [], "no row")
+        await stage.press("escape")
+        await stage.until(lambda: len(_rows(stage)) > 30, "all rows")
+        assert isinstance(stage.app.screen, Help)
+        await stage.press("escape")
+        await stage.until(lambda: not isinstance(stage.app.screen, Help), "the session")
+
+
+def _rows(stage: Stage) -> list[str]:
+    """Return the keys of the rows of the help that are shown."""
+    shown = (each for each in stage.app.screen.query(".key").results(Static) if each.region.height)
+    return [str(each.content) for each in shown]
 
 
 def test_every_binding_of_a_widget_is_in_the_table() -> None:

@@ -19,7 +19,7 @@ from tests.screen.keys.test_type_ahead import burst
 
 pytestmark = pytest.mark.slow
 
-HINT = "a time, +95s, -10s, #12, 50%, start, live, a name"
+HINT = "a time, +95s, -10s, #12, 50%, start, end, a name"
 
 
 async def test_the_box_lists_bookmarks_and_markers(path: Path) -> None:
@@ -31,7 +31,7 @@ async def test_the_box_lists_bookmarks_and_markers(path: Path) -> None:
 
 SOME_TEXTS = (
     ("09:00:04", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
-    ("live", End.LIVE, "enter returns to live · ctrl+r names it"),
+    ("live", End.LIVE, "enter goes to the end · ctrl+r names it"),
     ("-2s", end_of(1), "enter goes to 09:00:02 · ctrl+r names it"),
     ("rewri", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
 )

@@ -1,0 +1,81 @@
+"""A finished session begins with what happened, until the user moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.screen.screens.session.happened import WhatHappened
+from tests.builders.screen.app import Stage, opened
+from tests.builders.screen.lines import CWD, answer, ended, init, result, session, shell, started
+from tests.conftest import Saver, case
+
+pytestmark = pytest.mark.slow
+
+
+def finished() -> bytes:
+    """Return a finished session with an open failure, one that was fixed, and a changed file."""
+    path: dict[str, object] = {"path": f"{CWD}/src/mill.py"}
+    again: dict[str, object] = {"command": "echo 1"}
+    counts = {"linesAdded": 4, "linesRemoved": 2}
+    return (
+        init()
+        + shell(1, 2, "bad")
+        + started("again", "shell", again)
+        + ended("again", "shell", again, {"success": {"exitCode": 0}})
+        + shell(2, 2, "worse")
+        + started("edit", "edit", path)
+        + ended("edit", "edit", path, {"success": counts})
+        + answer("## Mended the mill\nAll of it.")
+        + result("## Mended the mill\nAll of it.")
+    )
+
+
+def happened(stage: Stage) -> list[str]:
+    """Return the lines with what happened; none if they are folded."""
+    (found,) = [*stage.app.screen_stack[0].query(WhatHappened)] or [None]
+    return [] if found is None else [" ".join(line.split()) for line in str(found.content).split("\n")]
+
+
+async def shown(stage: Stage) -> None:
+    """Wait until the lines are there and complete."""
+    await stage.until(
+        lambda: happened(stage) and "still reading" not in "".join(happened(stage)), "the lines"
+    )
+
+
+async def test_a_finished_session_begins_with_what_happened(recording: Saver) -> None:
+    """The lines are the failures that nothing mended, the changed files, and the beginning of the answer."""
+    for size, labels in (((120, 40), ("failed ", "changed ", "result ")), ((40, 12), ("", "", ""))):
+        with case(size):
+            async with opened(recording(finished()), size) as stage:
+                await shown(stage)
+                failed, changed, told = happened(stage)
+                assert failed.startswith(f"{labels[0]}✗ #3 echo 2 (exit 2)")
+                assert "#1" not in failed
+                assert changed == f"{labels[1]}1 file +4 −2 · src/mill.py"
+                assert told == f"{labels[2]}✓ Mended the mill"
+
+
+async def test_any_movement_folds_it(recording: Saver) -> None:
+    """A key that moves, a click and `D` fold the lines; `D` shows them again, and other keys leave them."""
+    async with opened(recording(finished()), (120, 40)) as stage:
+        await shown(stage)
+        await stage.press("question_mark", "escape")
+        assert happened(stage)
+        for key in ("j", "e", "comma", "tab", "D"):
+            with case(key):
+                await stage.press(key)
+                await stage.until(lambda: not happened(stage), "folded lines")
+                await stage.press("L", "D")
+                await shown(stage)
+        await stage.pilot.click(stage.calls, offset=(8, 3))
+        await stage.until(lambda: not happened(stage), "folded lines")
+
+
+async def test_only_a_finished_session_begins_so(recording: Saver) -> None:
+    """A session that runs, or one without calls, shows no such lines."""
+    for name, lines in (("running", session(3)), ("without calls", init() + result())):
+        with case(name):
+            async with opened(recording(lines), (120, 40), follow=name == "running") as stage:
+                await stage.settled()
+                assert happened(stage) == []
