@@ -80,7 +80,7 @@ class ComparisonScreen(Screen[None]):
     """Shows the calls of two runs side by side, their files, or their final texts."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("screen"),
         *bindings("differences"),

@@ -117,7 +117,7 @@ class WatchScreen(Screen[None]):
     """Shows a session, live or saved."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("screen"),
