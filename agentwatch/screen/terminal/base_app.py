@@ -120,6 +120,7 @@ class TerminalApp(App[Result], Generic[Result]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
     CSS_PATH = stylesheets()
     TITLE = "agentwatch"
+    NOTIFICATION_TIMEOUT = 2.0
 
     def __init__(self, held: HeldSignals, config: Config | None = None, *, no_color: bool) -> None:
         """Create the app.
@@ -196,8 +197,9 @@ class TerminalApp(App[Result], Generic[Result]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a message in the place of the previous one."""
+        """Show a message in the place of the previous one, whose empty holder Textual would leave."""
         self.clear_notifications()
+        self.screen.query("ToastHolder").remove()
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     async def on_event(self, event: events.Event) -> None:

@@ -159,9 +159,8 @@ class ComparisonScreen(Screen[None]):
     def action_equal(self) -> None:
         """Show all equal calls, or fold them."""
         self._show(self._calls)
-        is_shown = self._calls.toggle_equal()
+        self._calls.toggle_equal()
         self._show_words()
-        self.notify("all equal calls are shown" if is_shown else "equal calls are folded", markup=False)
 
     def action_open(self) -> None:
         """Show both calls of the selected line in full, or unfold equal calls."""

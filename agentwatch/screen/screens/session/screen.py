@@ -525,7 +525,7 @@ class WatchScreen(Screen[None]):
         """Play `faster`, `slower` or in the other direction (`reverse`)."""
         playhead = self._moment.playhead
         {"faster": playhead.faster, "slower": playhead.slower, "reverse": playhead.reverse}[change]()
-        if not playhead.is_playing:
+        if playhead.is_live:
             self._say(f"speed ×{playhead.speed:g}, once it plays")
         self._moved()
 
