@@ -43,6 +43,7 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
+from agentwatch.screen.terminal.keymap import bound_keys
 from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
 from agentwatch.session.reducers import keep_few
@@ -158,6 +159,7 @@ class WatchScreen(Screen[None]):
         feed, loading = first
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
+        self._live_key = bound_keys(config.keys)["live"][0]
         self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
@@ -187,7 +189,7 @@ class WatchScreen(Screen[None]):
         self._touched: TouchedFiles | None = None
         self._spent: TimeBreakdown | None = None
         self.workspace = workspace
-        self._header, self._status = HeaderLine(self._source), StatusLine()
+        self._header, self._status = HeaderLine(self._source, self._live_key), StatusLine()
         self._hints = self._hints_of(lambda: self.workspace.pane)
         self._time_bar = TimeBar()
         self._time_bar.display = self._shows_bar
