@@ -56,6 +56,14 @@ class OpenFailures:
             if len(self._open) > _MOST_OPEN:
                 del self._open[next(iter(self._open))]
 
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @property
+    def newest(self) -> OpenFailure | None:
+        """The open failure whose call failed last; None without one."""
+        return next(reversed(self._open.values()), None)
+
     def newest_first(self) -> list[OpenFailure]:
         """Return the open failures; the call that failed last is the first."""
         return list(reversed(self._open.values()))
