@@ -58,7 +58,7 @@ def test_each_key_moves_a_recording(tmp_path: Path) -> None:
             ("\x1b[1;2D", "as of 09:00:22 · "),
             ("\x1b[1;2D" * 3, "as of 09:00:00 · 83 events"),
             ("\x1b[1;2C", "as of 09:01:00 · "),
-            ("+++", "speed ×8, once it plays"),
+            ("+++", "‖ ×8"),
             ("R", "◀ ×8"),
             (" ", "‖"),
             ("-R", "×4 ▶"),
