@@ -409,6 +409,8 @@ def behind_words(shown: Session, live: Session, lead: SafeText, width: int) -> S
     - `‖ as of 09:14:31 · 37 behind`
     - `‖ as of 09:14:31`
 
+    A finished session is not live: `37 events before the end`.
+
     Args:
         shown: The session as it was at the moment.
         live: The live session.
@@ -420,10 +422,11 @@ def behind_words(shown: Session, live: Session, lead: SafeText, width: int) -> S
     calls = plural(new.calls, "call") if new.calls else ""
     events = plural(new.events, "event")
     parts = ", ".join(filter(None, (events, calls, plural(failed, "failure") if failed else "")))
+    end, short = ("before the end", "left") if live.is_closed else ("behind live", "behind")
     forms = (
-        f"{lead} · {parts} behind live",
-        f"{lead} · {events} behind live",
-        f"{lead} · {new.events} behind",
+        f"{lead} · {parts} {end}",
+        f"{lead} · {events} {end}",
+        f"{lead} · {new.events} {short}",
     )
     return next((SafeText(form) for form in forms if columns(SafeText(form)) <= width), lead)
 

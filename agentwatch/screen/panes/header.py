@@ -138,6 +138,7 @@ class HeaderLine(Static):
         wait: Wait | None = None,
         asking: int = 0,
         *,
+        is_closed: bool = False,
         is_preview: bool = False,
         is_read: bool = True,
     ) -> None:
@@ -150,6 +151,7 @@ class HeaderLine(Static):
                 state, and the line has one colour. Empty at the live moment.
             wait: What the session waits for, if it waits for the user.
             asking: The number of its running calls that do.
+            is_closed: Whether the session has ended: an earlier moment is before its end, not behind live.
             is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
             is_read: All that the recording contained when it was opened is read. Otherwise the state and the
                 counts are not those of the newest moment.
@@ -164,7 +166,9 @@ class HeaderLine(Static):
             named = f"{ASKS_SIGN} asks"
             about = f" · {wait.words}" if width >= _LEAST_FOR_WAIT else ""
             state = SafeText(f" {f'{named} {wait.clock(now_ms)}'.rstrip()}{about} ")
-        where = "back to live" if width >= _LEAST_FOR_BACK else "live"
+        where = "end" if is_closed else "live"
+        if width >= _LEAST_FOR_BACK:
+            where = "to the end" if is_closed else "back to live"
         back = SafeText(f"{key_label(self._live_key)} {where}")
         if earlier := as_of(width - columns(back) - 4):
             state = SafeText(f" {earlier} ")

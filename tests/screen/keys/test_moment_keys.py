@@ -185,7 +185,7 @@ async def test_the_past_does_not_look_like_the_live_moment(recording: Saver, wid
         live = colours(stage)
         await stage.press("comma")
         await stage.until(lambda: stage.header.startswith(" ‖ as of "), "an earlier moment")
-        assert stage.header.endswith(" L back to live" if width > 40 else " L live")
+        assert stage.header.endswith(" L to the end" if width > 40 else " L end")
         assert all(was != now for was, now in zip(live, colours(stage), strict=True)) or width < 100
         await stage.pilot.click("#header", offset=(width - 4, 0))
         await stage.until(lambda: "as of" not in stage.header, "the live moment")

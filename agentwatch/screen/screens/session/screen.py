@@ -269,6 +269,7 @@ class WatchScreen(Screen[None]):
             asks = user_wait(shown.session, facts, waits) if is_read else None
             self._header.show_run(
                 *(shown.session, now, self._moment.as_of, asks, len(waits)),
+                is_closed=self._feed.session.is_closed,
                 is_preview=loading is not None,
                 is_read=is_read,
             )
