@@ -56,6 +56,14 @@ class OpenFailures:
             if len(self._open) > _MOST_OPEN:
                 del self._open[next(iter(self._open))]
 
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @property
+    def newest(self) -> OpenFailure | None:
+        """The open failure whose call failed last; None without one."""
+        return next(reversed(self._open.values()), None)
+
     def newest_first(self) -> list[OpenFailure]:
         """Return the open failures; the call that failed last is the first."""
         return list(reversed(self._open.values()))
@@ -391,22 +399,22 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
     return SafeText(f"{span} away: {words or plural(new.events, 'event')}")
 
 
-def behind_words(shown: Session, live: Session, when: SafeText, width: int) -> SafeText:
+def behind_words(shown: Session, live: Session, lead: SafeText, width: int) -> SafeText:
     """Return how far an earlier moment is behind the live end, in the longest form that fits.
 
-    The cost is constant. The forms, for a moment named `09:14:31`:
+    The cost is constant. The forms, for a moment named `‖ as of 09:14:31`:
 
-    - `as of 09:14:31 · 37 events, 6 calls, 1 failure behind live: L`
-    - `as of 09:14:31 · 37 events behind live`
-    - `as of 09:14:31 · 37 behind · L`
-    - `as of 09:14:31`
+    - `‖ as of 09:14:31 · 37 events, 6 calls, 1 failure behind live`
+    - `‖ as of 09:14:31 · 37 events behind live`
+    - `‖ as of 09:14:31 · 37 behind`
+    - `‖ as of 09:14:31`
 
     A finished session is not live: `37 events before the end`.
 
     Args:
         shown: The session as it was at the moment.
         live: The live session.
-        when: The name of the moment: a time of day, or `62 %`.
+        lead: The name of the moment, which comes first.
         width: The columns that are free.
     """
     new = happened(live, mark(shown, 0, None))
@@ -414,14 +422,13 @@ def behind_words(shown: Session, live: Session, when: SafeText, width: int) -> S
     calls = plural(new.calls, "call") if new.calls else ""
     events = plural(new.events, "event")
     parts = ", ".join(filter(None, (events, calls, plural(failed, "failure") if failed else "")))
-    lead = f"as of {when}"
     end, short = ("before the end", "left") if live.is_closed else ("behind live", "behind")
     forms = (
-        f"{lead} · {parts} {end}: L",
+        f"{lead} · {parts} {end}",
         f"{lead} · {events} {end}",
-        f"{lead} · {new.events} {short} · L",
+        f"{lead} · {new.events} {short}",
     )
-    return next((SafeText(form) for form in forms if columns(SafeText(form)) <= width), SafeText(lead))
+    return next((SafeText(form) for form in forms if columns(SafeText(form)) <= width), lead)
 
 
 _OVER = {

@@ -22,7 +22,7 @@ from agentwatch.analysis.silence import (
     usual_silence_ms,
     waits_for_subagents,
 )
-from agentwatch.session.actions import count_words, shown_tool, target
+from agentwatch.session.actions import count_words, shown_action, shown_tool, target
 from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts
 from agentwatch.session.call import Call
 from agentwatch.session.counts import Phase, usually_under
@@ -353,7 +353,12 @@ _IN_THE_MIDDLE = {Phase.THINKING: " · while thinking", Phase.WRITING: " · whil
 
 
 def status(
-    session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS, width: int | None = None
+    session: Session,
+    now_ms: int | None,
+    agent: AgentFacts = NO_FACTS,
+    width: int | None = None,
+    *,
+    is_below_header: bool = False,
 ) -> SafeText:
     """Return a line that describes what the session is doing, or how it ended.
 
@@ -367,9 +372,13 @@ def status(
             unknown: the line then contains no durations.
         agent: The facts about the agent's process, if agentwatch started it.
         width: The available columns. Fewer than 60 result in shorter words. None means no limit.
+        is_below_header: Whether the line is below one with the outcome, the duration, the counts of calls and
+            the clock of a question, which it then leaves out. A question is not cut at 60 columns there.
     """
     is_narrow = width is not None and width < _NARROW_COLUMNS
     phase = session.phase
+    if is_below_header and (question := open_question(session, agent)):
+        return question if width is None else cut(question, width)
     if agent.paused_by:
         words = SafeText(f'paused by rule "{cut(safe_line(agent.paused_by), _RULE_COLUMNS)}"')
         return words if width is None else cut(words, width)
@@ -377,7 +386,7 @@ def status(
         words = asking_words(agent.asks, agent.asks_since_ms, now_ms)
         return words if width is None else cut(words, width)
     if phase is Phase.NOTHING:
-        words = _over(session, now_ms, agent, width)
+        words = _over(session, now_ms, agent, width, is_below_header=is_below_header)
         return words if width is None else cut(words, width)
     if agent.is_stopped:
         words = SafeText(f"stopped by a signal, kill -CONT {agent.pid} resumes it")
@@ -399,7 +408,26 @@ def status(
     return cut(words, width)
 
 
-def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | None) -> SafeText:
+def open_question(session: Session, agent: AgentFacts) -> SafeText:
+    """Return what waits for the user: `Wants to run make (and 2 more)`, or the question; or nothing."""
+    waits = waiting_calls(session, agent)
+    wait = user_wait(session, agent, waits)
+    if wait is None or agent.paused_by:
+        return SafeText("")
+    more = f" (and {len(session.asked) - 1} more)" if len(session.asked) > 1 else ""
+    asked = session.asked.oldest
+    words = safe_line(agent.asks if asked is None else asked.words)
+    if words == _ABOUT_PERMISSION:
+        words = SafeText(wait.words)
+    number = next((number for number, each in waits.items() if each == wait), None)
+    if number is not None and wait.words == _PERMISSION:
+        words = SafeText(shown_action(session.calls[number - 1], wait.words).removesuffix(f" ({wait.words})"))
+    return SafeText(f"{words}{more}")
+
+
+def _over(
+    session: Session, now_ms: int | None, agent: AgentFacts, width: int | None, *, is_below_header: bool
+) -> SafeText:
     is_narrow = width is not None and width < _NARROW_COLUMNS
     run = session.run
     words = []
@@ -417,6 +445,10 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
     if outcome is None:
         after = f" · {exit_words(agent.exit_code)}" if agent.exit_code else ""
         words.append(unknown_agent(session, None if width is None else width - len(after)))
+    elif is_below_header and outcome is not Outcome.UNFINISHED:
+        advice = rejected_edits(session) if outcome is Outcome.SUCCEEDED else None
+        unknown = "no reason given" if outcome is Outcome.FAILED else ""
+        words.append(reason_words.removeprefix(": ") or unknown)
     elif outcome is Outcome.SUCCEEDED:
         took = "" if session.duration_ms is None else f" in {duration_words(session.duration_ms)}"
         words.append(f"succeeded{took}")
@@ -428,18 +460,18 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
     elif session.traits.has_result:
         words.append(f"{'no result' if is_narrow else 'ended without a result'}{reason_words}")
     else:
-        words.append(f"ended{reason_words}")
+        words.append(reason_words.removeprefix(": ") if is_below_header else f"ended{reason_words}")
     if agent.exit_code:
         words.append(exit_words(agent.exit_code))
     elif agent.exit_code == 0 and outcome is Outcome.UNFINISHED:
         words.append("exit 0")
     if why is not None and why.is_stderr:
         words.append(f"stderr: {_shortened(why.text)}")
-    if session.calls:
+    if session.calls and not is_below_header:
         words.append(", ".join(count_words(calls_by_outcome(session))))
     if advice is not None:
         words.append(advice)
-    return SafeText(" · ".join(words))
+    return SafeText(" · ".join(filter(None, words)))
 
 
 def _shortened(text: str) -> SafeText:

@@ -205,7 +205,7 @@ def test_the_screen_follows_the_size() -> None:
             def is_drawn(columns: int = columns, wide: bool = wide) -> bool:
                 screen = terminal.screen_text().split("\n")
                 frame = any(row.startswith("╭─ 1 Transcript") and len(row) == columns for row in screen)
-                tabs = any(row.startswith(" 1 Transcript 2 Calls 3 Detail 4 Actions") for row in screen)
+                tabs = any(row.startswith(" 1 Transcript 2 Calls 3 Detail") for row in screen)
                 is_header = screen[0].startswith(" ◐ running") and len(screen[0]) == columns - 1
                 return is_header and frame == wide and tabs != wide
 

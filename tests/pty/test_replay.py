@@ -99,6 +99,20 @@ def test_colour_codes_are_found() -> None:
 
 
 @pytest.mark.system
+@pytest.mark.parametrize("theme", ["", "textual-dark"])
+def test_a_terminal_of_sixteen_colours(tmp_path: Path, theme: str) -> None:
+    """Without a theme in the settings, it gets that of its own colours: failures red, the focus cyan."""
+    settings = tmp_path / "config.toml"
+    settings.write_text(f'[screen]\ntheme = "{theme}"\n' if theme else "")
+    env = {"TERM": "xterm", "COLORTERM": "", "AGENTWATCH_CONFIG": str(settings)}
+    with in_terminal(str(RECORDINGS / "failures.ndjson"), env=env) as terminal:
+        terminal.wait_for("✗ shell")
+        colours = b"".join(COLOUR.findall(terminal.raw))
+        assert (re.search(rb"\b36;49m", colours) is None) is bool(theme)
+        assert (re.search(rb"\b31;49m", colours) is None) is bool(theme)
+        assert not re.search(rb"[34]8;[25];", terminal.raw)
+
+
 def test_hostile_text_does_not_reach_the_terminal() -> None:
     """No control character of a hostile session reaches the terminal, in any pane."""
     with in_terminal(str(RECORDINGS / "hostile.ndjson")) as terminal:

@@ -49,7 +49,8 @@ def test_a_failing_agent(home: Path) -> None:
 def test_a_nonzero_exit_after_success(home: Path) -> None:
     """An agent whose result says success but whose exit code is not 0 does not count as a success."""
     with in_terminal("run", "--", *command(PLAIN, "--exit", "3", "--stderr", "boom")) as terminal:
-        terminal.wait_for("succeeded in 8.7 s · exit 3")
+        terminal.wait_for("✓ succeeded 8.7 s")
+        terminal.wait_for("\n exit 3 ")
         terminal.send("4")
         terminal.wait_for("stderr boom")
         terminal.send("q")

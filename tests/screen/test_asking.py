@@ -48,7 +48,7 @@ async def test_every_pane_says_that_a_call_asks(recording: Saver) -> None:
     async with opened(live(recording), (140, 40), follow=True) as stage:
         await stage.until(lambda: ASKS.search(stage.header), "the state in the header")
         assert "1 asks · 1 running" in stage.header
-        assert stage.status.startswith(f" asks: Bash {COMMAND}")
+        assert re.fullmatch(rf" Wants to run {COMMAND} +answer it in the agent's terminal", stage.status)
         assert re.search(r"! Bash +rm -rf build.* asks *\d+:", row(stage, "calls", "rm -rf"))
         assert f"! #2 Wants to run {COMMAND} (waits for" in row(stage, "transcript", "#2")
         assert "◐ #1 Running sleep 600" in row(stage, "transcript", "#1")
@@ -80,11 +80,10 @@ async def test_an_earlier_moment_shows_the_questions_of_then(recording: Saver) -
     async with opened(live(recording), (140, 40), follow=True) as stage:
         await stage.append(written(reply(behavior="allow")))
         await stage.press(",")
-        await stage.until(lambda: "! as of" in stage.header, "the question")
-        assert "! #2 Wants to run" in row(stage, "transcript", "#2")
+        await stage.until(lambda: "! #2 Wants to run" in row(stage, "transcript", "#2"), "the question")
+        assert stage.header.startswith(" ‖ as of ")
         assert re.search(r" asks +0:00", row(stage, "calls", "rm -rf"))
         assert "asks 0:00 · waits for your permission" in row(stage, "detail", "asks")
         await stage.press(",")
-        await stage.until(lambda: "◐ as of" in stage.header, "the moment before it")
-        assert "◐ #2 Running rm" in row(stage, "transcript", "#2")
+        await stage.until(lambda: "◐ #2 Running rm" in row(stage, "transcript", "#2"), "the moment before it")
         assert "◐ running" in row(stage, "detail", "running")

@@ -7,7 +7,7 @@ from rich.segment import Segment
 
 from tests.builders.screen.app import Stage, opened
 from tests.builders.screen.lines import result, session, shell
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
 
@@ -50,6 +50,7 @@ async def is_everywhere(stage: Stage, target: str) -> None:
 async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver, size: tuple[int, int]) -> None:
     """A call selected in the transcript, the calls or the actions is the one that all panes mark."""
     async with opened(recording(session(5) + result()), size) as stage:
+        await stage.press("x")
         await is_everywhere(stage, "echo 4")
         await stage.press("2", "k")
         await is_everywhere(stage, "echo 3")
@@ -65,6 +66,7 @@ async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver, siz
 async def test_the_selected_call_follows_the_newest(recording: Saver) -> None:
     """While the newest calls are followed, each new call is the selected one in every pane."""
     async with opened(recording(session(2)), (120, 60), follow=True) as stage:
+        await stage.press("x")
         for number in (41, 42):
             await stage.append(shell(number))
             await is_everywhere(stage, f"echo {number}")
@@ -74,6 +76,7 @@ async def test_the_selected_call_follows_the_newest(recording: Saver) -> None:
 async def test_a_failure_that_the_detail_shows_is_marked(recording: Saver) -> None:
     """A failure that the detail holds on to is marked beside the selected call, until esc follows again."""
     async with opened(recording(session(2)), (120, 60), follow=True) as stage:
+        await stage.press("x")
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.shows("it broke", "detail")
         for name in ("transcript", "calls", "log"):
@@ -84,3 +87,22 @@ async def test_a_failure_that_the_detail_shows_is_marked(recording: Saver) -> No
             ]
         await stage.press("escape")
         await is_everywhere(stage, "echo 51")
+
+
+@pytest.mark.system
+async def test_a_thought_and_a_call_are_never_marked_at_once(recording: Saver) -> None:
+    """While a thought is selected no pane marks a call; the next selected call or another pane unmarks it."""
+    async with opened(recording(session(3) + result()), (120, 60)) as stage:
+        await stage.press("x", "1", "g")
+
+        def is_thought_alone() -> bool:
+            thought = next(segment for segment in stage.segments() if "thinking" in segment.text)
+            is_lit = thought.style is not None and bool(thought.style.bold)
+            return is_lit and not any(marked_rows(stage, name) for name in ("transcript", "calls", "log"))
+
+        for keys, target in ((("2",), "echo 0"), (("right_square_bracket",), "echo 0"), ("2j", "echo 1")):
+            with case(f"{keys}"):
+                await stage.press("1", *["left_square_bracket"] * 4)
+                await stage.until(is_thought_alone, "the thought alone")
+                await stage.press(*keys)
+                await is_everywhere(stage, target)

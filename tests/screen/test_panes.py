@@ -38,6 +38,7 @@ async def test_numbers_go_to_the_panes() -> None:
 async def test_tab_goes_round_the_panes() -> None:
     """Tab focuses the next pane and shift+tab the previous one, wrapping around."""
     async with opened(bundled("demo"), (120, 50)) as stage:
+        await stage.press("x")
         found = []
         for key in ("tab", "tab", "tab", "tab", "shift+tab", "shift+tab"):
             await stage.press(key)
@@ -52,6 +53,7 @@ async def test_a_pane_can_be_maximised(back: str) -> None:
     async with opened(bundled("demo"), (120, 50)) as stage:
         todo = stage.app.screen.query_one("#todo").region.height
         assert todo == 1
+        await stage.press("x")
         for key, name in zip("1234", PANES, strict=True):
             await stage.press(key, "m")
             await sees(stage, name)
@@ -87,7 +89,7 @@ async def test_a_narrow_terminal_shows_one_pane() -> None:
 async def test_a_resize_shows_the_panes_that_fit() -> None:
     """A resize shows as many panes as fit, and keeps the focus."""
     async with opened(bundled("demo")) as stage:
-        await stage.press("2")
+        await stage.press("x", "2")
         for size, panes in (((80, 24), ["calls"]), ((40, 12), ["calls"]), ((140, 50), [*PANES])):
             await stage.pilot.resize_terminal(*size)
             await sees(stage, *panes)

@@ -20,14 +20,15 @@ def is_shown(stage: Stage) -> bool:
 
 
 @pytest.mark.system
-async def test_the_actions_are_shown_where_there_is_room(recording: Saver) -> None:
-    """The actions pane is hidden in a terminal of less than 45 rows, and tab skips it there."""
-    for rows, expected in ((24, False), (44, False), (45, True), (60, True)):
-        with case(f"{rows}, {expected}"):
-            async with opened(recording(session(2) + result()), (120, rows)) as stage:
-                assert is_shown(stage) is expected
+async def test_the_actions_are_hidden_by_default_at_every_size(recording: Saver) -> None:
+    """The actions pane repeats the transcript: until the user shows it, tab and the tab line skip it."""
+    for size in ((40, 12), (80, 24), (120, 40), (160, 60)):
+        with case(f"{size}"):
+            async with opened(recording(session(2) + result()), size) as stage:
+                assert not is_shown(stage)
                 await stage.press("shift+tab")
-                assert stage.focus == ("log" if expected else "detail")
+                assert stage.focus == "detail"
+                assert "Actions" not in stage.text()
 
 
 @pytest.mark.system
@@ -42,8 +43,11 @@ async def test_x_hides_the_actions_and_is_remembered(recording: Saver) -> None:
         await stage.press("4", "x")
         await stage.until(lambda: not is_shown(stage), "no actions")
         assert stage.focus == "transcript"
+    async with opened(path, (80, 24)) as stage:
+        await stage.press("x")
+        await stage.shows("1 Transcript 2 Calls 3 Detail 4 Actions")
     async with opened(path, (120, 60)) as stage:
-        assert not is_shown(stage)
+        assert is_shown(stage)
 
 
 @pytest.mark.system

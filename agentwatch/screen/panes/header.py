@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from agentwatch.analysis.status import Wait, context_words, figures, turn_words
+from agentwatch.screen.terminal.keymap import key_label
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.session.actions import count_words
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, Tokens
@@ -80,6 +81,8 @@ COLOURS = {
 _ASKS_COLOUR = "$text-warning"
 _LEAST_FOR_WAIT = 120
 """Columns in which the state says what is waited for; the line below says it in any width."""
+_LEAST_FOR_BACK = 60
+"""Columns in which the past says what the key at its right end does."""
 _VERSION_COLUMNS = 20
 _ID = 2
 """The group of the facts that contains the id; the group after it weighs less."""
@@ -92,6 +95,8 @@ class Count(NamedTuple):
     outcome: Outcome | None = None
     asks: bool = False
     """Whether it counts the running calls that wait for the user."""
+    key: str = ""
+    """The key that a click presses; empty for none."""
 
     @property
     def colour(self) -> str:
@@ -112,14 +117,16 @@ class HeaderLine(Static):
             super().__init__()
             self.outcome = outcome
 
-    def __init__(self, source: Source | None = None) -> None:
+    def __init__(self, source: Source | None = None, live_key: str = "L") -> None:
         """Create the header of a session.
 
         Args:
             source: Shows where the session runs or is published; None if that is not shown.
+            live_key: The key that returns to the live moment.
         """
         super().__init__(id="header")
         self._source = source
+        self._live_key = live_key
         self._drawn: tuple[object, ...] = ()
         self._counts: list[Count] = []
 
@@ -131,6 +138,7 @@ class HeaderLine(Static):
         wait: Wait | None = None,
         asking: int = 0,
         *,
+        is_closed: bool = False,
         is_preview: bool = False,
         is_read: bool = True,
     ) -> None:
@@ -140,9 +148,10 @@ class HeaderLine(Static):
             session: The session.
             now_ms: The session's current time, in ms since the epoch; None hides the running clock.
             as_of: Returns how far the moment is behind the live one, in a number of columns; it replaces the
-                state. Empty at the live moment.
+                state, and the line has one colour. Empty at the live moment.
             wait: What the session waits for, if it waits for the user.
             asking: The number of its running calls that do.
+            is_closed: Whether the session has ended: an earlier moment is before its end, not behind live.
             is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
             is_read: All that the recording contained when it was opened is read. Otherwise the state and the
                 counts are not those of the newest moment.
@@ -157,10 +166,15 @@ class HeaderLine(Static):
             named = f"{ASKS_SIGN} asks"
             about = f" · {wait.words}" if width >= _LEAST_FOR_WAIT else ""
             state = SafeText(f" {f'{named} {wait.clock(now_ms)}'.rstrip()}{about} ")
-        sign = f" {named[0] if wait is not None else _outcome_words(outcome)[0]} "
-        if earlier := as_of(width - len(sign) - 1):
-            state = SafeText(f"{sign}{earlier} ")
+        where = "end" if is_closed else "live"
+        if width >= _LEAST_FOR_BACK:
+            where = "to the end" if is_closed else "back to live"
+        back = SafeText(f"{key_label(self._live_key)} {where}")
+        if earlier := as_of(width - columns(back) - 4):
+            state = SafeText(f" {earlier} ")
         place, colour = machine_place(self._source, width)
+        if earlier:
+            width -= columns(back) + 4
         room = width - columns(state) - columns(place)
         counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room, asking)
         room -= _width(counts)
@@ -170,21 +184,25 @@ class HeaderLine(Static):
             counts = _with_figures(counts, session.run.tokens, found.room)
         room = width - columns(state) - columns(place) - _width(counts)
         facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
-        dim = muted(self.app.current_theme)
+        if earlier:
+            counts = [*counts, Count(back, key=self._live_key)]
+            room += columns(back) + 4 - _width(counts) + _width(counts[:-1])
+        dim = "" if earlier else muted(self.app.current_theme)
         outcome = outcome if is_read else Outcome.RUNNING
         shown_outcome = Outcome.UNFINISHED if is_paused else outcome or Outcome.UNFINISHED
         colour_of_state = COLOURS[shown_outcome] if wait is None else _ASKS_COLOUR
-        drawn = (state, colour_of_state, place, *facts, *counts, width, dim)
+        drawn = (state, colour_of_state, place, *facts, *counts, self.size.width, dim)
         if drawn == self._drawn:
             return
         self._drawn, self._counts = drawn, counts
         middle = "".join(f"│ {fact} " for fact in facts)
         gap = " " * (room - columns(SafeText(middle)))
-        pieces: list[tuple[str, str]] = [(state, f"bold {colour_of_state}")]
-        pieces += [(place[:2], dim), (place[2:], colour), (middle, dim), (gap, "")]
+        pieces: list[tuple[str, str]] = [(state, "bold" if earlier else f"bold {colour_of_state}")]
+        pieces += [(place[:2], dim), (place[2:], "" if earlier else colour), (middle, dim), (gap, "")]
         for number, count in enumerate(counts):
             pieces.append((" · " if number else "", dim))
-            pieces.append((count.words, count.colour or dim))
+            style = "bold" if count.key else "" if earlier else count.colour
+            pieces.append((count.words, style or dim))
         self.update(Content.assemble(*pieces, " " if counts else ""), layout=False)
 
     def on_click(self, event: events.Click) -> None:
@@ -192,7 +210,9 @@ class HeaderLine(Static):
         end = self.size.width - 1
         for count in reversed(self._counts):
             start = end - columns(count.words)
-            if start <= event.x < end and count.outcome is not None:
+            if start <= event.x < end and count.key:
+                self.app.simulate_key(count.key)
+            elif start <= event.x < end and count.outcome is not None:
                 self.post_message(self.CountClicked(count.outcome))
             end = start - 3
 

@@ -211,8 +211,10 @@ class Moment:
             return SafeText("")
         from agentwatch.analysis.since import behind_words
 
-        name = moment_name(self.playhead.now_ms, self.playhead.offset, self.history.timeline.size)
-        return behind_words(self.shown.session, self.feed.session, name, width)
+        playhead = self.playhead
+        name = moment_name(playhead.now_ms, playhead.offset, self.history.timeline.size)
+        sign = "‖" if playhead.is_paused else "◀" if playhead.is_reversed else "▶"
+        return behind_words(self.shown.session, self.feed.session, SafeText(f"{sign} as of {name}"), width)
 
     def beside_call(self, step: int) -> Call | None:
         """Return the call that ended next after (1) or last before (-1) the moment; None without one."""

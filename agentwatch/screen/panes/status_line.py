@@ -9,53 +9,79 @@ from textual.widgets import Static
 
 from agentwatch.analysis.integrity import Integrity
 from agentwatch.feed.playhead import Playhead
+from agentwatch.screen.panes.header import COLOURS
 from agentwatch.screen.panes.moment import Moment
 from agentwatch.screen.terminal.themes import muted
+from agentwatch.session.events import Outcome
 from agentwatch.sources.source import Elsewhere, Source
 from agentwatch.sources.survivors import Survivor
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.signs import SIGNS
 
 
 class StatusLine(Static):
-    """The current status; at the right, faults and what is still being read, or the integrity."""
+    """The current status and what is left of the work; at the right, faults, or the integrity."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
         self._drawn: tuple[object, ...] = ()
 
     def show_status(
-        self, words: SafeText, view: SafeText, integrity: Integrity, *, is_asking: bool = False
+        self,
+        words: SafeText,
+        view: SafeText,
+        integrity: Integrity,
+        left: Sequence[tuple[SafeText, Outcome | None]] = (),
+        *,
+        is_asking: bool = False,
     ) -> None:
         """Show the status; redraw only if something changed.
 
         Args:
-            words: The status of the session.
+            words: The status of the session, which comes first.
             view: The state of the view; if it is empty, the integrity is shown in its place.
             integrity: The result of the integrity checks, shortened to the space available.
+            left: What is left of the work, the most important first, each with the outcome whose colour it
+                has; only those are shown for which there is room.
             is_asking: Whether the agent waits for an answer of the user; the status is then highlighted.
         """
         dim = muted(self.app.current_theme)
-        drawn = (words, view, integrity, is_asking, self.size.width, dim)
+        drawn = (words, view, integrity, *left, is_asking, self.size.width, dim)
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        is_integrity = not view
-        view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
-        view = cut(view, max(self.size.width - 2, 1))
-        room = self.size.width - columns(view) - 3
+        width, is_integrity = self.size.width, not view
+        if is_integrity and not integrity.passes:
+            view = _fitting(integrity, width - columns(words) - 4)
+        view = cut(view, max(width - 2, 1))
+        room = width - columns(view) - 3
         shown = words
         while columns(shown) > room and shown:
             shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
-        gap = " " * max(room - columns(shown) + 1, 0)
+        pieces: list[tuple[str, str]] = [(shown, "bold $text-warning" if is_asking else "")] if shown else []
+        room -= columns(shown)
+        for text, outcome in left:
+            gap = " · " if pieces else ""
+            if len(gap) + columns(text) > room:
+                break
+            pieces += [(gap, dim), (text, "" if outcome is None else COLOURS[outcome])]
+            room -= len(gap) + columns(text)
+        if is_integrity and integrity.passes:
+            view = _fitting(integrity, room - 1)
+            room -= columns(view)
         style = dim if is_integrity and integrity.passes else "$text-accent"
-        own = "bold $text-warning" if is_asking else ""
-        self.update(Content.assemble((f" {shown}{gap}", own), (view, style), " "), layout=False)
+        self.update(Content.assemble(" ", *pieces, (" " * (room + 1), ""), (view, style), " "), layout=False)
 
-    def _fitting(self, integrity: Integrity, room: int) -> SafeText:
-        lines = (integrity.line(), integrity.problems() or SafeText("checks pass"), SafeText("i: integrity"))
-        return next((line for line in lines if columns(line) <= room), SafeText(""))
+
+def _fitting(integrity: Integrity, room: int) -> SafeText:
+    """Return the result of the checks in the longest form that fits."""
+    unknown = f" · {integrity.unknown:,} unknown" if integrity.unknown and integrity.is_known else ""
+    found = integrity.problems() or "checks pass"
+    sign = SIGNS[Outcome.SUCCEEDED if integrity.passes else Outcome.FAILED]
+    forms = (f"{sign} {found}{unknown}", f"{sign} {found}", "" if integrity.passes else "i: integrity")
+    return next((SafeText(form) for form in forms if columns(SafeText(form)) <= room), SafeText(""))
 
 
 # What the status line shows at the right: faults, processes that still run, bytes that are not read yet.

@@ -31,7 +31,7 @@ from agentwatch.screen.keys import bindings
 from agentwatch.screen.terminal.driver import KeyQueue
 from agentwatch.screen.terminal.frames import is_stock, is_styled
 from agentwatch.screen.terminal.signals import ENDING, HeldSignals
-from agentwatch.screen.terminal.themes import ANSI_THEMES
+from agentwatch.screen.terminal.themes import ANSI_THEMES, in_256_colours
 from agentwatch.text.safe import SafeText, columns, safe_line
 
 # A last line filter, independent of `safe_text`, against control characters and live links.
@@ -82,6 +82,8 @@ class Guard(LineFilter):
         super().__init__()
         self._ascii_only = ascii_only
         self._no_color = no_color
+        self.has_256_colours = False
+        """Whether the terminal has 256 colours, and no others."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's signature
         """Return the pieces, made safe."""
@@ -99,6 +101,8 @@ class Guard(LineFilter):
                 style = style.update_link(None)
             if self._no_color:
                 style = style.without_color
+            elif self.has_256_colours:
+                style = in_256_colours(style)
         return Segment(text, style)
 
 
@@ -121,6 +125,7 @@ class TerminalApp(App[Result], Generic[Result]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
     CSS_PATH = stylesheets()
     TITLE = "agentwatch"
+    NOTIFICATION_TIMEOUT = 2.0
 
     def __init__(self, held: HeldSignals, config: Config | None = None, *, no_color: bool) -> None:
         """Create the app.
@@ -165,8 +170,13 @@ class TerminalApp(App[Result], Generic[Result]):
     def on_mount(self) -> None:
         """Handle the terminating signals; Textual handles none of them and would not restore the terminal.
 
-        Garbage is collected from the first frame on.
+        Garbage is collected from the first frame on. On a terminal of few colours the default theme is that
+        of its own sixteen: in the others red and green would be the same grey there.
         """
+        if not self.is_headless and not self.no_color:
+            self._guard.has_256_colours = self.console.color_system == "256"
+            if self.console.color_system == "standard" and self.config.theme is None:
+                self.theme = "ansi-dark"
         self.call_after_refresh(gc.enable)
         self.set_keymap(dict(self.config.keys))
         loop = asyncio.get_running_loop()
@@ -197,8 +207,9 @@ class TerminalApp(App[Result], Generic[Result]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a message in the place of the previous one."""
+        """Show a message in the place of the previous one, whose empty holder Textual would leave."""
         self.clear_notifications()
+        self.screen.query("ToastHolder").remove()
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     async def on_event(self, event: events.Event) -> None:

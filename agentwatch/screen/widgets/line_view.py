@@ -16,7 +16,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Offset, Region, Size
 from textual.message import Message
-from textual.reactive import var
+from textual.reactive import reactive, var
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.selection import Selection
@@ -271,11 +271,13 @@ class CursorView(LineView):
     """The index of the selected row."""
     _clicked = -1
     """The row that was clicked last."""
+    is_lit = reactive(True)
+    """Whether the selected row is marked."""
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row after a column for its mark; the selected row is marked and highlighted."""
         strip = self.draw_row(y, max(width - 1, 1))
-        if y == self.cursor:
+        if y == self.cursor and self.is_lit:
             return chosen_row(strip, self, width)
         mark = mark_strip(self, "failed") if self.is_held(y) else Strip.blank(1)
         return Strip.join([mark, strip])

@@ -142,17 +142,16 @@ def test_files_are_not_counted_after_very_many_calls(monkeypatch: pytest.MonkeyP
 def test_how_far_a_moment_is_behind() -> None:
     """The header has the longest form that fits."""
     cases: list[tuple[int, str]] = [
-        (62, "as of 09:14:31 · 11 events, 5 calls, 1 failure behind live: L"),
-        (61, "as of 09:14:31 · 11 events, 5 calls, 1 failure behind live: L"),
-        (60, "as of 09:14:31 · 11 events behind live"),
-        (37, "as of 09:14:31 · 11 behind · L"),
-        (29, "as of 09:14:31"),
-        (0, "as of 09:14:31"),
+        (60, "‖ as of 09:14:31 · 11 events, 5 calls, 1 failure behind live"),
+        (59, "‖ as of 09:14:31 · 11 events behind live"),
+        (39, "‖ as of 09:14:31 · 11 behind"),
+        (27, "‖ as of 09:14:31"),
+        (0, "‖ as of 09:14:31"),
     ]
     for width, words in cases:
         with case(width):
             shown, live = session(init(), is_over=False), session(*LINES, is_over=False)
-            assert behind_words(shown, live, SafeText("09:14:31"), width) == words
+            assert behind_words(shown, live, SafeText("‖ as of 09:14:31"), width) == words
 
 
 def test_a_finished_session_has_an_end() -> None:
@@ -166,4 +165,4 @@ def test_a_finished_session_has_an_end() -> None:
 def test_a_moment_without_a_time_has_another_name() -> None:
     """A moment is named as the caller names it; parts that are zero are left out."""
     shown, live = session(init(), is_over=False), session(init(), delta("a"), is_over=False)
-    assert behind_words(shown, live, SafeText("62 %"), 80) == "as of 62 % · 1 event behind live: L"
+    assert behind_words(shown, live, SafeText("62 %"), 80) == "62 % · 1 event behind live"

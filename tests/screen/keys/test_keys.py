@@ -54,6 +54,7 @@ async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
     """All panes follow a growing session. A pane that was moved up stays and counts the new lines below."""
     path = recording(session())
     async with opened(path, (120, 50), follow=True) as stage:
+        await stage.press("x")
         transcript, calls, log = (stage.pane(name) for name in ("transcript", "calls", "log"))
         await stage.append(shell(40))
         for pane in (transcript, calls, log):
@@ -75,7 +76,7 @@ async def test_the_wheel_moves_the_pane_below_the_mouse(recording: Saver) -> Non
     """The wheel scrolls the pane under the mouse, whichever pane is focused."""
     async with opened(recording(session()), (120, 50), follow=True) as stage:
         log = stage.pane("log")
-        await stage.press("1")
+        await stage.press("x", "1")
         before = viewport(log)
         await stage.pilot._post_mouse_events([events.MouseScrollUp], log, offset=(5, 3))
         await stage.until(lambda: viewport(log) != before, "a move")

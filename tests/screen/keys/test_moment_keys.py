@@ -9,7 +9,7 @@ import pytest
 from agentwatch.feed.playhead import Replay
 from tests.builders.moment.timed import ManualClock, timed_evenly
 from tests.builders.screen.app import Stage, lines_of, opened
-from tests.builders.screen.lines import answer, init, session
+from tests.builders.screen.lines import answer, init, result, session
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
@@ -187,3 +187,22 @@ async def test_the_moment_stays_while_the_agent_writes(recording: Saver, key: st
         await stage.press("L")
         await stage.shows("Written meanwhile.", "transcript")
         assert " event" in stage.text()
+
+
+@pytest.mark.parametrize("width", [140, pytest.param(80, marks=pytest.mark.system), 40])
+async def test_the_past_does_not_look_like_the_live_moment(recording: Saver, width: int) -> None:
+    """Header and borders have another colour; the header says so first, and its last words lead back."""
+
+    def colours(stage: Stage) -> tuple[object, object]:
+        style = stage.app.screen.query_one("#header").rich_style
+        return style.bgcolor, stage.pane("transcript").styles.border_top[1]
+
+    async with opened(recording(session(4) + result()), (width, 30)) as stage:
+        live = colours(stage)
+        await stage.press("comma")
+        await stage.until(lambda: stage.header.startswith(" ‖ as of "), "an earlier moment")
+        assert stage.header.endswith(" L to the end" if width > 40 else " L end")
+        assert all(was != now for was, now in zip(live, colours(stage), strict=True)) or width < 100
+        await stage.pilot.click("#header", offset=(width - 4, 0))
+        await stage.until(lambda: "as of" not in stage.header, "the live moment")
+        assert colours(stage) == live

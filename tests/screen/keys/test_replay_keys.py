@@ -34,7 +34,7 @@ async def test_a_replay_keeps_its_time(recording: Saver) -> None:
         clock.seconds += 19
         await stage.until(lambda: "0:19" in lines_of(calls)[0], "its clock")
         assert rows_of(calls)[0].split()[0] == "◐"
-        assert stage.header.startswith(" ◐ as of 09:00:29 ")
+        assert stage.header.startswith(" ▶ as of 09:00:29 ")
         clock.seconds += 1
         await stage.until(lambda: rows_of(calls)[0].split()[0] == "✓", "its end")
         clock.seconds += 1

@@ -33,6 +33,28 @@ def test_without_colours_no_segment_keeps_one() -> None:
     assert coloured.style == segment.style
 
 
+def test_few_colours_are_the_nearest_ones() -> None:
+    """With 256 colours a dark orange is a dark grey, not olive; the terminal's own colours stay."""
+    guard = Guard(no_color=False)
+    guard.has_256_colours = True
+    for colour, number in (
+        ("#4d371a", 236),
+        ("#d17e92", 174),
+        ("#121212", 233),
+        ("#ffffff", 231),
+        ("red", 1),
+    ):
+        with case(colour):
+            [passed] = guard.apply(
+                [Segment("x", Style(color=colour, bgcolor=colour, bold=True))], Color(0, 0, 0)
+            )
+            assert passed.style is not None
+            assert passed.style.color is not None
+            assert passed.style.bgcolor is not None
+            assert (passed.style.color.number, passed.style.bgcolor.number) == (number, number)
+            assert passed.style.bold
+
+
 def test_a_control_character_does_not_leave() -> None:
     """An escape sequence that a widget failed to remove is drawn instead of sent."""
     [passed] = Guard(no_color=False).apply([Segment("a\x1b[2Jb\u202ec", None)], Color(0, 0, 0))

@@ -231,7 +231,7 @@ class DetailView(LineView):
         if change in ("next", "previous"):
             self.post_message(self.Stepped(1 if change == "next" else -1))
         elif change == "wrap":
-            self.notify(self._view.turn_wrapping(), markup=False)
+            self._view.turn_wrapping()
         elif change == "failing":
             if not self._view.go_to_failing_line():
                 self.notify("no failing line in this call", markup=False)

@@ -13,7 +13,6 @@ from agentwatch.screen.widgets.line_view import LineView, rows_in_view
 from agentwatch.screen.widgets.painting import laid_over
 from agentwatch.session.blocks import Block
 from agentwatch.session.call import Call
-from agentwatch.text.safe import SafeText
 
 # The cursor of the detail pane, which selects a branch of a JSON tree or a failing line.
 
@@ -106,14 +105,13 @@ class DetailScroller:
         self._show_from(self._left)
         self._pane.show_lines()
 
-    def turn_wrapping(self) -> SafeText:
-        """Fold long lines of code and output, or cut them; return what is done now."""
+    def turn_wrapping(self) -> None:
+        """Fold long lines of code and output, or cut them."""
         self._wraps = not self._wraps
         line = self.sections.line_at(self._pane.scroll_offset.y) if self.sections.rows else None
         self.lay_out()
         if line is not None:
             self._pane.settle_at(self.sections.row_of_line(*line))
-        return SafeText("long lines are wrapped" if self._wraps else "long lines are cut (h l scroll)")
 
     def go_sideways(self, step: int) -> None:
         """Scroll cut lines by half the width of the pane, to the right (1) or left (-1)."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual import events
 from textual.binding import BindingType
 from textual.message import Message
+from textual.reactive import var
 from textual.strip import Strip
 
 from agentwatch.analysis.search import Query, text_of
@@ -38,6 +39,9 @@ class Transcript(LineView):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("transcript")
 
+    has_thought = var(False)
+    """Whether a thought, or the line of a folded subagent, is selected instead of a call."""
+
     def __init__(self, session: Session) -> None:
         super().__init__("1 Transcript", id="transcript")
         self._session = session
@@ -58,7 +62,7 @@ class Transcript(LineView):
         self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
         chosen = self._renderer.chosen
         if chosen is not None and chosen >= len(session.transcript):
-            self._renderer.chosen = None
+            self._mark_line(None)
         self.show_lines()
 
     def line_count(self) -> int:
@@ -133,8 +137,26 @@ class Transcript(LineView):
             return
         number = renderer.chosen
         if chosen is not None and (number is None or self._session.transcript[number].call is not None):
-            renderer.chosen = self._blocks.entry_of_call(chosen.number)
+            number = self._blocks.entry_of_call(chosen.number)
         renderer.chosen_call, renderer.held_call = chosen, held
+        self._mark_line(number)
+
+    def leave_thought(self) -> None:
+        """Select the call again that is selected in the other panes, if a thought is selected."""
+        call = self._renderer.chosen_call
+        if self.has_thought and call is not None:
+            self._mark_line(self._blocks.entry_of_call(call.number))
+
+    def _mark_line(self, number: int | None) -> None:
+        """Mark the line of an entry as the selected one; None marks no line."""
+        renderer = self._renderer
+        renderer.chosen = number
+        call = None if number is None else self._session.transcript[number].call
+        chosen = renderer.chosen_call
+        self.has_thought = number is not None and (
+            call is None or (chosen is not None and call.number != chosen.number)
+        )
+        renderer.has_thought = self.has_thought
         self.refresh()
 
     def show_waits(self, waits: Waits) -> None:
@@ -263,7 +285,7 @@ class Transcript(LineView):
         head = self._layout.head_rows(index)
         root = self._blocks.subagents.root(block.entry)
         if head and row == 0 and root is not None:
-            self._renderer.chosen = block.number
+            self._mark_line(block.number)
             _turn(self, self.thoughts.toggle_subagent_by_user, root)
         elif row == head and block.start == 0 and self._blocks.is_marker(block.number):
             is_second = event.chain > 1 or self._clicked == block.number == self._renderer.chosen
@@ -273,9 +295,9 @@ class Transcript(LineView):
 
     def _choose(self, number: int) -> None:
         entry = self._session.transcript[number]
-        self._renderer.chosen = number
         if entry.call is not None and not self._blocks.subagents.is_hidden(entry):
             self._renderer.chosen_call = entry.call
+        self._mark_line(number)
         self.following = False
         self.reader.bring_into_view(self._blocks.of_entry(number).start, 0)
 

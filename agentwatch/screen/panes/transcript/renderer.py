@@ -52,6 +52,8 @@ class BlockRenderer:
         """The number of the entry whose line is selected: a call or a thought."""
         self.chosen_call: Call | None = None
         """The call that is selected in all panes."""
+        self.has_thought = False
+        """Whether a line other than that of this call is selected, so that the call is not marked."""
         self.held_call: Call | None = None
         """The failed call whose detail stays open."""
         self.waits: Waits = NO_WAITS
@@ -154,7 +156,7 @@ class BlockRenderer:
             line = self._pane.strip_of([(SafeText(" " * _HEAD_INDENT), "plain"), (words, "muted")])
             if entry.number == self.chosen and (is_hidden or entry.kind not in _MARKED):
                 line = laid_over(line, self._pane.line_style("chosen"), width)
-            elif is_hidden and self.chosen_call and subagents.root_of(self.chosen_call) == root:
+            elif is_hidden and (call := self._lit_call) and subagents.root_of(call) == root:
                 line = chosen_row(line.crop(1), self._pane, width)
             head.append(line)
         return head if is_hidden else [*head, *self._rows_of_entry(index, entry, width)]
@@ -193,11 +195,16 @@ class BlockRenderer:
         strip = call_line(self._pane, call, number, max(width - indent, 5), wait)
         if indent:
             strip = Strip.join([Strip.blank(indent), strip])
-        if self.chosen_call is not None and call.number == self.chosen_call.number:
+        chosen = self._lit_call
+        if chosen is not None and call.number == chosen.number:
             return chosen_row(strip.crop(1), self._pane, width)
         if self.held_call is not None and call.number == self.held_call.number:
             return Strip.join([mark_strip(self._pane, "failed"), strip.crop(1)])
         return strip
+
+    @property
+    def _lit_call(self) -> Call | None:
+        return None if self.has_thought else self.chosen_call
 
     def _number(self, call: Call, width: int) -> SafeText:
         """Return the number of a call, `#12 `, as a pane of `width` columns shows it."""

@@ -239,12 +239,11 @@ class CallsView(DifferencesView):
         self._rebuild()
         return True
 
-    def toggle_equal(self) -> bool:
-        """Show all equal calls, or fold them; return whether they are shown."""
+    def toggle_equal(self) -> None:
+        """Show all equal calls, or fold them."""
         self._folds = not self._folds
         self._unfolded.clear()
         self._rebuild()
-        return not self._folds
 
     def choose(self, row: int) -> None:
         """Select a line; the line before the first divergence cannot be selected."""

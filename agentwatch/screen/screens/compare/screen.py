@@ -80,7 +80,7 @@ class ComparisonScreen(Screen[None]):
     """Shows the calls of two runs side by side, their files, or their final texts."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("screen"),
         *bindings("differences"),
@@ -159,9 +159,8 @@ class ComparisonScreen(Screen[None]):
     def action_equal(self) -> None:
         """Show all equal calls, or fold them."""
         self._show(self._calls)
-        is_shown = self._calls.toggle_equal()
+        self._calls.toggle_equal()
         self._show_words()
-        self.notify("all equal calls are shown" if is_shown else "equal calls are folded", markup=False)
 
     def action_open(self) -> None:
         """Show both calls of the selected line in full, or unfold equal calls."""

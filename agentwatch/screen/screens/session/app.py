@@ -188,8 +188,8 @@ class AgentwatchApp(SessionApp[Leave]):
     def action_continue(self) -> None:
         """Continue the agent, if a rule has paused it."""
         pausing = self._source.pausing
-        is_resumed = pausing is not None and pausing.resume()
-        self.notify("the agent continues" if is_resumed else "no rule has paused the agent", markup=False)
+        if pausing is None or not pausing.resume():
+            self.notify("no rule has paused the agent", markup=False)
 
     def _leave_agent(self, choice: LeaveChoice | None) -> None:
         from agentwatch.screen.screens.session.leave import LeaveChoice

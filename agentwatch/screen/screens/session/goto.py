@@ -90,13 +90,11 @@ class Marks:
         return warning or SafeText("bookmark removed · b sets it again")
 
     def name(self, offset: int, name: str) -> SafeText:
-        """Name the bookmark at a moment, or set one with this name; return what happened, for a toast."""
+        """Name the bookmark at a moment, or set one with this name; return what went wrong, for a toast."""
         bookmarks, ms = self.bookmarks, self.timeline.ms_at(offset)
         if not bookmarks.rename(offset, name) and not bookmarks.toggle(offset, ms, name):
             return safe_line(bookmarks.take_warning()) or SafeText("no line of the recording ends there")
-        words = f"{bookmark_words(name)} at {self.time(offset)}"
-        warning = safe_line(bookmarks.take_warning())
-        return SafeText(f"{words} · {warning}" if warning else words)
+        return safe_line(bookmarks.take_warning())
 
     def step(self, offset: int, direction: int) -> Mark | None:
         """Return the next (1) or previous (-1) marked moment; None without one."""
@@ -581,7 +579,8 @@ class GotoScreen(ModalScreen[Goal]):
         if self._named is None:
             self.action_open()
             return
-        self.notify(self._marks.name(self._named, self._input.value), markup=False)
+        if problem := self._marks.name(self._named, self._input.value):
+            self.notify(problem, markup=False)
         self._end_naming()
 
     def _search(self, text: str) -> None:

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING
 from agentwatch.recording.alarms import alarms_of
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.screen.panes.moment import Moment
+from agentwatch.session.events import Outcome
 from agentwatch.sources.source import Source
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
+    from agentwatch.analysis.standing import Standings
     from agentwatch.analysis.verdict_history import VerdictHistory
     from agentwatch.screen.screens.session.goto import Marks
 
 _SLICE_SECONDS = 0.002
+_MOST_ROUNDS = 250
+"""Without a green verdict, calls are read for half a second to find the newest verdicts of tests."""
 
 
 class MarkedMoments:
@@ -30,6 +35,9 @@ class MarkedMoments:
         """
         self._moment, self._source = moment, source
         self._shown: object = None
+        self._rounds = 0
+        self._is_behind = True
+        """Whether calls are left to read for what is left of the work."""
         self.bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
         if moment.opening is not None:
             moment.opening.bookmarks = self.bookmarks
@@ -59,9 +67,29 @@ class MarkedMoments:
             known += [(each.offset, each.rule) for each in watch.alarms[len(known) :]]
         return known
 
-    def update(self) -> None:
-        """Read new calls for the marks, for 4 ms at most."""
-        self.verdicts.update(_SLICE_SECONDS)
+    @cached_property
+    def _standings(self) -> Standings:
+        from agentwatch.analysis.standing import Standings
+
+        return Standings(self._moment.feed.session)
+
+    def left(self) -> list[tuple[SafeText, Outcome | None]]:
+        """Return what is left of the work at the moment that is shown; nothing before it is read."""
+        if not self._rounds or self._is_behind:
+            return []
+        from agentwatch.analysis.standing import standing_words
+
+        session, offset = self._moment.shown.session, self._moment.playhead.offset
+        verdicts = self.verdicts.verdicts
+        if not self._moment.is_live:
+            verdicts = [each for each in verdicts if each.moment <= offset]
+        return [*standing_words(session, self._standings.at(len(session.ended_calls)), verdicts)]
+
+    def update(self) -> bool:
+        """Read new calls for the marks, for 6 ms at most; return whether more are left for `left`."""
+        self._rounds += 1
+        is_more = self.verdicts.update(_SLICE_SECONDS)
+        self._is_behind = self._standings.update(_SLICE_SECONDS)
         self.in_words.update(_SLICE_SECONDS)
         verdicts = self.verdicts.verdicts
         if verdicts is not self._shown:
@@ -71,3 +99,5 @@ class MarkedMoments:
             self.in_words.markers.show_verdicts(
                 VerdictMark(each.moment, each.number, each.is_red, each.verdict.words) for each in verdicts
             )
+        is_known = any(not each.is_red for each in verdicts) or self._rounds > _MOST_ROUNDS
+        return self._is_behind or (is_more and not is_known)

@@ -48,6 +48,8 @@ class Panes:
         self.calls = CallTable(feed, has_numbers=self.has_numbers)
         self.detail = DetailView(feed)
         self.log = ActionLogView(feed.session)
+        self.names: tuple[str, ...] = NAMES[:-1]
+        """The names of the panes that `tab` visits: the log only while it is shown."""
         self.feed = feed
         """Reads the session at the moment that is shown."""
         self._waits: Waits = NO_WAITS
@@ -87,6 +89,7 @@ class Panes:
 
         While the newest calls are followed, the panes follow their ends.
         """
+        self.transcript.leave_thought()
         for pane in (self.transcript, self.calls, self.log):
             pane.once_shown(partial(self._bring_chosen, pane))
 
@@ -189,6 +192,10 @@ class Panes:
         self.log.mark_calls(chosen, held)
         self.calls.held = held
 
+    def light_calls(self, has_thought: bool) -> None:
+        """Mark the selected call in the calls and the log, unless a thought is selected in its place."""
+        self.calls.is_lit = self.log.is_lit = not has_thought
+
     def copied(self, name: str) -> tuple[SafeText, SafeText]:
         """Return what `y` copies in a pane, in a few words, and its text.
 
@@ -223,7 +230,7 @@ class PaneTabs(Static):
     def highlight(self, shown: str) -> None:
         """Highlight the tab of the visible pane; redraw only if something changed."""
         self._shown = shown
-        panes = {name: self._panes.named(name) for name in NAMES}
+        panes = {name: self._panes.named(name) for name in self._panes.names}
         titles = {name: f" {pane.tab_title or pane.border_title}" for name, pane in panes.items()}
         if columns(SafeText("".join(titles.values()))) > self.size.width:
             titles = {name: title if name == shown else title[:2] for name, title in titles.items()}

@@ -22,7 +22,7 @@ from textual.screen import Screen
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.seen import mark
 from agentwatch.analysis.silence import is_stalled
-from agentwatch.analysis.status import NO_WAITS, status, user_wait, waiting_calls
+from agentwatch.analysis.status import NO_WAITS, open_question, status, user_wait, waiting_calls
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
@@ -43,7 +43,7 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
-from agentwatch.screen.terminal.keymap import bound_keys
+from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
@@ -125,7 +125,7 @@ class WatchScreen(Screen[None]):
     """Shows a session, live or saved."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("screen"),
@@ -166,7 +166,8 @@ class WatchScreen(Screen[None]):
         feed, loading = first
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
-        self._rebound = config.keys
+        self._keys = bound_keys(config.keys)
+        self._back_to = back_to
         self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
@@ -181,6 +182,8 @@ class WatchScreen(Screen[None]):
         """What happened in a finished session, until the user moves."""
         self._begins = replay is None and asked is None
         """Whether to show it once the session is read."""
+        self._has_more = False
+        """Whether calls are left to read for the marks."""
         self._is_read = False
         """Whether all that the recording contained when it was opened is read."""
         self._said = "", 0.0
@@ -200,7 +203,7 @@ class WatchScreen(Screen[None]):
         self._touched: TouchedFiles | None = None
         self._spent: TimeBreakdown | None = None
         self.workspace = workspace
-        self._header, self._status = HeaderLine(self._source), StatusLine()
+        self._header, self._status = HeaderLine(self._source, self._keys["live"][0]), StatusLine()
         self._hints = self._hints_of(lambda: self.workspace.pane)
         self._time_bar = TimeBar()
         self._time_bar.display = self._shows_bar
@@ -281,6 +284,7 @@ class WatchScreen(Screen[None]):
             asks = user_wait(shown.session, facts, waits) if is_read else None
             self._header.show_run(
                 *(shown.session, now, self._moment.as_of, asks, len(waits)),
+                is_closed=self._feed.session.is_closed,
                 is_preview=loading is not None,
                 is_read=is_read,
             )
@@ -313,12 +317,15 @@ class WatchScreen(Screen[None]):
 
             known = known._replace(silence=silence_hint())
         facts = NO_FACTS if self.is_earlier else known
+        question = SafeText("") if self.is_earlier else open_question(session, facts)
+        if question and not view:
+            view = self._way_to_answer(self._status.size.width - columns(question) - 4)
         room = self._status.size.width - columns(view) - 3
         is_asking = user_wait(session, facts) is not None or bool(facts.paused_by)
-        words = status(session, now, facts, room)
+        words, left = status(session, now, facts, room, is_below_header=True), self._marks.left()
         if not self._is_read and self._moment.is_live:
-            words = cut(SafeText("showing the beginning while the rest loads"), room)
-        self._status.show_status(words, view, self._integrity, is_asking=is_asking)
+            words, left = cut(SafeText("showing the beginning while the rest loads"), room), []
+        self._status.show_status(words, view, self._integrity, left, is_asking=is_asking)
         self._hints.name_moment(
             pause_words(self._moment.playhead),
             is_earlier=self.is_earlier,
@@ -331,6 +338,14 @@ class WatchScreen(Screen[None]):
         words = status(session, now, known)
         for warning in self.notices.update(words, known, is_quiet=is_stalled(session, now, known)):
             self.notify(warning, severity="warning", timeout=10, markup=False)
+
+    def _way_to_answer(self, room: int) -> SafeText:
+        """Return where the user answers the agent's question, in at most `room` columns; empty if too few."""
+        forms: tuple[str, ...] = ("answer it in the agent's terminal",)
+        if self._back_to:
+            keys = " ".join(key_label(self._keys[name][0]) for name in ("back", "go-to-terminal"))
+            forms = (f"answer it in its terminal: {keys}", f"{keys}: its terminal", keys)
+        return next((SafeText(form) for form in forms if columns(SafeText(form)) <= room), SafeText(""))
 
     def _load(self, swap: PreviewSwap) -> float | None:
         """Continue loading behind the preview, and show the whole session once it is loaded."""
@@ -381,6 +396,7 @@ class WatchScreen(Screen[None]):
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
             _PLAY_SECONDS if self._moment.playhead.is_playing else None,
             status_wait or None,
+            0 if self._has_more else None,
             self._calls_wait or None,
             _CALL_SECONDS if feed.session.open_calls and not self.is_earlier else None,
             _CLOCK_SECONDS if has_clock and not feed.is_over else None,
@@ -509,7 +525,7 @@ class WatchScreen(Screen[None]):
         """Update the time bar and the marks; called with the status line."""
         moment, marks, bar = self._moment, self._marks, self._time_bar
         playhead = moment.playhead
-        marks.update()
+        self._has_more = marks.update()
         if moment.opening is not None and (notice := moment.opening.take_notice()):
             self.notify(notice, markup=False)
         # A bar that is hidden while it has the mouse never returns it.
@@ -589,7 +605,7 @@ class WatchScreen(Screen[None]):
         """Play `faster`, `slower` or in the other direction (`reverse`)."""
         playhead = self._moment.playhead
         {"faster": playhead.faster, "slower": playhead.slower, "reverse": playhead.reverse}[change]()
-        if not playhead.is_playing:
+        if playhead.is_live:
             self._say(f"speed ×{playhead.speed:g}, once it plays")
         self._moved()
 
@@ -645,7 +661,7 @@ class WatchScreen(Screen[None]):
 
     def _moves(self, key: str) -> bool:
         """Return whether a key is one of the panes or of the moment; `D` folds by itself."""
-        keys = bound_keys(self._rebound)
+        keys = self._keys
         return any(
             key in keys[each.id] for each in shortcuts() if each.place in _PLACES and each.id != "digest"
         )

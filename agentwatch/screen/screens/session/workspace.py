@@ -59,8 +59,6 @@ class Workspace(Vertical):
         self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
         self.filter_bar = FilterBar(self.panes.calls)
         self._tabs = PaneTabs(self.panes)
-        self._shows_actions: bool | None = None
-        """Whether the actions pane is shown; None if the user has not chosen."""
         self.selection = Selection(feed, self.panes)
 
     def compose(self) -> ComposeResult:
@@ -77,13 +75,14 @@ class Workspace(Vertical):
         yield self.filter_bar
 
     def on_mount(self) -> None:
-        """Focus the current pane, and show the actions if the user does, or by default if there is room."""
+        """Focus the current pane, and show the actions if the user has chosen to."""
         self.watch_pane(self.pane)
         if self._preview is None:
-            self._show_actions(remembered("actions"))
+            self._show_actions(remembered("actions") is True)
             self.panes.transcript.times.show(remembered("times") is True)
         if self._shows_thinking:
             self.panes.transcript.toggle_reasoning()
+        self.watch(self.panes.transcript, "has_thought", self.panes.light_calls)
         self.action_pane(self.pane)
 
     def take_over(self, preview: Workspace) -> None:
@@ -92,7 +91,7 @@ class Workspace(Vertical):
         self.set_reactive(Workspace.is_maximized, preview.is_maximized)
         self._shows_thinking = preview.panes.transcript.thoughts.are_shown
         self._preview = preview
-        self._show_actions(preview._shows_actions)
+        self._show_actions("log" in preview.panes.names)
         self.panes.transcript.times.show(preview.panes.transcript.times.is_shown)
 
     def restore_from_preview(self) -> None:
@@ -138,7 +137,12 @@ class Workspace(Vertical):
         return wait
 
     def watch_pane(self, pane: str) -> None:
-        """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs."""
+        """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs.
+
+        In the other panes the selection is a call.
+        """
+        if pane != "transcript":
+            self.panes.transcript.leave_thought()
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
         self._tabs.highlight(self.pane)
 
@@ -198,7 +202,7 @@ class Workspace(Vertical):
 
     def action_pane(self, name: str) -> None:
         """Focus a pane; the actions are shown for it until they are hidden again."""
-        if name == "log" and not self._are_actions_shown():
+        if name not in self.panes.names:
             self._show_actions(True)
         self.pane = name
         self.screen.set_focus(
@@ -207,25 +211,22 @@ class Workspace(Vertical):
 
     def action_next_pane(self, step: int) -> None:
         """Focus the next (1) or previous (-1) pane that is shown."""
-        is_alone = self.is_maximized or self.screen.has_class("-narrow")
-        names = NAMES if self._are_actions_shown() or is_alone else NAMES[:-1]
+        names = self.panes.names
         self.action_pane(names[(names.index(self.pane) + step) % len(names)])
 
     def action_toggle_actions(self) -> None:
         """Show or hide the actions pane, and remember it."""
-        shown = not self._are_actions_shown()
+        shown = "log" not in self.panes.names
         remember("actions", shown=shown)
         self._show_actions(shown)
+        self._tabs.highlight(self.pane)
         if not shown and self.pane == "log":
             self.action_pane("transcript")
 
-    def _are_actions_shown(self) -> bool:
-        return self.screen.has_class("-roomy") if self._shows_actions is None else self._shows_actions
-
-    def _show_actions(self, shown: bool | None) -> None:
-        """Show or hide the actions pane; None shows it where there is room for it."""
-        self._shows_actions = shown
-        self.set_class(shown is True, "-actions").set_class(shown is False, "-no-actions")
+    def _show_actions(self, shown: bool) -> None:
+        """Show or hide the actions pane. It repeats what the transcript shows of each call."""
+        self.panes.names = NAMES if shown else NAMES[:-1]
+        self.set_class(shown, "-actions")
 
     def action_back(self) -> None:
         """Close or undo one thing: find bar, hold on a failure, maximized pane, detail, filter."""

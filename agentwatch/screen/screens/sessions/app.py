@@ -286,9 +286,8 @@ class HomeApp(SessionApp[None]):
 
     @on(requests.RingToggled)
     def _toggle_ring(self, event: requests.RingToggled) -> None:
-        rings = self._rings.toggle(event.row.key)
+        self._rings.toggle(event.row.key)
         self._show_rows()
-        self.notify("rings when it needs you" if rings else "does not ring any more", markup=False)
 
     @on(requests.Opened)
     def _open_row(self, event: requests.Opened) -> None:

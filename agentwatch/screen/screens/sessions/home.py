@@ -135,7 +135,6 @@ class Home(Vertical):
         sorts = [*Sort]
         sort = sorts[(sorts.index(self.request.sort) + 1) % len(sorts)]
         self.ask(self.request._replace(sort=sort))
-        self.notify(f"sorted by {sort}", markup=False)
 
     def action_hidden(self) -> None:
         """Show or hide the hidden sessions."""

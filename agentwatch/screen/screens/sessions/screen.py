@@ -40,7 +40,7 @@ class HomeScreen(Screen[None]):
     """Shows the sessions of the machine, and the preview of one of them."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("screen"), *bindings("sessions screen")]
 

@@ -224,7 +224,7 @@ async def test_lines_not_understood_are_counted(recording: Saver) -> None:
     async with app.run_test(size=(100, 10)) as pilot:
         app.status.show_status(SafeText(""), SafeText(""), integrity(session))
         await pilot.pause()
-        assert row_of(app.status).endswith(" · 1 malformed · 1 unknown ")
+        assert row_of(app.status).endswith(" ✗ 1 malformed · 1 unknown ")
 
 
 async def test_outcomes_have_words_and_signs() -> None:
@@ -257,14 +257,29 @@ async def test_the_status_fits() -> None:
                         assert row[1:9].strip() == words[:8].strip() or len(view) + 12 > width
 
 
+async def test_what_is_left_of_the_work_is_shown_where_there_is_room() -> None:
+    """After the activity come the parts that fit, the most important first; passing checks take the rest."""
+    parts = ((SafeText("tests ✗ 1 failed"), Outcome.FAILED), (SafeText("2 files +3 −1"), None))
+    for width, shown in (
+        (60, " writing · tests ✗ 1 failed · 2 files +3 −1   ✓ checks pass "),
+        (50, " writing · tests ✗ 1 failed · 2 files +3 −1       "),
+        (34, " writing · tests ✗ 1 failed       "),
+        (20, " writing            "),
+    ):
+        app = LinesApp()
+        async with app.run_test(size=(width, 10)) as pilot:
+            found = integrity(read(bundled("demo")))
+            app.status.show_status(SafeText("writing"), SafeText(""), found, parts)
+            await pilot.pause()
+            assert row_of(app.status) == shown
+
+
 async def test_the_integrity_is_shown_where_it_fits() -> None:
     """Without a view state, the status line shows the integrity, as detailed as the width allows."""
     for name, width, expected in (
-        ("demo", 120, "text = result · 14 of 14 calls paired · 0 malformed · 0 unknown"),
-        ("demo", 50, "checks pass"),
+        ("demo", 50, "✓ checks pass"),
         ("demo", 30, ""),
-        ("disagreement", 120, "text ≠ result · 1 of 1 call paired · 0 malformed · 0 unknown"),
-        ("disagreement", 40, "text ≠ result"),
+        ("disagreement", 40, "✗ text ≠ result"),
         ("disagreement", 32, "i: integrity"),
     ):
         with case(f"{name}, {width}"):

@@ -78,13 +78,13 @@ async def test_a_silenced_session_does_not_ring() -> None:
     """`r` silences the selected session; `r` again lets it ring."""
     async with at_home([row("one")]) as stage:
         await stage.press("r")
-        await stage.shows("does not ring any more")
+        await stage.shows("no ring")
         stage.written_since()
         await stage.put(asking())
         assert bells(stage.written_since()) == 0
         await stage.put(row("one"))
         await stage.press("r")
-        await stage.shows("rings when it needs you")
+        await stage.until(lambda: "no ring" not in stage.text, "a ring")
         await stage.put(asking())
         assert bells(stage.written_since()) == 1
 

@@ -74,7 +74,7 @@ async def test_the_tab_of_the_detail_is_short(recording: Saver) -> None:
     """When the detail is maximized, its tab does not name the call, which the first row does."""
     async with opened(recording(init() + shell(1) + result()), (120, 40)) as stage:
         await stage.press("3", "m")
-        await stage.shows("1 Transcript 2 Calls 3 Detail 4 Actions")
+        await stage.shows("1 Transcript 2 Calls 3 Detail")
         assert viewport(stage.pane("detail"))[0] == "#1 shell"
         await stage.press("m")
         await stage.shows("─ 3 Detail · #1 shell ─")

@@ -45,10 +45,9 @@ def test_the_toast_says_once_that_bookmarks_are_not_kept(path: Path) -> None:
 def test_a_moment_is_named(path: Path) -> None:
     """A name is given to the bookmark of a moment; a moment without one gets a bookmark."""
     marks = marks_of(path)
-    assert marks.name(end_of(1), "one") == 'bookmark "one" at 09:00:02'
-    assert marks.name(end_of(1), "two") == 'bookmark "two" at 09:00:02'
-    assert [each.name for each in marks.bookmarks] == ["two"]
-    assert marks.name(end_of(1), "") == "bookmark at 09:00:02"
+    for name in ("one", "two", ""):
+        assert not marks.name(end_of(1), name)
+        assert [each.name for each in marks.bookmarks] == [name]
     assert marks.name(3, "nowhere") == "no line of the recording ends there"
 
 
