@@ -18,6 +18,7 @@ from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.agents.session_folders import SessionFolder, session_folders
+from agentwatch.catalog.hiding import Archive
 from agentwatch.catalog.joining import Joined, joined, without_session
 from agentwatch.catalog.places import Changes, Places, notes_of
 from agentwatch.catalog.processes import Processes
@@ -103,6 +104,7 @@ class RowTable:
         self.rows: Mapping[Key, Row] = {}
         """It is replaced by a new mapping when a row has changed."""
         self.twins = Twins()
+        self.archive = Archive()
         self._sessions = sessions
         self._subagents = subagents
         self._repositories = Repositories()
@@ -171,7 +173,8 @@ class RowTable:
                 repositories[cwd] = self._repositories.of(cwd)
             of = self.twins.session_of(key)
             twin = None if of is None else self._sessions.get(of)
-            changed[key] = row_of(session, repositories[cwd], self._count_subagents(key), twin)
+            subagents, is_archived = self._count_subagents(key), key in self.archive.keys
+            changed[key] = row_of(session, repositories[cwd], subagents, twin, is_archived=is_archived)
             if session.is_live:
                 self._shown[key] = repositories[cwd]
             else:
@@ -458,6 +461,7 @@ class Machine:
             self._find_changes(now_ms, viewed if is_due else frozenset())
         self._read(now_ms, until)
         self._join(now_ms)
+        self._unjudged |= self._table.archive.refresh() & self._sessions.keys()
         self._judge(now_ms)
         return not self.is_found or bool(self._unread)
 

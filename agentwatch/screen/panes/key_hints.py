@@ -25,7 +25,7 @@ _PANES = {
     "log": ("open-action", "hide-actions"),
     "home": (
         *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
-        *("go-to-terminal", "show-hidden", "next-urgent"),
+        *("go-to-terminal", "show-hidden", "next-urgent", "mark-session", "archive-session", "export"),
     ),
     "comparison": (
         *("next-difference previous-difference", "open-pair", "next-view", "equal-calls"),
