@@ -27,13 +27,15 @@ _PANES = {
         *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
         *("go-to-terminal", "show-hidden", "next-urgent", "mark-session", "archive-session", "export"),
     ),
+    "home-unseen": ("show-hidden", "find-session", "filter-sessions", "sort-sessions"),
+    "home-empty": (),
     "comparison": (
         *("next-difference previous-difference", "open-pair", "next-view", "equal-calls"),
         *("open-a open-b", "copy-addresses"),
     ),
 }
 """The bindings of each pane, the most important first; their words are the label of the first of a group."""
-_ALONE = frozenset(("home", "comparison"))
+_ALONE = frozenset(("home", "home-unseen", "home-empty", "home-demo", "comparison"))
 """The screens that have no other keys than their own."""
 _BARS = {
     "find": ("find-next find-previous", "find-back"),
@@ -108,6 +110,10 @@ class KeyHints(Static):
             self._pause, self._is_earlier = pause, is_earlier
             self._draw()
 
+    def show_pane(self) -> None:
+        """Show the keys of another pane than before."""
+        self._draw()
+
     def on_click(self, event: events.Click) -> None:
         """Press the key that was clicked."""
         for hint in self._drawn:
@@ -115,7 +121,7 @@ class KeyHints(Static):
                 self.app.simulate_key(hint.key)
 
     def _focus_moved(self, _: Screen[object]) -> None:
-        self._draw()
+        self.show_pane()
 
     def _draw(self) -> None:
         hints = self._fitting(list(self._hints()))
@@ -136,7 +142,7 @@ class KeyHints(Static):
         yield from self._last_hints()
         pane = self._pane()
         own = [names for names in _PANES.get(pane, ()) if names not in self._left_out]
-        yield from _labelled(own[:_BEFORE_PAUSE])
+        yield from [("open-session", "Demo")] if pane == "home-demo" else _labelled(own[:_BEFORE_PAUSE])
         if self._pause:
             yield "pause", self._pause
         if self._is_earlier:

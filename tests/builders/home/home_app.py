@@ -89,6 +89,7 @@ class HomeApp(App[None]):
         kinds = (
             requests.OfRow,
             requests.OfRows,
+            requests.DemoWanted,
             requests.Chosen,
             requests.Requested,
             requests.ContentsWanted,

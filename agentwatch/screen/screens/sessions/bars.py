@@ -310,13 +310,12 @@ def _width(pieces: list[Piece]) -> int:
 # What an empty list says.
 
 _BEGINNING = """\
-No session of a coding agent was found on this machine.
+No session of a coding agent here yet.
 
-  claude            an agent that you start appears here
-  agentwatch run -- cursor-agent -p … --output-format stream-json
-  cursor-agent -p … --output-format stream-json | agentwatch
-
-  agentwatch demo   replays a bundled session"""
+enter   replays one: agentwatch demo
+claude  or another agent appears here
+agentwatch run -- cursor-agent -p …
+cursor-agent -p … | agentwatch"""
 
 
 def words_for_nothing(

@@ -68,7 +68,9 @@ class Home(Vertical):
         self.sessions.show_columns(chosen or columns)
         self.bars = HomeBars(self._offers)
         self._beside = beside
-        self._hints = KeyHints(rebound, lambda: "home")
+        self._pane = "home"
+        """The name by which the key line finds the keys that work."""
+        self._hints = KeyHints(rebound, lambda: self._pane)
         keys = bound_keys(rebound)
         self._key = key_label(keys["show-hidden"][0])
         self._marked_keys = " · ".join(f"{key_label(keys[name][0])} {does}" for name, does in _OF_MARKED)
@@ -204,7 +206,14 @@ class Home(Vertical):
         )
         key = "" if request.shows_hidden else self._key
         self.header.show(counts, key, is_known=self._is_known)
-        self.sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
+        sessions = self.sessions
+        sessions.offers_demo = self._is_complete and not (self._listing.rows or self.notes.display)
+        sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
+        pane = "home" if self._listing.lines else "home-unseen" if self._listing.rows else "home-empty"
+        pane = "home-demo" if sessions.offers_demo else pane
+        if pane != self._pane:
+            self._pane = pane
+            self._hints.show_pane()
         self._show_request()
 
     @on(Marked)

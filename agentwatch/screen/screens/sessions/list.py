@@ -25,7 +25,7 @@ from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.frames import eager_classes
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
 from agentwatch.screen.widgets.painting import CHOSEN_MARK, chosen_row, mark_strip
-from agentwatch.text.safe import SafeText, cut, wrapped
+from agentwatch.text.safe import SafeText, columns, cut, wrapped
 from agentwatch.text.times import day_words
 
 # The rows of the pane that each line of the list takes: one, or two for a session in a narrow pane.
@@ -203,10 +203,14 @@ class LineContent:
         """Show other columns; empty for those that fit."""
         self.chosen, self._columns = columns, None
 
-    def nothing_rows(self) -> list[Spans]:
-        """Return the words of an empty list as rows."""
+    def nothing_rows(self, height: int) -> list[Spans]:
+        """Return the words of an empty list as rows, in the middle of `height` rows."""
+        if not self.nothing or self.width < 1:
+            return []
         rows = [row for line in self.nothing.split("\n") for row in wrapped(SafeText(line), self.width)]
-        return [[(row, "muted")] for row in rows] if self.nothing and self.width > 0 else []
+        lead = SafeText(" " * max((self.width - max(map(columns, rows))) // 2, 0))
+        above = max((height - len(rows)) // 2, 0)
+        return [[] for _ in range(above)] + [[(lead, ""), (row, "muted")] for row in rows]
 
     def fit(self, width: int) -> None:
         """Make contents for rows of another width; the columns are measured again."""
@@ -318,6 +322,8 @@ class SessionList(RowView, HeadedView):
         """What is drawn in each row."""
         self._is_settled = False
         """Whether a list was shown for which every session was found and read."""
+        self.offers_demo = False
+        """Whether enter replays the bundled session, because there is no other one."""
         self._is_placed = False
         """Whether the user has moved the cursor off the first line, or scrolled."""
 
@@ -374,7 +380,10 @@ class SessionList(RowView, HeadedView):
 
     def line_count(self) -> int:
         """Return the number of rows of the list, or of the words in an empty one."""
-        return len(self._rows) or len(self._content.nothing_rows())
+        return len(self._rows) or len(self._nothing_rows())
+
+    def _nothing_rows(self) -> list[Spans]:
+        return self._content.nothing_rows(self.scrollable_content_region.height)
 
     def heading(self, width: int) -> Spans:
         """Return the names of the columns."""
@@ -479,6 +488,8 @@ class SessionList(RowView, HeadedView):
             self.action_fold(opens=not self._chosen.is_open)
         elif self.chosen is not None:
             self.post_message(requests.Opened(self.chosen))
+        elif self.offers_demo:
+            self.post_message(requests.DemoWanted())
 
     def action_fold(self, opens: bool) -> None:
         """Open or close a fold, or the subagents of a session."""
@@ -596,7 +607,7 @@ class SessionList(RowView, HeadedView):
         """Return what a row is to show now."""
         content, rows = self._content, self._rows
         if not rows.lines:
-            return Shown(None, 0, range(0), False, content.layout, content.nothing_rows()[y])
+            return Shown(None, 0, range(0), False, content.layout, self._nothing_rows()[y])
         index, part = rows.at(y)
         line, now_ms = rows.lines[index], self._now_ms
         is_chosen, layout = rows.top(index) == self.cursor, content.layout

@@ -74,6 +74,10 @@ class RingToggled(OfRow):
     """Posted by `r`: the session is to ring, or not any more."""
 
 
+class DemoWanted(Message):
+    """Posted by enter on a machine without sessions: the bundled session is to be replayed."""
+
+
 class Chosen(Message):
     """Posted when another session is selected."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
@@ -24,6 +25,7 @@ from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.sessions import requests
+from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog, title_words
 from agentwatch.screen.screens.sessions.found import FoundScreen
 from agentwatch.screen.screens.sessions.home import Home
@@ -120,6 +122,14 @@ class HomeScreen(Screen[None]):
     def in_view(self) -> frozenset[Key]:
         """The sessions whose rows are in view."""
         return self._home.sessions.in_view
+
+    def column_commands(self) -> Iterator[SystemCommand]:
+        """Yield a command for each column that can be shown or hidden."""
+        shown = self._home.sessions.columns
+        for name in NAMES:
+            does = "Hide" if name in shown else "Show"
+            yield SystemCommand(f"{does} the column {name}", "", partial(self._home.toggle_column, name))
+        yield SystemCommand("Show the columns that fit", "", self._home.reset_columns)
 
     def _tick(self) -> None:
         """Move the clocks on, and note which session is looked at."""
