@@ -33,6 +33,7 @@ from agentwatch.screen.screens.sessions.preview import PreviewPane
 from agentwatch.screen.screens.sessions.rings import go_to_pane, pane_of
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.frames import prepare
+from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, safe_line
 
@@ -65,7 +66,7 @@ class HomeScreen(Screen[None]):
         super().__init__()
         prepare(self)
         self._listing = Listing()
-        self._preview = PreviewPane()
+        self._preview = PreviewPane(key_label(bound_keys(config.keys)["go-to-terminal"][0]))
         self._home = Home(config.keys, self._preview, config.columns)
         self._found: FoundScreen | None = None
         """What was found last in the contents of the sessions."""
