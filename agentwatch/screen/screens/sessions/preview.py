@@ -25,7 +25,7 @@ from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader, Until
 from agentwatch.recording.saved import open_saved
-from agentwatch.recording.store import nameless_file
+from agentwatch.recording.store import nameless_file, open_own
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.screen.panes.transcript.block_list import (
     EntryRenderer,
@@ -209,7 +209,8 @@ class PreviewLines:
     def _question_lines(self, question: Question, most: int) -> list[Strip]:
         """Return the whole text of a question, as far as it fits `most` lines, and the way to its answer."""
         text = safe_text(question.words[:_MOST_CHARACTERS])
-        rows = [row for line in text.split("\n") for row in wrapped(SafeText(line), self._width) or [line]]
+        lines = map(SafeText, text.split("\n"))
+        rows = [row for line in lines for row in wrapped(line, self._width) or [line]]
         spans = [(SafeText(row), "strong") for row in rows[: most - 1]]
         if len(rows) > len(spans) == 1:
             spans = [(cut(SafeText(f"{spans[0][0]} {rows[1]}"), self._width), "strong")]
@@ -336,6 +337,27 @@ def row_session(row: Row) -> Previewed:
     return Previewed(_reported(row), {}) if path is None else tail_session(path, is_live=is_live)
 
 
+def head_session(path: Path, end: int) -> Session:
+    """Return the session in the beginning of a recording or of a store.
+
+    Args:
+        path: The address of the session.
+        end: The end of that part, in bytes.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    store = None if path.suffix in _LINES else store_for(path)
+    fd = open_own(path) if store is None else _copied(store, end)
+    try:
+        feed = Feed(LineReader(fd, Until(min(end, os.fstat(fd).st_size)), ArrivalTimes()))
+        feed.takes_agent_times = True
+        feed.advance()
+        return feed.session
+    finally:
+        os.close(fd)
+
+
 def _reported(row: Row) -> Session:
     """Return a session with what a list shows of it."""
     session, last = Session(), row.last_text or row.standing.now
@@ -347,18 +369,29 @@ def _reported(row: Row) -> Session:
 
 
 def _of_store(store: Store, *, is_live: bool) -> Previewed:
-    fd = nameless_file()
+    fd = _copied(store, MOST_STORE_BYTES)
     try:
-        size = 0
-        while size < MOST_STORE_BYTES and (lines := store.new_lines()):
-            size += os.write(fd, b"".join(lines)[: MOST_STORE_BYTES - size])
-        found = _read(LineReader(fd, Until(size), ArrivalTimes()))
+        found = _read(LineReader(fd, Until(os.fstat(fd).st_size), ArrivalTimes()))
     finally:
-        store.close()
         os.close(fd)
     if not is_live:
         close_session(found.session)
     return found
+
+
+def _copied(store: Store, most: int) -> int:
+    """Return the descriptor of a nameless file with the first `most` bytes of a store, which is closed."""
+    fd = nameless_file()
+    try:
+        size = 0
+        while size < most and (lines := store.new_lines()):
+            size += os.write(fd, b"".join(lines)[: most - size])
+    except OSError:
+        os.close(fd)
+        raise
+    finally:
+        store.close()
+    return fd
 
 
 def _read(reader: LineReader) -> Previewed:

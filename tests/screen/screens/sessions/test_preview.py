@@ -7,6 +7,7 @@ import os
 import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,7 +139,7 @@ async def test_a_question_is_shown_whole_with_the_way_to_its_answer(tmp_path: Pa
     path = tmp_path / "live.ndjson"
     command = "set -e\nrm -rf build\n" + "make dist " * 12 + "last word"
     path.write_bytes(init() + started("shell", command=command))
-    asked = {"path": path, "now": f"shell {command}"[:100], "since_ms": now_ms() - 183_000}
+    asked: dict[str, Any] = {"path": path, "now": f"shell {command}"[:100], "since_ms": now_ms() - 183_000}
     for size in ((120, 40), (80, 24)):
         async with at_home([row("one", State.ASKS, **asked, tmux="main:@1.%2")], size=size) as stage:
             await stage.press("space")
