@@ -374,6 +374,7 @@ class Machine:
         *,
         clock: Callable[[], float] = time.monotonic,
         proc: Proc | None = None,
+        is_brief: bool = False,
     ) -> None:
         """Create the watcher; nothing is read before the first step.
 
@@ -382,7 +383,9 @@ class Machine:
             home: The user's home folder.
             clock: Returns the time in seconds, from any start.
             proc: Where the processes are read; None for /proc.
+            is_brief: Whether only sessions that run, or may run, are read and have rows.
         """
+        self._is_brief = is_brief
         self.is_found = False
         """Whether all places were searched once."""
         self.wants_all = False
@@ -425,6 +428,11 @@ class Machine:
     def rows(self) -> Mapping[Key, Row]:
         """The row of each session. It is replaced by a new mapping when a row has changed."""
         return self._table.rows
+
+    @property
+    def doubtful(self) -> set[Key]:
+        """The sessions that may ask: a second look shows whether their agents are busy."""
+        return {key for key in self._live if self._sessions[key].is_doubtful}
 
     @property
     def problems(self) -> list[OSError]:
@@ -499,7 +507,7 @@ class Machine:
             wait: Waits for a number of seconds.
         """
         self.settle(now_ms())
-        if self._proc.exists() and any(self._sessions[key].is_doubtful for key in self._live):
+        if self._proc.exists() and self.doubtful:
             wait(_SECONDS["processes"] + _STEP_SECONDS)
             self.settle(now_ms())
 
@@ -593,7 +601,8 @@ class Machine:
             session.is_read = False
             self._joins.add(key, session, now_ms)
             self._recent.add(key)
-            self._note(key)
+            if not self._is_brief:
+                self._note(key)
             self._want(now_ms, (key,))
         if is_recording_new and self.is_found:
             self._ask_agents(now_ms, frozenset())  # otherwise it has ended until its lock is seen
@@ -636,6 +645,8 @@ class Machine:
         found = session.found
         if found.parent is not None:
             return (found.agent, found.parent) in self._live
+        if self._is_brief:
+            return session.is_live
         return self.wants_all or session.is_live or now_ms - session.seen_ms < RECENT_MS
 
     def _join(self, now_ms: int) -> None:
@@ -666,7 +677,7 @@ class Machine:
                 continue
             family = (key, *self._subagents.get(key, ()))
             for each in family:
-                if self._sessions[each].join(life, process):
+                if self._sessions[each].join(life, process) and not (self._is_brief and life is Life.DEAD):
                     self._note(each)
             (self._live.discard if life is Life.DEAD else self._live.add)(key)
             self._want(now_ms, family)
