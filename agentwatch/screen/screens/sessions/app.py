@@ -322,7 +322,7 @@ class HomeApp(SessionApp[None]):
     @on(requests.DemoWanted)
     def _show_demo(self) -> None:
         path = resource("recordings") / "demo.ndjson"
-        row = Row(key=(OWN, "demo"), agent="cursor", id="demo", path=path, standing=UNKNOWN, title="demo")
+        row = Row(key=(OWN, "demo"), agent="", id="demo", path=path, standing=UNKNOWN, title="demo")
         if self._opening != row.key and self._open is None:
             self._opening = row.key
             self.run_worker(self._show_session(row, partial(open_demo, row), replay=Replay()))

@@ -16,7 +16,7 @@ from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.row_filter import row_filter_offers
 from agentwatch.recording.remembered import remember, remembered
 from agentwatch.rules.language.completion import Offer
-from agentwatch.screen.keys import bindings
+from agentwatch.screen.keys import bindings, shortcuts
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.screens.sessions.bars import (
     HomeBars,
@@ -32,13 +32,8 @@ from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.text.safe import SafeText
 
 _SORT, _COLUMNS = "sort", "columns"
-_OF_MARKED = (
-    ("delete-session", "delete"),
-    ("archive-session", "archive"),
-    ("export", "export"),
-    ("back", "none"),
-)
-"""The bindings that act on the marked sessions, and what they do."""
+_OF_MARKED = ("delete-session", "archive-session", "export")
+"""The bindings that act on the marked sessions."""
 
 
 class Home(Vertical):
@@ -73,7 +68,9 @@ class Home(Vertical):
         self._hints = KeyHints(rebound, lambda: self._pane)
         keys = bound_keys(rebound)
         self._key = key_label(keys["show-hidden"][0])
-        self._marked_keys = " · ".join(f"{key_label(keys[name][0])} {does}" for name, does in _OF_MARKED)
+        labels = {each.id: each.label for each in shortcuts()}
+        does = (f"{key_label(keys[name][0])} {labels[name]}" for name in _OF_MARKED)
+        self._marked_keys = " · ".join((*does, "esc None"))
         self._listing = Listing()
         self._counts = Counts()
         self._now_ms = 0

@@ -213,7 +213,7 @@ async def test_marked_sessions_are_named_together() -> None:
         assert isinstance(posted, requests.ArchiveWanted)
         assert [each.id for each in posted.rows] == ["s0000", "s0002"]
         assert any(
-            "2 marked · d delete · z archive · X export · esc none" in line for line in screen_rows(app)
+            "2 marked · d Delete · z Archive · X Export · esc None" in line for line in screen_rows(app)
         )
         await pilot.press("j", "v")
         assert [each.id for each in app.home.sessions.marked] == ["s0000", "s0002", "o0", "o1", "o2"]
