@@ -58,6 +58,8 @@ class Config(NamedTuple):
     ring: str = "all"
     """Which sessions of the list ring when they begin to need the user, unless the user has chosen for one:
     `all` or `none`."""
+    columns: tuple[str, ...] = ()
+    """The columns of the list that the user has chosen; empty for those that fit."""
     machines: Machines = Machines()
     on: tuple[OnSetting, ...] = ()
     """The rules that watch every session."""

@@ -18,6 +18,7 @@ from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.agents.session_folders import SessionFolder, session_folders
+from agentwatch.catalog.hiding import Archive
 from agentwatch.catalog.joining import Joined, joined, without_session
 from agentwatch.catalog.places import Changes, Places, notes_of
 from agentwatch.catalog.processes import Processes
@@ -103,6 +104,7 @@ class RowTable:
         self.rows: Mapping[Key, Row] = {}
         """It is replaced by a new mapping when a row has changed."""
         self.twins = Twins()
+        self.archive = Archive()
         self._sessions = sessions
         self._subagents = subagents
         self._repositories = Repositories()
@@ -171,7 +173,8 @@ class RowTable:
                 repositories[cwd] = self._repositories.of(cwd)
             of = self.twins.session_of(key)
             twin = None if of is None else self._sessions.get(of)
-            changed[key] = row_of(session, repositories[cwd], self._count_subagents(key), twin)
+            subagents, is_archived = self._count_subagents(key), key in self.archive.keys
+            changed[key] = row_of(session, repositories[cwd], subagents, twin, is_archived=is_archived)
             if session.is_live:
                 self._shown[key] = repositories[cwd]
             else:
@@ -377,6 +380,7 @@ class Machine:
         *,
         clock: Callable[[], float] = time.monotonic,
         proc: Proc | None = None,
+        is_brief: bool = False,
     ) -> None:
         """Create the watcher; nothing is read before the first step.
 
@@ -385,7 +389,9 @@ class Machine:
             home: The user's home folder.
             clock: Returns the time in seconds, from any start.
             proc: Where the processes are read; None for /proc.
+            is_brief: Whether only sessions that run, or may run, are read and have rows.
         """
+        self._is_brief = is_brief
         self.is_found = False
         """Whether all places were searched once."""
         self.wants_all = False
@@ -429,6 +435,10 @@ class Machine:
         """The row of each session. It is replaced by a new mapping when a row has changed."""
         return self._table.rows
 
+    def doubtful(self, now_ms: int) -> set[Key]:
+        """Return the sessions that may ask: a second look shows whether their agents are busy."""
+        return {key for key in self._live if self._sessions[key].is_doubtful(now_ms)}
+
     @property
     def problems(self) -> list[OSError]:
         """Why files of agents cannot be read; a file may occur several times."""
@@ -464,6 +474,7 @@ class Machine:
             self._find_changes(now_ms, viewed if is_due else frozenset())
         self._read(now_ms, until)
         self._join(now_ms)
+        self._unjudged |= self._table.archive.refresh() & self._sessions.keys()
         self._judge(now_ms)
         return not self.is_found or bool(self._unread)
 
@@ -503,8 +514,7 @@ class Machine:
         """
         self.settle(now_ms())
         for _ in range(_MOST_LOOKS):
-            doubts = (self._sessions[key].is_doubtful(now_ms()) for key in self._live)
-            if not self._proc.exists() or not any(doubts):
+            if not self._proc.exists() or not self.doubtful(now_ms()):
                 return
             wait(_SECONDS["in view"] + _STEP_SECONDS)
             self._schedule.hurry("processes")
@@ -600,7 +610,8 @@ class Machine:
             session.is_read = False
             self._joins.add(key, session, now_ms)
             self._recent.add(key)
-            self._note(key)
+            if not self._is_brief:
+                self._note(key)
             self._want(now_ms, (key,))
         if is_recording_new and self.is_found:
             self._ask_agents(now_ms, frozenset())  # otherwise it has ended until its lock is seen
@@ -643,6 +654,8 @@ class Machine:
         found = session.found
         if found.parent is not None:
             return (found.agent, found.parent) in self._live
+        if self._is_brief:
+            return session.is_live
         return self.wants_all or session.is_live or now_ms - session.seen_ms < RECENT_MS
 
     def _join(self, now_ms: int) -> None:
@@ -673,7 +686,7 @@ class Machine:
                 continue
             family = (key, *self._subagents.get(key, ()))
             for each in family:
-                if self._sessions[each].join(life, process):
+                if self._sessions[each].join(life, process) and not (self._is_brief and life is Life.DEAD):
                     self._note(each)
             (self._live.discard if life is Life.DEAD else self._live.add)(key)
             self._want(now_ms, family)

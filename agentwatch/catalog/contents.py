@@ -242,6 +242,8 @@ class Hit(NamedTuple):
     """The beginning of the line in the session, in bytes."""
     snippet: str
     """The text around the words: foreign text of at most 120 characters, without line ends."""
+    end: int = 0
+    """The end of the line in the session, in bytes."""
 
 
 class ContentsSearch:
@@ -314,7 +316,8 @@ class ContentsSearch:
                         if snippet is None or snippet in snippets:
                             continue
                         snippets.add(snippet)
-                        hits.append(Hit(row.key, piece.offset + offset, snippet))
+                        at = piece.offset + offset
+                        hits.append(Hit(row.key, at, snippet, at + len(line) + 1))
                         if len(snippets) == _MOST_HITS:
                             yield hits
                             return

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from agentwatch.agents.found import Key
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
+from agentwatch.recording.remembered import choices_path, read_choices, write_choices
 
 DAY_MS = 24 * 60 * 60 * 1000
 SHOWN_DAYS = 7
@@ -56,3 +59,67 @@ def root(row: Row, rows: Mapping[Key, Row]) -> Row:
             return above
         above = parent
     return row
+
+
+_ARCHIVED = "archived.json"
+_MOST_ARCHIVED = 2_000
+_MOST_BYTES = 1 << 18
+
+
+class Archive:
+    """The sessions that the user has archived. Nothing is written to the files of their agents."""
+
+    def __init__(self) -> None:
+        self.keys: AbstractSet[Key] = frozenset()
+        self._version: tuple[int, int] | None = None
+
+    def refresh(self) -> AbstractSet[Key]:
+        """Read the file if it has changed, and return the sessions that differ from before."""
+        try:
+            status = os.stat(choices_path(_ARCHIVED))
+            version = status.st_mtime_ns, status.st_ino
+        except OSError:
+            version = None
+        if version == self._version:
+            return frozenset()
+        self._version, before = version, self.keys
+        self.keys = frozenset(map(key_of, read_choices(_ARCHIVED, _MOST_BYTES, bool)))
+        return before ^ self.keys
+
+
+def archive(keys: Iterable[Key], *, is_archived: bool) -> int:
+    """Archive sessions, or show them again; the last 2,000 are remembered.
+
+    Args:
+        keys: The sessions.
+        is_archived: Whether they are archived from now on.
+
+    Returns:
+        The number of sessions that were not so before.
+    """
+    chosen, changed = read_choices(_ARCHIVED, _MOST_BYTES, bool), 0
+    for name in map(name_of, keys):
+        changed += (chosen.pop(name, None) is not None) is not is_archived
+        if is_archived:
+            chosen[name] = True
+    for name in [*chosen][:-_MOST_ARCHIVED]:
+        del chosen[name]
+    write_choices(_ARCHIVED, chosen)
+    return changed
+
+
+def name_of(key: Key) -> str:
+    """Return the name of a session in files of choices: `claude:0f3a…`, `nats://team ci.0f3a…`."""
+    agent, session_id = key
+    return f"{agent}{_separator(agent)}{session_id}"
+
+
+def key_of(name: str) -> Key:
+    """Return the key of a session by its name in a file of choices."""
+    agent, _, session_id = name.partition(_separator(name.partition(" ")[0]))
+    return agent, session_id
+
+
+def _separator(agent: str) -> str:
+    """Return what follows the agent, or the address of another machine, which has a colon."""
+    return " " if "://" in agent else ":"

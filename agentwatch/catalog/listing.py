@@ -17,6 +17,7 @@ from agentwatch.catalog.hiding import hidden_from_ms, is_hidden, root
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_filter import Matches, row_filter
 from agentwatch.catalog.standing import LIVE, Group
+from agentwatch.catalog.status.counts import midnight
 from agentwatch.text.amounts import plural
 
 FoldId = tuple[str, ...]
@@ -29,7 +30,11 @@ class Heading:
 
     group: Group
     count: int
-    """The number of the group's sessions that are not hidden; folded ones are counted, subagents are not."""
+    """The number of the sessions below it that are not hidden; folded ones are counted, subagents are not."""
+    day_ms: int | None = None
+    """The midnight with which the day of sessions that have ended began; None for other groups."""
+    is_folds: bool = False
+    """Whether the folds of sessions that have ended follow, which belong to no day."""
 
 
 class RowLine(NamedTuple):
@@ -37,7 +42,7 @@ class RowLine(NamedTuple):
 
     row: Row
     depth: int = 0
-    """How far it is indented: 1 below a line that can be folded, 2 in a worktree below its repository."""
+    """How far it is indented: 1 below a line that can be folded. A repository is a heading."""
     is_open: bool = False
     """Whether its subagents are shown below it."""
 
@@ -120,6 +125,10 @@ class Order:
             oldest = next(iter(self._vanished))
             del self._vanished[oldest], self._places[oldest]
 
+    def at_ms(self, row: Row) -> int:
+        """Return the time by which a session is placed in its group."""
+        return self._places[row.key].at_ms
+
     def in_group(self, row: Row) -> tuple[int, int, Key]:
         """Return the sort key of a session within its group; the highest one is at the top."""
         place = self._places[row.key]
@@ -181,6 +190,7 @@ def row_search(text: str) -> Matches | None:
 
 _FOLDED_GROUPS = frozenset({Group.YOUR_TURN, Group.ENDED})
 """The groups in which the one-liners of a folder are folded. One that works or fails has its own row."""
+_RANKS = {group: rank for rank, group in enumerate(Group)}
 NO_REPO = "no folder"
 
 
@@ -228,28 +238,50 @@ class Arrangement:
             if not rows:
                 continue
             rows.sort(key=self._order.in_group, reverse=True)
-            yield Heading(group, len(rows))
-            is_folded = self._folds and group in _FOLDED_GROUPS
-            one_liners = [row for row in rows if row.is_one_liner] if is_folded else []
-            own = [row for row in rows if not row.is_one_liner] if one_liners else rows
-            yield from self._with_subagents(own, 0)
-            yield from self._one_liners(group, one_liners)
+            folds = self._one_liners(group, rows) if self._folds and group in _FOLDED_GROUPS else {}
+            folded = {row.key for inside in folds.values() for row in inside}
+            own = [row for row in rows if row.key not in folded] if folded else rows
+            if group is Group.ENDED:
+                yield from self._by_day(own)
+                if folded:
+                    yield Heading(group, len(folded), is_folds=True)
+            else:
+                yield Heading(group, len(rows))
+                yield from self._with_subagents(own, 0)
+            for fold in self._in_order(folds):
+                inside = folds[fold]
+                place = inside[0].repo or inside[0].cwd or NO_REPO
+                words = f"{plural(len(inside), 'one-liner')} in {place}"
+                yield from self._fold(fold, words, inside, 0, self._toggled.get(fold, False))
 
-    def _one_liners(self, group: Group, rows: Sequence[Row]) -> Iterator[Line]:
+    def _by_day(self, rows: Sequence[Row]) -> Iterator[Line]:
+        """Yield sessions that have ended, in their order, below the days by which they are placed."""
+        begin = 0
+        while begin < len(rows):
+            day_ms = midnight(self._order.at_ms(rows[begin]))
+            end = next(
+                (at for at in range(begin + 1, len(rows)) if self._order.at_ms(rows[at]) < day_ms), len(rows)
+            )
+            yield Heading(Group.ENDED, end - begin, day_ms)
+            yield from self._with_subagents(rows[begin:end], 0)
+            begin = end
+
+    def _one_liners(self, group: Group, rows: Sequence[Row]) -> Mapping[FoldId, Sequence[Row]]:
+        """Return the one-liners of each folder; one that is alone in its folder has a row."""
         folds: dict[FoldId, list[Row]] = {}
         for row in rows:
-            folds.setdefault(("one-liners", group.value, row.cwd), []).append(row)
-        for fold in self._in_order(folds):
-            inside = folds[fold]
-            words = f"{plural(len(inside), 'one-liner')} in {inside[0].repo or inside[0].cwd or NO_REPO}"
-            yield from self._fold(fold, words, inside, 0, self._toggled.get(fold, False))
+            if row.is_one_liner:
+                folds.setdefault(("one-liners", group.value, row.cwd), []).append(row)
+        return {fold: inside for fold, inside in folds.items() if len(inside) > 1}
 
     def _by_repository(self) -> Iterator[Line]:
-        self._tops.sort(key=self._order.at_first, reverse=True)
+        self._tops.sort(key=self._by_group, reverse=True)
         repos: dict[FoldId, list[Row]] = {}
         for row in self._tops:
             repos.setdefault(("repository", row.place, row.repo), []).append(row)
-        for fold in self._in_order(repos):
+        folds = self._in_order(repos)
+        folds.sort(key=lambda fold: (_RANKS[repos[fold][0].group], not fold[2]))  # it is stable
+        for fold in folds:
             rows = repos[fold]
             is_open = self._shows(fold, rows)
             name = fold[2] or NO_REPO
@@ -258,12 +290,18 @@ class Arrangement:
             if is_open:
                 yield from self._worktrees(fold, rows)
 
+    def _by_group(self, row: Row) -> tuple[int, tuple[int, int, Key]]:
+        return -_RANKS[row.group], self._order.in_group(row)
+
     def _worktrees(self, repo: FoldId, rows: Sequence[Row]) -> Iterator[Line]:
-        yield from self._with_subagents([row for row in rows if not row.worktree], 1)
+        """Yield the sessions of a repository; two or more of another worktree are folded below them."""
         worktrees: dict[FoldId, list[Row]] = {}
         for row in rows:
             if row.worktree:
                 worktrees.setdefault(("worktree", *repo[1:], row.worktree), []).append(row)
+        worktrees = {fold: inside for fold, inside in worktrees.items() if len(inside) > 1}
+        folded = {row.key for inside in worktrees.values() for row in inside}
+        yield from self._with_subagents([row for row in rows if row.key not in folded], 0)
         for fold in self._in_order(worktrees):
             inside = worktrees[fold]
             yield from self._fold(fold, _counted(fold[-1], inside), inside, 1, self._shows(fold, inside))
@@ -273,7 +311,7 @@ class Arrangement:
     ) -> Iterator[Line]:
         yield FoldLine(words, self._keys(rows), is_open, fold, depth)
         if is_open:
-            yield from self._with_subagents(rows, depth + 1)
+            yield from self._with_subagents(rows, max(depth, 1))
 
     def _in_order(self, folds: Mapping[FoldId, Sequence[Row]]) -> list[FoldId]:
         return sorted(folds, key=lambda fold: self._order.of_fold(fold, folds[fold]), reverse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from agentwatch.agents.found import Key
@@ -11,6 +10,7 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.hiding import is_hidden, root
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Group
+from agentwatch.catalog.status.counts import midnight
 
 Counted = TypeVar("Counted", bound=NamedTuple)
 _AGAIN_MS = 60_000
@@ -47,7 +47,7 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
     """
     by_key = {row.key: row for row in rows}
     hosts = {row.host for row in by_key.values()}
-    today_ms = _midnight_ms(now_ms)
+    today_ms = midnight(now_ms)
     in_group = dict.fromkeys(Group, 0)
     ended_today = hidden = 0
     for row in by_key.values():
@@ -148,8 +148,3 @@ def _bearings(row: Row) -> tuple[object, ...]:
     is_ended = row.group is Group.ENDED
     times = (row.began_ms, row.seen_ms, row.standing.since_ms) if is_ended else ()
     return row.standing.state, row.group, row.is_one_liner, row.is_archived, times
-
-
-def _midnight_ms(now_ms: int) -> int:
-    now = datetime.fromtimestamp(now_ms / 1000)
-    return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)

@@ -224,7 +224,12 @@ def without_file(key: Key, said: Said) -> Found:
 
 
 def row_of(
-    session: Tracked, repository: Repository, subagents: tuple[int, int] = (0, 0), twin: Tracked | None = None
+    session: Tracked,
+    repository: Repository,
+    subagents: tuple[int, int] = (0, 0),
+    twin: Tracked | None = None,
+    *,
+    is_archived: bool = False,
 ) -> Row:
     """Return the row of a session.
 
@@ -233,6 +238,7 @@ def row_of(
         repository: Where it works.
         subagents: The number of its subagents, and of those that work.
         twin: The same session in the agent's own file, which may have the prompt that the stream lacks.
+        is_archived: Whether the user has archived it.
     """
     found, said, standing = session.found, session.said, session.standing
     from agentwatch.catalog.digest.digest import Digest
@@ -279,7 +285,7 @@ def row_of(
         subagents=min(subagents[0], _MOST_SUBAGENTS),
         working_subagents=subagents[1],
         is_one_liner=digest.is_one_liner or (said is not None and said.is_one_liner),
-        is_archived=metadata.is_archived,
+        is_archived=is_archived or metadata.is_archived,
         is_own=is_own,
     )
 

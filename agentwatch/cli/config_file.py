@@ -24,7 +24,7 @@ _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "keys": None,
     "screen": {"theme": str, "thinking": bool},
     "attention": {"bell": bool, "note": bool, "title": bool},
-    "sessions": {"ring": str, "keep": str},
+    "sessions": {"ring": str, "keep": str, "columns": list},
     "machines": {"list": list, "publish": str},
     "engines": None,
     "on": None,
@@ -47,6 +47,9 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
     if "ring" in sections.get("sessions", {}):
         found["ring"] = sections["sessions"]["ring"]
+    if columns := sections.get("sessions", {}).get("columns"):
+        _check_columns(path, columns)
+        found["columns"] = tuple(columns)
     on = _on(path, sections.get("on", ()))
     config = Config(keys=sections.get("keys", {}), machines=_machines(path, sections), on=on, **found)
     if config.theme is not None:
@@ -220,6 +223,15 @@ def _check_theme(path: Path, theme: str) -> None:
     known = theme_names()
     if theme not in known:
         raise _fault(path, f"[screen] unknown theme {_shown(theme)}; known themes: {_listed(known)}")
+
+
+def _check_columns(path: Path, columns: Iterable[object]) -> None:
+    from agentwatch.screen.screens.sessions.cells import NAMES
+
+    for name in columns:
+        if name not in NAMES:
+            shown = _shown(name if isinstance(name, str) else repr(name))
+            raise _fault(path, f"[sessions] unknown column {shown}; known columns: {_listed(NAMES)}")
 
 
 def _check_keys(path: Path, keys: Mapping[str, str]) -> None:

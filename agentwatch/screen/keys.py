@@ -425,6 +425,30 @@ SESSIONS = (
             Shortcut(
                 "fold-session", "left,h", "fold the subagents again", "sessions", "fold(False)", joins=True
             ),
+            Shortcut(
+                "mark-session",
+                "v",
+                "mark the session, or all of a folded line (toggle); d, z and X act on all marked ones",
+                "sessions",
+                "mark",
+                "Mark",
+            ),
+            Shortcut(
+                "archive-session",
+                "z",
+                "archive the session: hide it once it has ended (toggle)",
+                "sessions",
+                "want('archive')",
+                "Archive",
+            ),
+            Shortcut(
+                "export",
+                "X",
+                "export the session as a file, without secrets",
+                "sessions",
+                "want('export')",
+                "Export",
+            ),
             Shortcut("copy-session", "y", "copy the session's id, which is an address", "sessions", "copy"),
             Shortcut(
                 "rename-session",
@@ -439,6 +463,7 @@ SESSIONS = (
                 "delete one of agentwatch's own recordings, after confirmation",
                 "sessions",
                 "want('removal')",
+                "Delete",
             ),
         ),
     ),
@@ -463,7 +488,9 @@ SESSIONS = (
                 "Filter",
             ),
             _COMPLETE,
-            Shortcut("clear-search", "escape", "clear the search and the filter", "home", "clear"),
+            Shortcut(
+                "clear-search", "escape", "remove the marks; clear the search and the filter", "home", "clear"
+            ),
             Shortcut(
                 "drop-words",
                 "escape",
@@ -473,7 +500,9 @@ SESSIONS = (
                 "Clear",
                 joins=True,
             ),
-            Shortcut("sort-sessions", "s", "sort by state, age or repository", "home", "sort", "Sort"),
+            Shortcut(
+                "sort-sessions", "s", "sort by state, age or repository (remembered)", "home", "sort", "Sort"
+            ),
             Shortcut(
                 "show-hidden",
                 "a",

@@ -74,6 +74,22 @@ def day_or_time(epoch_ms: int, now_ms: int) -> str:
     return f"{then.day} {then:%b}" if then.year == now.year else f"{then:%Y-%m}"
 
 
+def day_words(epoch_ms: int, now_ms: int) -> str:
+    """Return the day of a time: `today`, `yesterday`, `Sat 21 Nov`, `21 Nov 2025`; empty if it is unknown.
+
+    Args:
+        epoch_ms: The time.
+        now_ms: The present time.
+    """
+    then, now = local(epoch_ms), local(now_ms)
+    if then is None or now is None:
+        return ""
+    if then.year != now.year:
+        return f"{then.day} {then:%b %Y}"
+    days = (now.date() - then.date()).days
+    return ("today", "yesterday")[days] if 0 <= days <= 1 else f"{then:%a} {then.day} {then:%b}"
+
+
 def utc(epoch_ms: int | None) -> datetime | None:
     """Return a time in UTC, to the second; None if it is unknown or outside the years 1970 to 9999."""
     if epoch_ms is None or not 0 <= epoch_ms < _YEAR_10000_MS:

@@ -17,7 +17,7 @@ from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.catalog import RECENT_MS, Machine
 from agentwatch.catalog.digest import reading
-from agentwatch.catalog.hiding import is_hidden
+from agentwatch.catalog.hiding import archive, is_hidden
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.appender import now_ms
@@ -450,3 +450,34 @@ def test_a_thread_in_two_files_is_one_row(tmp_path: Path) -> None:
     newer.write_bytes(written(lines))
     rows = watched.until(lambda rows: any(row.path == newer for row in rows.values()))
     assert [(row.id, row.calls) for row in rows.values()] == [(thread, None)]
+
+
+def test_a_brief_machine_has_the_rows_of_what_runs(watched: Watched, tmp_path: Path) -> None:
+    """They are those of a list, so that `status` counts the same states; what has ended is not read."""
+    made = iter(watched.fake.made)
+    with started(["claude"], tmp_path) as one, started(["claude"], tmp_path) as other:
+        keys = {next(made), next(made)}
+        for (_, session_id), process in zip(sorted(keys), (one, other), strict=True):
+            register(watched, process.pid, session_id, status="idle")
+        brief = Machine(watched.fake.environ, watched.fake.home, is_brief=True)
+        brief.settle(now_ms())
+        rows = watched.until(lambda rows: all(rows[key].standing.state is State.YOUR_TURN for key in keys))
+        assert keys <= brief.rows.keys()
+        for key, row in brief.rows.items():
+            with case(key):
+                assert row.standing == rows[key].standing
+
+
+@pytest.mark.slow
+def test_archived_sessions_are_hidden(watched: Watched, home: Path) -> None:
+    """The user archives and restores sessions in a file of ours, which the machine notices."""
+    key, other, *_ = watched.fake.made
+    assert not watched.rows()[key].is_archived
+    assert archive([key, other], is_archived=True) == 2
+    rows = watched.until(lambda rows: rows[key].is_archived and rows[other].is_archived)
+    assert is_hidden(rows[key], now_ms())
+    assert archive([key, ("claude", "gone")], is_archived=False) == 1
+    watched.until(lambda rows: not rows[key].is_archived and rows[other].is_archived)
+    (file,) = home.glob("archived.json")
+    file.write_text("no json")
+    watched.until(lambda rows: not rows[other].is_archived)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.screen.screens.session.remembered import remember, remembered
+from agentwatch.recording.remembered import remember, remembered
 from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import result, session
 from tests.conftest import Saver, case
@@ -79,16 +79,24 @@ async def test_c_shows_times_of_day_in_the_transcript(recording: Saver) -> None:
 
 def test_what_is_remembered_is_private_and_survives_a_broken_file(home: Path) -> None:
     """The file is readable by the user alone, and a broken one counts as none."""
-    remember("actions", shown=True)
-    remember("times", shown=False)
+    remember("actions", True)
+    remember("times", False)
     (file,) = home.glob("screen.json*")
     assert file.stat().st_mode & 0o777 == 0o600
+    remember("sort", "age")
+    assert json.loads(file.read_text()) == {"actions": True, "times": False, "sort": "age"}
+    assert (remembered("sort", str), remembered("sort", bool), remembered("times", bool)) == (
+        "age",
+        None,
+        False,
+    )
+    remember("sort", None)
     assert json.loads(file.read_text()) == {"actions": True, "times": False}
     for broken in (b"", b"[1]", b"\xff", b"[" * 5000, b'{"actions": 3}'):
         file.write_bytes(broken)
-        assert remembered("actions") is None
-    remember("actions", shown=False)
-    assert remembered("actions") is False
+        assert remembered("actions", bool) is None
+    remember("actions", False)
+    assert remembered("actions", bool) is False
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,5 +105,5 @@ def test_a_folder_that_cannot_be_written_is_no_error(home: Path, monkeypatch: py
     blocked = home / "file"
     blocked.write_text("")
     monkeypatch.setitem(os.environ, "AGENTWATCH_HOME", str(blocked / "inside"))
-    remember("actions", shown=True)
-    assert remembered("actions") is None
+    remember("actions", True)
+    assert remembered("actions", bool) is None

@@ -117,7 +117,14 @@ def counts_in(kept: dict[str, object]) -> Counts | None:
     return Counts(*values)
 
 
-def midnight(now_ms: int) -> int:
-    """Return the last midnight in local time, in milliseconds since the epoch."""
-    now = time.localtime(now_ms // 1000)
-    return int(time.mktime((now.tm_year, now.tm_mon, now.tm_mday, 0, 0, 0, 0, 0, -1))) * 1000
+def midnight(at_ms: int) -> int:
+    """Return the midnight before a time, in local time; the time itself if it is beyond the calendar.
+
+    Args:
+        at_ms: The time, in milliseconds since the epoch.
+    """
+    try:
+        now = time.localtime(at_ms // 1000)
+        return int(time.mktime((now.tm_year, now.tm_mon, now.tm_mday, 0, 0, 0, 0, 0, -1))) * 1000
+    except (OverflowError, ValueError, OSError):
+        return at_ms

@@ -25,15 +25,17 @@ _PANES = {
     "log": ("open-action", "hide-actions"),
     "home": (
         *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
-        *("go-to-terminal", "show-hidden", "next-urgent"),
+        *("go-to-terminal", "show-hidden", "next-urgent", "mark-session", "archive-session", "export"),
     ),
+    "home-unseen": ("show-hidden", "find-session", "filter-sessions", "sort-sessions"),
+    "home-empty": (),
     "comparison": (
         *("next-difference previous-difference", "open-pair", "next-view", "equal-calls"),
         *("open-a open-b", "copy-addresses"),
     ),
 }
 """The bindings of each pane, the most important first; their words are the label of the first of a group."""
-_ALONE = frozenset(("home", "comparison"))
+_ALONE = frozenset(("home", "home-unseen", "home-empty", "home-demo", "comparison"))
 """The screens that have no other keys than their own."""
 _BARS = {
     "find": ("find-next find-previous", "find-back"),
@@ -112,6 +114,10 @@ class KeyHints(Static):
             self._named = named
             self._draw()
 
+    def show_pane(self) -> None:
+        """Show the keys of another pane than before."""
+        self._draw()
+
     def on_click(self, event: events.Click) -> None:
         """Press the key that was clicked."""
         for hint in self._drawn:
@@ -119,7 +125,7 @@ class KeyHints(Static):
                 self.app.simulate_key(hint.key)
 
     def _focus_moved(self, _: Screen[object]) -> None:
-        self._draw()
+        self.show_pane()
 
     def _draw(self) -> None:
         hints = self._fitting(list(self._hints()))
@@ -140,7 +146,7 @@ class KeyHints(Static):
         yield from self._last_hints()
         pane, (pause, is_earlier, is_closed, failed) = self._pane(), self._named
         own = [names for names in _PANES.get(pane, ()) if names not in self._left_out]
-        yield from _labelled(own[:_BEFORE_PAUSE])
+        yield from [("open-session", "Demo")] if pane == "home-demo" else _labelled(own[:_BEFORE_PAUSE])
         if pause:
             yield "pause", pause
         if is_earlier:

@@ -27,6 +27,7 @@ from textual.worker import WorkerFailed
 
 from agentwatch.base.config import Config
 from agentwatch.base.resources import stylesheets
+from agentwatch.recording.remembered import remember, remembered
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.terminal.driver import KeyQueue
 from agentwatch.screen.terminal.frames import is_stock, is_styled
@@ -113,6 +114,7 @@ def _in_ascii(char: str) -> str:
 
 Result = TypeVar("Result")
 
+_THEME = "theme"
 _RESIZED_SECONDS = 0.5
 """How long after a resize the size is checked: the storm of resizes that loses the last one is over then."""
 _SIZE_SECONDS = 5.0
@@ -146,13 +148,22 @@ class TerminalApp(App[Result], Generic[Result]):
         self.fault: Exception | None = None
         """The exception that ended the app."""
         self._keys = KeyQueue(self, super().on_event)
+        self._given_theme = self.theme
+        """The theme of the settings, or else the default one."""
         self._guard = Guard(no_color=self.no_color, ascii_only=not _is_output_unicode())
         for theme in ANSI_THEMES:
             self.register_theme(theme)
         if self.no_color:
             self.theme = "ansi-dark"  # its contrasts do not depend on colours
-        elif self.config.theme is not None:
-            self.theme = self.config.theme
+        else:
+            self._given_theme = self.config.theme or self.theme
+            chosen = remembered(_THEME, str)
+            self.theme = chosen if chosen in self.available_themes else self._given_theme
+
+    def choose_theme(self, name: str) -> None:
+        """Use a theme now and at later starts; the one that they have anyway is not remembered."""
+        self.theme = name
+        remember(_THEME, None if name == self._given_theme else name)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return Textual's line filters, followed by the guard."""

@@ -75,6 +75,9 @@ class LineView(ScrollView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("lines")
 
+    fits_content: ClassVar[bool] = False
+    """Whether the view is as high as its lines, up to the height in the stylesheet, as a popup is."""
+
     following = var(True)
     """Whether the view stays at the end while lines are added."""
 
@@ -115,12 +118,27 @@ class LineView(ScrollView, can_focus=True):
             self._count = count
             # Assigning virtual_size would lay out the whole screen again, 2 ms each time.
             self.set_reactive(LineView.virtual_size, Size(0, count))
+            self._fit()
             if self.following:
                 self.settle_at(self.max_scroll_y)
             self._thumb.follow(self._count)
         self.show_below()
         if redraw:
             self.painter.refresh()
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the view is as high as its lines; in a terminal of few rows, a popup takes all of them."""
+        return self.fits_content and not self.screen.has_class("-short")
+
+    @property
+    def fitting_height(self) -> int:
+        """The number of rows that the lines take with their border."""
+        return max(self._count, 1) + 2
+
+    def _fit(self) -> None:
+        if self.fits_content:
+            self.styles.height = self.fitting_height if self.is_fitted else None
 
     def settle_at(self, y: float) -> None:
         """Scroll to row `y` without ending the follow mode."""
@@ -156,6 +174,7 @@ class LineView(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Keep the end visible when the height of the pane changes."""
+        self._fit()
         self.show_lines()
         if self.following:
             self.settle_at(self.max_scroll_y)
@@ -398,9 +417,16 @@ class HeadedView(CursorView):
         """Return the heading for rows of `width` columns."""
         raise NotImplementedError
 
+    @property
+    def fitting_height(self) -> int:
+        """The number of rows that the lines take with their border and heading."""
+        return super().fitting_height + 1
+
     def on_resize(self) -> None:
         """Show the heading if there is room for it; keep the end visible."""
-        self.set_class(self.outer_size.height < LEAST_HEIGHT, "-low")
+        height = self.outer_size.height
+        has_room = self.is_fitted and self.fitting_height <= height
+        self.set_class(height < LEAST_HEIGHT and not has_room, "-low")
         super().on_resize()
 
     def render_lines(self, crop: Region) -> list[Strip]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Lay highlight styles over lines.
 
-_CHOSEN_MARK = "▐"
+CHOSEN_MARK = "▐"
 
 
 def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
@@ -47,15 +47,15 @@ def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
     return Strip.join([strip.crop(0, left), Strip(over), strip.crop(right)])
 
 
-def chosen_row(strip: Strip, pane: LineView, width: int) -> Strip:
+def chosen_row(strip: Strip, pane: LineView, width: int, mark: str = CHOSEN_MARK) -> Strip:
     """Return a row in exactly `width` columns as the selected one: a mark before it, a style over it."""
     rest = laid_over(strip, pane.line_style("chosen"), max(width - 1, 0))
-    return Strip.join([mark_strip(pane, "accent"), rest])
+    return Strip.join([mark_strip(pane, "accent", mark), rest])
 
 
-def mark_strip(pane: LineView, style: str) -> Strip:
+def mark_strip(pane: LineView, style: str, mark: str = CHOSEN_MARK) -> Strip:
     """Return the mark before a row, in the style with this name."""
-    return Strip([Segment(_CHOSEN_MARK, pane.line_style(style))])
+    return Strip([Segment(mark, pane.line_style(style))])
 
 
 def laid_over(strip: Strip, style: Style, width: int) -> Strip:

@@ -86,7 +86,14 @@ class HomeApp(App[None]):
 
     def keep(self, message: Message) -> None:
         """Keep a message that the list posts; each widget that gets it reports it again."""
-        kinds = (requests.OfRow, requests.Chosen, requests.Requested, requests.ContentsWanted)
+        kinds = (
+            requests.OfRow,
+            requests.OfRows,
+            requests.DemoWanted,
+            requests.Chosen,
+            requests.Requested,
+            requests.ContentsWanted,
+        )
         if isinstance(message, kinds) and not any(message is each for each in self.posted):
             self.posted.append(message)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.listing import FoldLine, Request, RowLine, Sort
+from agentwatch.catalog.listing import FoldLine, Heading, Request, RowLine, Sort
+from agentwatch.catalog.status.counts import midnight
 from tests.catalog.listing.made_rows import (
+    DAY_MS,
     MINUTE_MS,
     NOW_MS,
     in_state,
@@ -52,7 +54,10 @@ def test_subagents_whose_parent_is_not_listed_have_their_own_rows() -> None:
 
 
 def test_one_liners_are_folded_per_folder() -> None:
-    """What other programs ran for one prompt is one line for each folder; one that works has its own row."""
+    """What other programs ran for one prompt is one line for each folder, below all days.
+
+    One that works, or that is alone in its folder, has its own row.
+    """
     rows = [
         row("own", State.SUCCEEDED),
         *(row(f"a{n}", State.SUCCEEDED, cwd="/w/api", repo="api", is_one_liner=True) for n in range(3)),
@@ -62,27 +67,50 @@ def test_one_liners_are_folded_per_folder() -> None:
     ]
     listing = listed(rows)
     assert lines(listing) == [
-        *("# working 1", "works", "# ended 6", "own"),
-        *("+ 1 one-liner in /w/web", "+ 3 one-liners in api", "+ 1 one-liner in no folder"),
+        *("# working 1", "works", "# ended 3", "b", "own", "c"),
+        *("# one-liners 3", "+ 3 one-liners in api"),
     ]
     toggle(listing, "3 one-liners")
-    assert lines(listing)[5:9] == ["- 3 one-liners in api", ". a2", ". a1", ". a0"]
+    assert lines(listing)[7:] == ["- 3 one-liners in api", ". a2", ". a1", ". a0"]
     toggle(listing, "3 one-liners")
-    assert lines(listing)[5:] == ["+ 3 one-liners in api", "+ 1 one-liner in no folder"]
+    assert lines(listing)[6:] == ["# one-liners 3", "+ 3 one-liners in api"]
 
 
 def test_a_fold_stays_where_it_is() -> None:
     """New one-liners are counted in their fold, which does not move."""
     rows = [
-        row("a", State.SUCCEEDED, cwd="/a", is_one_liner=True, ago_ms=9),
-        row("b", State.SUCCEEDED, cwd="/b", is_one_liner=True, ago_ms=99),
+        *(row(f"a{n}", State.SUCCEEDED, cwd="/a", is_one_liner=True, ago_ms=9) for n in range(2)),
+        *(row(f"b{n}", State.SUCCEEDED, cwd="/b", is_one_liner=True, ago_ms=99) for n in range(2)),
     ]
     listing = listed(rows)
     listing.update([*rows, row("new", State.SUCCEEDED, cwd="/b", is_one_liner=True, ago_ms=0)], NOW_MS)
-    assert lines(listing) == ["# ended 3", "+ 1 one-liner in /a", "+ 2 one-liners in /b"]
+    assert lines(listing) == ["# one-liners 5", "+ 2 one-liners in /a", "+ 3 one-liners in /b"]
     fold = listing.lines[2]
     assert isinstance(fold, FoldLine)
-    assert fold.keys == (("claude", "new"), ("claude", "b"))
+    assert fold.keys == (("claude", "new"), ("claude", "b1"), ("claude", "b0"))
+
+
+def test_sessions_that_have_ended_are_below_their_days() -> None:
+    """Each day has a heading with the number of its sessions; a session without a time is last."""
+    midnight_ms = midnight(NOW_MS)
+    since = NOW_MS - midnight_ms
+    rows = [
+        row("late", State.SUCCEEDED, ago_ms=since - 1),
+        row("first", State.FAILED, ago_ms=since),
+        row("yesterday", State.SUCCEEDED, ago_ms=since + 1),
+        row("older", State.CANCELLED, ago_ms=since + 3 * DAY_MS),
+        row("undated", State.UNKNOWN, ago_ms=None),
+    ]
+    listing = listed(rows)
+    assert lines(listing) == [
+        *("# ended 2", "late", "first", "# ended 1", "yesterday"),
+        *("# ended 1", "older", "# ended 1", "undated"),
+    ]
+    days = [line.day_ms for line in listing.lines if isinstance(line, Heading)]
+    assert days[0] == midnight_ms
+    assert days == sorted(days, key=lambda day_ms: -(day_ms or 0))
+    far = 10**18
+    assert lines(listed([row("far", State.SUCCEEDED, ago_ms=-far)])) == ["# ended 1", "far"]
 
 
 def test_by_age_the_newest_session_is_first() -> None:
@@ -96,40 +124,58 @@ def test_by_age_the_newest_session_is_first() -> None:
 
 
 def test_by_repository_the_worktrees_are_folded() -> None:
-    """A repository is open while a session in it runs; its worktrees are folded below it."""
+    """A repository is open while a session in it runs; two sessions of a worktree are folded below it."""
     rows = [
         row("main", State.ASKS, repo="api", ago_ms=1),
         row("done", State.SUCCEEDED, repo="api", ago_ms=2),
         row("tree", repo="api", worktree="retry", ago_ms=3),
         row("old", State.SUCCEEDED, repo="api", worktree="docs", ago_ms=4),
+        row("older", State.SUCCEEDED, repo="api", worktree="docs", ago_ms=5),
         row("web", State.FAILED, repo="web", ago_ms=5),
         row("bare", State.UNKNOWN, ago_ms=6),
     ]
     listing = listed(rows, Request(sort=Sort.REPOSITORY))
     assert lines(listing) == [
-        *("- api · 1 needs you · 1 working · 2 ended", ". main", ". done"),
-        *(". - retry · 1 working", ". . tree", ". + docs · 1 ended"),
-        *("+ web · 1 ended", "+ no folder · 1 ended"),
+        *("- api · 1 needs you · 1 working · 3 ended", "main", "tree", "done"),
+        *(". + docs · 2 ended", "+ web · 1 ended", "+ no folder · 1 ended"),
     ]
     toggle(listing, "docs")
     toggle(listing, "web")
-    assert lines(listing)[5:9] == [". - docs · 1 ended", ". . old", "- web · 1 ended", ". web"]
+    assert lines(listing)[4:9] == [". - docs · 2 ended", ". old", ". older", "- web · 1 ended", "web"]
     toggle(listing, "api")
-    assert lines(listing)[:2] == ["+ api · 1 needs you · 1 working · 2 ended", "- web · 1 ended"]
+    assert lines(listing)[:2] == ["+ api · 1 needs you · 1 working · 3 ended", "- web · 1 ended"]
+
+
+def test_by_repository_what_needs_the_user_is_first() -> None:
+    """The repository of a question is the first one, with the question on top; no folder is the last."""
+    rows = [
+        row("bare", repo="", ago_ms=1),
+        row("quick", repo="api", ago_ms=2),
+        row("asks", State.ASKS, repo="web", ago_ms=8),
+        row("works", repo="web", ago_ms=3),
+        row("failed", State.TURN_FAILED, repo="web", ago_ms=9),
+    ]
+    listing = listed(rows, Request(sort=Sort.REPOSITORY))
+    order = [line.lstrip("- ").partition(" ·")[0] for line in lines(listing)]
+    assert order == ["web", "asks", "failed", "works", "api", "quick", "no folder", "bare"]
+    listing.update(
+        [in_state(rows[0], State.ASKS), *rows[1:2], in_state(rows[2], State.WORKING), *rows[3:]], NOW_MS
+    )
+    assert lines(listing)[:3] == ["- no folder · 1 needs you", "bare", "- web · 1 failed · 2 working"]
 
 
 def test_a_repository_does_not_close_under_the_reader() -> None:
-    """A repository that was open because a session ran stays open when it has ended, and no row moves."""
+    """A repository that was open because a session ran stays open when it has ended."""
     rows = [row("a", repo="api"), row("b", State.SUCCEEDED, repo="api", ago_ms=9)]
     listing = listed(rows, Request(sort=Sort.REPOSITORY))
     rows[0] = in_state(rows[0], State.SUCCEEDED)
     listing.update(rows, NOW_MS)
-    assert lines(listing) == ["- api · 2 ended", ". b", ". a"]
+    assert lines(listing) == ["- api · 2 ended", "a", "b"]
 
 
 def test_the_names_of_repositories_on_two_hosts_are_two() -> None:
     """A repository on another machine is another one, and has the machine's name."""
     rows = [row("a", repo="api"), row("b", repo="api", host="box", ago_ms=9)]
     assert lines(listed(rows, Request(sort=Sort.REPOSITORY))) == [
-        *("- box:api · 1 working", ". b", "- api · 1 working", ". a")
+        *("- box:api · 1 working", "b", "- api · 1 working", "a")
     ]

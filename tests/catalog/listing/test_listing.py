@@ -153,11 +153,13 @@ def test_old_and_archived_sessions_are_hidden_and_counted() -> None:
         row("began", State.UNKNOWN, ago_ms=None, began_ms=0),
     ]
     listing = listed(rows)
-    assert lines(listing) == ["# quiet 1", "runs", "# ended 2", "week", "undated"]
+    assert lines(listing) == ["# quiet 1", "runs", "# ended 1", "week", "# ended 1", "undated"]
     assert listing.hidden_count == 3
     listing.request(Request(shows_hidden=True))
     assert listing.hidden_count == 0
-    assert lines(listing)[2:] == ["# ended 5", "archived", "week", "old", "undated", "began"]
+    assert lines(listing)[2:] == [
+        *("# ended 1", "archived", "# ended 2", "week", "old", "# ended 2", "undated", "began")
+    ]
     assert not listing.update(rows, NOW_MS)
 
 
@@ -220,7 +222,7 @@ def test_a_search_finds_what_is_hidden_and_folded() -> None:
         row("other", State.SUCCEEDED),
     ]
     listing = listed(rows, Request(search="PORT"))
-    assert lines(listing) == ["# ended 3", "sub", "one", "old"]
+    assert lines(listing) == ["# ended 2", "sub", "one", "# ended 1", "old"]
     assert (listing.hidden_count, listing.filtered_count) == (0, 1)
 
 

@@ -1,15 +1,16 @@
-"""Without an open list, only what is cheap and certain is counted; the rest is unknown, never a guess."""
+"""Without an open list, reports are counted first, and what runs is read if they do not decide."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.status.counts import UNKNOWN_COUNTS, Counts
-from agentwatch.catalog.status.look import counted, looked
+from agentwatch.catalog.status.look import counted, is_decided, looked
 from tests.builders.machine.rows import NOW_MS
 from tests.conftest import case
 
@@ -81,14 +82,41 @@ def test_a_disk_that_hangs_is_not_waited_for() -> None:
     """After the longest time nothing is known, and the line says so."""
     hanging = threading.Event()
 
-    def look() -> Counts:
+    def look() -> Iterator[Counts]:
         hanging.wait(20)
-        return NOTHING
+        yield NOTHING
 
     found = looked(look, 0.01)
     hanging.set()
     assert found == UNKNOWN_COUNTS
     assert found.line() == "–"
+
+
+def test_cheap_counts_are_kept_if_better_ones_take_too_long() -> None:
+    """What is read in time counts: the reports, or else the sessions too."""
+    hanging, better = threading.Event(), NOTHING._replace(quiet=1)
+
+    def look(*, hangs: bool) -> Iterator[Counts]:
+        yield NOTHING
+        if hangs:
+            hanging.wait(20)
+        yield better
+
+    assert looked(lambda: look(hangs=False), 20) == better
+    assert looked(lambda: look(hangs=True), 0.2) == NOTHING
+    hanging.set()
+
+
+def test_sessions_are_read_only_if_reports_decide_nothing() -> None:
+    """An agent at work, or one that asks, says all; the end of a turn, or silence, does not."""
+    codex, claude = dict([agent(1)]), dict([agent(2, "claude")])
+    assert is_decided([], {})
+    assert is_decided([said(State.WORKING, pid=2), said(State.YOUR_TURN, Life.DEAD, pid=3)], claude)
+    assert is_decided([said(State.ASKS, pid=2), said(None, pid=2, agent="agentwatch")], claude)
+    assert not is_decided([said(State.YOUR_TURN, pid=2)], claude)
+    assert not is_decided([said(None, pid=2)], claude)
+    assert not is_decided([said(State.WORKING, pid=2)], {**claude, **codex})
+    assert is_decided([], dict([agent(3, is_shared=True)]))
 
 
 def test_this_machine_is_looked_at(tmp_path_factory: pytest.TempPathFactory) -> None:

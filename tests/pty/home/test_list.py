@@ -93,7 +93,7 @@ def test_a_signal_ends_it(machine: dict[str, str], is_opened: bool) -> None:
 def test_an_empty_machine_shows_how_to_begin(tmp_path: Path) -> None:
     """Without any session, the screen names the commands to begin with."""
     with in_terminal(env={"HOME": str(tmp_path)}) as terminal:
-        terminal.wait_for("No session of a coding agent was found")
+        terminal.wait_for("No session of a coding agent here yet")
         terminal.wait_for("agentwatch demo")
         terminal.send("q")
         assert terminal.wait_exit() == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,6 +22,7 @@ from agentwatch.screen.screens.session.screen import WatchScreen, first_shown
 from agentwatch.screen.terminal.base_app import Result, TerminalApp
 from agentwatch.screen.terminal.keymap import key_label
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.themes import theme_names
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText, safe_line
 
@@ -74,20 +75,47 @@ class SessionApp(TerminalApp[Result]):
         super().action_suspend_process()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Yield the commands of the palette: what the keys do now, each with its keys, and the themes."""
+        """Yield the commands of the palette: what the keys do now, each with its keys, and the themes.
+
+        Those that the line of keys names come first.
+        """
         keys: dict[tuple[str, DOMNode], list[str]] = {}
         actions: dict[tuple[str, DOMNode], ActiveBinding] = {}
         for key, active in screen.active_bindings.items():
             if active.binding.id is not None and active.enabled:
                 actions.setdefault((active.binding.action, active.node), active)
                 keys.setdefault((active.binding.action, active.node), []).append(key_label(key))
-        for (action, node), active in actions.items():
+        for (action, node), active in sorted(
+            actions.items(), key=lambda each: not each[1].binding.description
+        ):
             yield SystemCommand(
                 active.binding.tooltip,
                 " ".join(keys[action, node]),
                 partial(self.run_action, action, default_namespace=node),
             )
-        yield SystemCommand("Change the theme", "until agentwatch ends", self.action_change_theme)
+        yield SystemCommand("Change the theme", self.theme, self.action_change_theme)
+
+    def action_command_palette(self) -> None:
+        """Show every command."""
+        self._choose_from("Commands", [*self.get_system_commands(self.screen)])
+
+    def action_change_theme(self) -> None:
+        """Show the themes."""
+        themes = [
+            SystemCommand(name, "in use" if name == self.theme else "", partial(self.choose_theme, name))
+            for name in theme_names()
+        ]
+        self._choose_from("Theme", themes)
+
+    def _choose_from(self, title: str, commands: Sequence[SystemCommand]) -> None:
+        from agentwatch.screen.screens.palette import Palette
+
+        def run(chosen: SystemCommand | None) -> None:
+            if chosen is not None:
+                self.call_later(chosen.callback)
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(title, commands), run)
 
     def action_help(self) -> None:
         """Show the help, with every key as it is bound."""

@@ -91,6 +91,8 @@ Row = Bar | Call | Episode | tuple[SafeText, str]
 class TimeView(CallRowsView):
     """One bar per share of the time, followed by the lists of tools, calls and tokens."""
 
+    fits_content = True
+
     def __init__(self, feed: Feed, spent: TimeBreakdown) -> None:
         super().__init__("Time breakdown", id="spent")
         self._session = feed.session

@@ -221,6 +221,8 @@ _MOST_COLUMNS = 84
 class DigestView(CallRowsView):
     """What happened since a moment: counts, open failures, verdicts, running calls, files, kinds of calls."""
 
+    fits_content = True
+
     def __init__(
         self, feed: Feed, digest: Digest, play: Play | None, facts: Callable[[], AgentFacts]
     ) -> None:

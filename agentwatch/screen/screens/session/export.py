@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import ClassVar, Literal
@@ -36,6 +36,11 @@ _MOST_SAID = 4096
 class ExportDialog(ModalScreen[str | None]):
     """Asks for the format of an export."""
 
+    def __init__(self, sessions: int) -> None:
+        """Create the dialog; `sessions` is the number of sessions that are exported."""
+        super().__init__()
+        self._what = "the session" if sessions == 1 else f"{sessions:,} sessions"
+
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"choose('{name}')", name) for key, name, _ in FORMATS),
         Binding("escape,q,X", "dismiss", "Cancel"),
@@ -44,7 +49,7 @@ class ExportDialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """Show the formats with their keys."""
         with Vertical(classes="dialog"):
-            yield Static(Content("Export the session, redacted, to the working directory"))
+            yield Static(Content(f"Export {self._what}, redacted, to the working directory"))
             yield Static("")
             for key, _, words in FORMATS:
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), words))
@@ -55,45 +60,66 @@ class ExportDialog(ModalScreen[str | None]):
         self.dismiss(name)
 
 
-def offer_export(app: App[object], path: Path | None) -> None:
-    """Ask for a format, and export the session at `path`; without a path, say that there is no recording."""
-    if path is None:
+def offer_export(app: App[object], addresses: Sequence[Path | str]) -> None:
+    """Ask for a format, and export sessions; without any, say that there is no recording.
+
+    Args:
+        app: The app, which shows the dialog and the result.
+        addresses: The addresses of the sessions: paths, or those of sessions on other machines.
+    """
+    if not addresses:
         app.notify("this session has no recording to export", severity="warning", markup=False)
         return
 
     def export(name: str | None) -> None:
         if name is not None:
             app.notify(f"exporting as {name} …", markup=False)
-            Thread(target=write_export, args=(path, name, report), daemon=True).start()
+            Thread(target=write_exports, args=(addresses, name, report), daemon=True).start()
 
     def report(words: SafeText, *, is_failed: bool) -> None:
         severity: Literal["error", "information"] = "error" if is_failed else "information"
         if app.is_running:
             app.call_from_thread(app.notify, words, severity=severity, timeout=15, markup=False)
 
-    app.push_screen(ExportDialog(), export)
+    app.push_screen(ExportDialog(len(addresses)), export)
 
 
-def write_export(path: Path, name: str, report: Callable[..., object]) -> None:
-    """Export a session by a process of its own, which slows no frame and goes on when the screen ends.
+def write_exports(addresses: Sequence[Path | str], name: str, report: Callable[..., object]) -> None:
+    """Export sessions, one after the other, and report the last result, or how many were exported.
 
     Args:
-        path: The address of the session.
+        addresses: The addresses of the sessions.
         name: The name of the format.
-        report: Is called with the last line that the process has printed, and with `is_failed`.
+        report: Is called with words, and with `is_failed`.
     """
+    results = [_exported(each, name) for each in addresses]
+    problems = [words for words, is_failed in results if is_failed]
+    if len(results) == 1:
+        report(results[0][0], is_failed=bool(problems))
+    elif problems:
+        report(SafeText(f"{len(problems)} of {len(results)} not exported: {problems[-1]}"), is_failed=True)
+    else:
+        report(SafeText(f"exported {len(results)} sessions as {name}"), is_failed=False)
+
+
+def _exported(address: Path | str, name: str) -> tuple[SafeText, bool]:
+    """Export a session by a process of its own, which slows no frame and goes on when the screen ends.
+
+    Returns:
+        The last line that the process has printed, and whether the export has failed.
+    """
+    named = address if isinstance(address, str) else os.path.abspath(address)
     folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-c", _START, folder, "export", "--to", name, "--", os.path.abspath(path)],
+            [sys.executable, "-P", "-c", _START, folder, "export", "--to", name, "--", named],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             check=False,
         )
     except OSError as error:
-        report(safe_line(f"cannot export: {(error.strerror or str(error)).lower()}"), is_failed=True)
-        return
+        return safe_line(f"cannot export: {(error.strerror or str(error)).lower()}"), True
     said = done.stderr[-_MOST_SAID:].decode("utf-8", "replace").strip().rpartition("\n")[2]
     words = said.removeprefix("agentwatch: ") or f"the export ended with exit code {done.returncode}"
-    report(safe_line(words), is_failed=done.returncode != 0)
+    return safe_line(words), done.returncode != 0

@@ -57,6 +57,8 @@ class Sought(NamedTuple):
 class FilesView(RowView, HeadedView):
     """One row per file: the actions on it, its changed lines, the time of its last call, its warnings."""
 
+    fits_content = True
+
     def __init__(self, feed: Feed, touched: TouchedFiles) -> None:
         super().__init__("Files", id="files")
         self._feed = feed
@@ -156,6 +158,8 @@ class FilesView(RowView, HeadedView):
 
 class FileCallsView(RowView):
     """The calls about one file, in the order in which they ended."""
+
+    fits_content = True
 
     def __init__(self) -> None:
         super().__init__("Calls", id="file-calls")

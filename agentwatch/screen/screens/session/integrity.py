@@ -26,6 +26,8 @@ _EXCERPT_BYTES = 300
 class Findings(LineView):
     """One row per finding; findings about a line are followed by the beginning of that line."""
 
+    fits_content = True
+
     def __init__(self, lines: list[tuple[SafeText, str]]) -> None:
         super().__init__("Integrity", id="findings")
         self._lines = lines

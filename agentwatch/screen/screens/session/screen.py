@@ -506,7 +506,8 @@ class WatchScreen(Screen[None]):
         """Ask for a format, and write the session in it, without secrets."""
         from agentwatch.screen.screens.session.export import offer_export
 
-        offer_export(self.app, self._source.path)
+        path = self._source.path
+        offer_export(self.app, [] if path is None else [path])
 
     def action_copy(self) -> None:
         """Copy the text that the focused pane offers, as safe text; of a call, its address and action."""

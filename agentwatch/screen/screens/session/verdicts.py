@@ -37,6 +37,8 @@ _LEAST_WITH_LINES = 40
 class VerdictsView(RowView, HeadedView):
     """One row per test run, the newest first, under the ribbon of all."""
 
+    fits_content = True
+
     def __init__(self, session: Session, history: VerdictHistory) -> None:
         super().__init__("Test runs", id="verdicts")
         self._session = session
@@ -124,6 +126,8 @@ class VerdictsView(RowView, HeadedView):
 
 class ChangedFilesView(RowView):
     """The files that changed between two test runs, the file that was changed last first."""
+
+    fits_content = True
 
     def __init__(self, session: Session) -> None:
         super().__init__("Changed files", id="changed-files")

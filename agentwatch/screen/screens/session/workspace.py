@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.reactive import var
 
 from agentwatch.feed.feed import Feed
+from agentwatch.recording.remembered import remember, remembered
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.actions import ActionLogView
 from agentwatch.screen.panes.calls.filter_bar import FilterBar
@@ -21,7 +22,6 @@ from agentwatch.screen.panes.header import PlanView
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.find_bar import FindBar
 from agentwatch.screen.screens.session.panes import NAMES, Panes, PaneTabs, Selection
-from agentwatch.screen.screens.session.remembered import remember, remembered
 from agentwatch.screen.widgets.line_view import LineView, PaneWanted
 from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText
@@ -78,8 +78,8 @@ class Workspace(Vertical):
         """Focus the current pane, and show the actions if the user has chosen to."""
         self.watch_pane(self.pane)
         if self._preview is None:
-            self._show_actions(remembered("actions") is True)
-            self.panes.transcript.times.show(remembered("times") is True)
+            self._show_actions(remembered("actions", bool) is True)
+            self.panes.transcript.times.show(remembered("times", bool) is True)
         if self._shows_thinking:
             self.panes.transcript.toggle_reasoning()
         self.watch(self.panes.transcript, "has_thought", self.panes.light_calls)
@@ -217,7 +217,7 @@ class Workspace(Vertical):
     def action_toggle_actions(self) -> None:
         """Show or hide the actions pane, and remember it."""
         shown = "log" not in self.panes.names
-        remember("actions", shown=shown)
+        remember("actions", shown)
         self._show_actions(shown)
         self._tabs.highlight(self.pane)
         if not shown and self.pane == "log":
@@ -283,7 +283,7 @@ class Workspace(Vertical):
         """Show or hide the times of day in the transcript, and remember it."""
         times = self.panes.transcript.times
         times.show(not times.is_shown)
-        remember("times", shown=times.is_shown)
+        remember("times", times.is_shown)
 
     def action_raw(self) -> None:
         """Toggle the detail pane between the raw lines of the recording and their decoded content."""

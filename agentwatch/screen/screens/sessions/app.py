@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import on
+from textual.app import SystemCommand
+from textual.screen import Screen
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.found import OWN, Key
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.reported import State
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
+from agentwatch.base.resources import resource
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
-from agentwatch.catalog.standing import LIVE
+from agentwatch.catalog.standing import LIVE, UNKNOWN
 from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.feed.feed import Feed
+from agentwatch.feed.playhead import Replay
 from agentwatch.recording.appender import now_ms
 from agentwatch.screen.keys import SESSION, SESSIONS
 from agentwatch.screen.screens.session.app import SessionApp
@@ -97,6 +102,13 @@ def open_session(path: Path, follow: bool | None) -> OpenSession:
     except OSError as error:
         source.close()
         raise cannot_open(path, error) from None
+
+
+def open_demo(row: Row) -> OpenSession:
+    """Open the bundled session, to replay it. Nothing is written: its bookmarks stay in memory."""
+    source = saved_source(row.path)
+    source.bookmarks_path = None
+    return OpenSession(source, first_shown(source, Feed(source.reader), is_replayed=True))
 
 
 def _follows(row: Row) -> bool | None:
@@ -212,6 +224,12 @@ class HomeApp(SessionApp[None]):
         self._signals.give_title_back()
         super().action_suspend_process()
 
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Yield the commands of the palette; in the list also those for its columns."""
+        yield from super().get_system_commands(screen)
+        if isinstance(screen, HomeScreen):
+            yield from screen.column_commands()
+
     def action_leave(self) -> None:
         """Quit; no agent was started here."""
         self.exit()
@@ -297,17 +315,30 @@ class HomeApp(SessionApp[None]):
         elif self._opening != row.key and self._open is None:
             self._opening = row.key
             self.set_timer(_OPENING_SECONDS, self._show_rows)
-            self.run_worker(self._show_session(row, event.words))
+            opens = partial(open_row, row, self.config.machines)
+            self.run_worker(self._show_session(row, opens, event.words))
 
-    async def _show_session(self, row: Row, words: str) -> None:
+    @on(requests.DemoWanted)
+    def _show_demo(self) -> None:
+        path = resource("recordings") / "demo.ndjson"
+        row = Row(key=(OWN, "demo"), agent="", id="demo", path=path, standing=UNKNOWN, title="demo")
+        if self._opening != row.key and self._open is None:
+            self._opening = row.key
+            self.run_worker(self._show_session(row, partial(open_demo, row), replay=Replay()))
+
+    async def _show_session(
+        self, row: Row, opens: Callable[[], OpenSession], words: str = "", replay: Replay | None = None
+    ) -> None:
         """Open the session of a row and show it, unless the user has opened another one meanwhile.
 
         Args:
             row: The session.
+            opens: Opens it, in a thread.
             words: What to search for in it; empty for nothing.
+            replay: How to replay it; None to show its live moment.
         """
         try:
-            session = await asyncio.to_thread(open_row, row, self.config.machines)
+            session = await asyncio.to_thread(opens)
         except Fault as fault:
             if self._opening == row.key:
                 self._opening = None
@@ -324,6 +355,7 @@ class HomeApp(SessionApp[None]):
         screen = WatchScreen(
             session.source,
             session.first,
+            replay,
             config=_config_of(self.config, rings=self._rings.rings(row.key)),
             write=self.write_to_terminal,
             back_to="Sessions",

@@ -116,7 +116,7 @@ class HomeBars(Vertical):
         other.display = False
         bar.show_text(words, takes_keys=True)
 
-    def show(self, request: Request, matches: int, total: int, hidden: int = 0) -> None:
+    def show(self, request: Request, matches: int, total: int, hidden: int = 0, marked: str = "") -> None:
         """Say what the list shows, and how many sessions match.
 
         Args:
@@ -124,6 +124,7 @@ class HomeBars(Vertical):
             matches: The number of sessions that match.
             total: The number of all sessions.
             hidden: How many of those that match are hidden.
+            marked: How many sessions are marked, and what the keys do with them; empty for none.
         """
         found = f"{matches - hidden:,} of {plural(total, 'session')}"
         found += f", {hidden:,} hidden" if hidden else ""
@@ -134,7 +135,7 @@ class HomeBars(Vertical):
             text = self.filter.input.value
             self.filter.explain(text, self.filter.problem(text), keys)
         is_typed_in = self.find.is_typed_in or self.filter.is_typed_in
-        words = SafeText("" if is_typed_in else " · ".join(_said(request, found)))
+        words = SafeText("" if is_typed_in else " · ".join([*filter(None, [marked]), *_said(request, found)]))
         if words != self._words:
             self._words = words
             self._said.update(Content(f" {words}"), layout=False)
@@ -309,13 +310,12 @@ def _width(pieces: list[Piece]) -> int:
 # What an empty list says.
 
 _BEGINNING = """\
-No session of a coding agent was found on this machine.
+No session of a coding agent here yet.
 
-  claude            an agent that you start appears here
-  agentwatch run -- cursor-agent -p … --output-format stream-json
-  cursor-agent -p … --output-format stream-json | agentwatch
-
-  agentwatch demo   replays a bundled session"""
+enter   replays one: agentwatch demo
+claude  or another agent appears here
+agentwatch run -- cursor-agent -p …
+cursor-agent -p … | agentwatch"""
 
 
 def words_for_nothing(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.catalog.row import Row
@@ -82,6 +82,10 @@ class Widths(NamedTuple):
         return Widths(min(agent, _AGENT), project, succeeded, failed, context, changed, age, tests)
 
 
+NAMES = ("for", "agent", "project", "now", "calls", "ctx", "age", "tests", "lines")
+"""The columns that the user can choose, by their headings. State and title are always shown."""
+
+
 class Columns(NamedTuple):
     """The widths of the columns in a pane; 0 for a column that is not shown.
 
@@ -92,6 +96,7 @@ class Columns(NamedTuple):
     """
 
     gap: int
+    since: int
     agent: int
     project: int
     title: int
@@ -104,43 +109,58 @@ class Columns(NamedTuple):
     tests: int
 
 
-def columns_for(width: int, needed: Widths) -> Columns:
+def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Columns:
     """Return the columns of a pane in which each session takes one row.
 
     Args:
         width: The width of a row.
         needed: The widths that the contents need.
+        chosen: The names of the columns that the user has chosen, which give way only where they have no
+            room at all; empty for those that fit well.
     """
     gap = 2 if width >= _LEAST_FOR_WIDE_GAPS else 1
-    room = width - STATE - gap - SINCE - gap - needed.agent - 3 * gap
-    least = min(max(needed.project, _PROJECT[0]), _COMFORT[0]) + _COMFORT[1] + _COMFORT[2]
-    calls = needed.succeeded + (needed.failed and needed.failed + 1)
+    wanted = chosen or NAMES
+    since = SINCE if "for" in wanted else 0
+    agent = needed.agent if "agent" in wanted else 0
+    has_project, has_now = "project" in wanted, "now" in wanted
+    room = (
+        width
+        - STATE
+        - gap
+        - sum(size + gap for size in (since, agent) if size)
+        - gap * (has_project + has_now)
+    )
+    if chosen:
+        least = _PROJECT[0] * has_project + _LEAST_TITLE + _LEAST_NOW * has_now
+    else:
+        least = min(max(needed.project, _PROJECT[0]), _COMFORT[0]) + _COMFORT[1] + _COMFORT[2]
     kept = []
     for name, size, more in (
-        ("calls", calls, 0),
-        ("context", needed.context, 0),
+        ("calls", needed.succeeded + (needed.failed and needed.failed + 1), 0),
+        ("ctx", needed.context, 0),
         ("age", needed.age, _MORE),
         ("tests", needed.tests, _MORE),
-        ("changed", needed.changed, 2 * _MORE),
+        ("lines", needed.changed, 2 * _MORE),
     ):
-        if size:
-            if room - size - gap < least + more:
+        if size and name in wanted:
+            if room - size - gap < least + (0 if chosen else more):
                 break
             room -= size + gap
             kept.append(name)
-    project = max(min(needed.project, _PROJECT[1], room * 3 // 10), min(_PROJECT[0], room // 4))
+    project = max(min(needed.project, _PROJECT[1], room * 3 // 10), min(_PROJECT[0], room // 4)) * has_project
     rest = room - project
-    now = max(min(rest * 45 // 100, rest - _LEAST_TITLE), _LEAST_NOW)
+    now = max(min(rest * 45 // 100, rest - _LEAST_TITLE), _LEAST_NOW) * has_now
     return Columns(
         gap=gap,
-        agent=needed.agent,
+        since=since,
+        agent=agent,
         project=project,
         title=max(rest - now, 1),
         now=now,
         succeeded=needed.succeeded if "calls" in kept else 0,
         failed=needed.failed if "calls" in kept else 0,
-        context=needed.context if "context" in kept else 0,
-        changed=needed.changed if "changed" in kept else 0,
+        context=needed.context if "ctx" in kept else 0,
+        changed=needed.changed if "lines" in kept else 0,
         age=needed.age if "age" in kept else 0,
         tests=needed.tests if "tests" in kept else 0,
     )
@@ -160,7 +180,7 @@ def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
         titles = max(titles, columns(words.title(row)) + (len(beside) + 1 if beside else 0))
         clock = words.activity_clock(row, now_ms)
         activities = max(activities, columns(words.activity(row)) + (len(clock) + 3 if clock else 0))
-    return Columns(2, *needed[:2], titles, activities, *needed[2:])
+    return Columns(2, SINCE, *needed[:2], titles, activities, *needed[2:])
 
 
 _LEAST_BRANCH = 7
@@ -184,17 +204,16 @@ def wide_row(row: Row, shown: Columns, now_ms: int, depth: int) -> Spans:
     """
     gap = " " * shown.gap
     style = _text_style(row)
-    spans = [
-        *_state(row, now_ms),
-        (SafeText(f"{gap}{words.since_words(row, now_ms):>{SINCE}}{gap}"), "muted"),
-        (fitted(words.foreign(row.agent or "–"), shown.agent), "muted"),
-        (SafeText(gap), ""),
-        *_project(row, shown.project, style),
-        (SafeText(gap), ""),
-        *_title(row, shown.title, depth),
-        (SafeText(gap), ""),
-    ]
-    spans += _activity(row, shown.now, now_ms, style)
+    spans = _state(row, now_ms)
+    if shown.since:
+        spans.append((SafeText(f"{gap}{words.since_words(row, now_ms):>{shown.since}}"), "muted"))
+    if shown.agent:
+        spans.append((SafeText(f"{gap}{fitted(words.foreign(row.agent or '–'), shown.agent)}"), "muted"))
+    if shown.project:
+        spans += [(SafeText(gap), ""), *_project(row, shown.project, style)]
+    spans += [(SafeText(gap), ""), *_title(row, shown.title, depth)]
+    if shown.now:
+        spans += [(SafeText(gap), ""), *_activity(row, shown.now, now_ms, style)]
     if shown.succeeded:
         spans.append((SafeText(f"{gap}{words.succeeded(row):>{shown.succeeded}}"), "muted"))
         if shown.failed:
@@ -212,20 +231,15 @@ def wide_row(row: Row, shown: Columns, now_ms: int, depth: int) -> Spans:
 
 def heading(shown: Columns) -> Spans:
     """Return the names of the columns."""
-    gap = " " * shown.gap
-    cells = [
-        fitted(SafeText("state"), STATE),
-        f"{'for':>{SINCE}}",
-        fitted(SafeText("agent"), shown.agent),
-        fitted(SafeText("project"), shown.project),
-        fitted(SafeText("title"), shown.title),
-        fitted(SafeText("now"), shown.now),
-    ]
+    named = [("agent", shown.agent), ("project", shown.project), ("title", shown.title), ("now", shown.now)]
+    cells: list[str] = [fitted(SafeText("state"), STATE)]
+    cells += [f"{'for':>{shown.since}}"] if shown.since else []
+    cells += [fitted(SafeText(name), width) for name, width in named if width]
     calls = shown.succeeded + (shown.failed and shown.failed + 1)
     named = [("calls", calls), ("ctx", shown.context), ("age", shown.age)]
     named += [("tests", shown.tests), ("lines", shown.changed)]
     cells += [f"{name:>{width}}" for name, width in named if width]
-    return [(SafeText(gap.join(cells)), "muted")]
+    return [(SafeText((" " * shown.gap).join(cells)), "muted")]
 
 
 def upper_row(row: Row, width: int, now_ms: int) -> Spans:

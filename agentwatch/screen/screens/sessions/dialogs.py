@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
@@ -15,39 +16,52 @@ from textual.widgets import Input, Static
 from agentwatch.catalog.row import Row
 from agentwatch.recording.saved_sessions import MOST_NAME
 from agentwatch.screen.widgets.input_bar import LineInput
-from agentwatch.text.amounts import byte_size
+from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _TITLE_COLUMNS = 50
+_MOST_NAMED = 8
 
 
 class DeleteDialog(ModalScreen[bool]):
-    """Asks whether to delete a recording with all of its files."""
+    """Asks whether to delete recordings with all of their files."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Delete"),
         Binding("escape,q,n", "dismiss(False)", "Cancel"),
     ]
 
-    def __init__(self, row: Row, size: int) -> None:
+    def __init__(self, rows: Sequence[Row], size: int, kept: int = 0) -> None:
         """Create the dialog.
 
         Args:
-            row: The session.
-            size: The bytes that its files take on disk.
+            rows: The sessions.
+            size: The bytes that their files take on disk.
+            kept: The number of sessions that were marked too, and are not ours to delete.
         """
         super().__init__()
-        self._row = row
+        self._rows = rows
         self._bytes = size
+        self._kept = kept
 
     def compose(self) -> ComposeResult:
         """Show what is deleted, and the possible answers."""
-        files = f"{self._row.path.name} and the files beside it: {byte_size(self._bytes)}"
+        rows, size = self._rows, byte_size(self._bytes)
         with Vertical(classes="dialog"):
-            yield Static(Content(SafeText(f"Delete {title_words(self._row)}?")))
-            yield Static(Content(f"  {safe_line(files)}"))
+            if len(rows) == 1:
+                files = f"{rows[0].path.name} and the files beside it: {size}"
+                yield Static(Content(SafeText(f"Delete {title_words(rows[0])}?")))
+                yield Static(Content(f"  {safe_line(files)}"))
+            else:
+                yield Static(Content(f"Delete {len(rows):,} recordings and the files beside them: {size}?"))
+                for row in rows[:_MOST_NAMED]:
+                    yield Static(Content(SafeText(f"  {title_words(row)}")))
+                if len(rows) > _MOST_NAMED:
+                    yield Static(Content(f"  and {len(rows) - _MOST_NAMED:,} more"))
+            if self._kept:
+                yield Static(Content(f"  Not deleted: {plural(self._kept, 'session')} of other programs"))
             yield Static("")
-            for key, does in (("y", "Delete it; this cannot be undone"), ("esc", "Cancel")):
+            for key, does in (("y", "Delete; this cannot be undone"), ("esc", "Cancel")):
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -16,11 +17,15 @@ from textual.screen import ModalScreen
 from agentwatch.agents.found import Key
 from agentwatch.catalog.contents import ContentsSearch, Hit
 from agentwatch.catalog.row import Row
+from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions import requests
+from agentwatch.screen.screens.sessions.preview import head_session
 from agentwatch.screen.screens.sessions.words import foreign, repository, title
 from agentwatch.screen.terminal.base_app import TerminalApp
-from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
+from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans, rows_in_view
+from agentwatch.session.transcript import Kind
 from agentwatch.text.amounts import plural
+from agentwatch.text.durations import age_words
 from agentwatch.text.safe import SafeText, cut, fitted, safe_line
 
 # Searches the contents of sessions in a thread, and reports what it finds to the screen.
@@ -100,12 +105,51 @@ class Searching:
                 hits = []
 
 
-_AGENT, _PROJECT, _GAP = 9, 16, 2
-_LEAST_WITH_AGENT = 110
-_LEAST_WITH_PROJECT = 84
+# The call of a hit, and its time.
+
+_MOST_BYTES = 1 << 23
+"""The beginning of a session that is read for the call of a hit, in at most half a second."""
+_ORIGIN_SECONDS = 0.1
+"""The time between two hits in view whose calls are looked for."""
+
+
+class Origin(NamedTuple):
+    """Where a hit is in its session."""
+
+    words: SafeText = SafeText("")
+    """The call and its tool, `#12 Bash`, or else what said the words: `prompt`; empty if it is not known."""
+    at_ms: int | None = None
+    """When the line was written, by the clock of the agent; None if unknown."""
+
+
+def origin_of(row: Row, hit: Hit) -> Origin:
+    """Return the call of a hit, for which the session is read as far as the hit."""
+    if hit.end > _MOST_BYTES:
+        return Origin()
+    try:
+        session = head_session(row.path, hit.end)
+    except OSError:
+        return Origin()
+    for call in reversed(session.calls):
+        places = (call.started, call.described, call.ended)
+        if any(place is not None and place.offset == hit.offset for place in places):
+            is_end = call.ended is not None and call.ended.offset == hit.offset
+            at_ms = call.ended_ms if is_end else call.started_ms
+            return Origin(SafeText(f"#{call.number} {safe_line(call.tool)}"), at_ms)
+    if not len(session.transcript):
+        return Origin()
+    entry = session.transcript[-1]
+    is_text = entry.kind in (Kind.PROMPT, Kind.ANSWER, Kind.REASONING)
+    return Origin(SafeText(entry.kind.value if is_text else ""), entry.started_ms)
+
+
+_AGENT, _PROJECT, _CALL, _AGE, _GAP = 9, 16, 14, 8, 2
+_LEAST_WITH_AGENT = 124
+_LEAST_WITH_PROJECT = 104
+_LEAST_WITH_CALL = 62
 _LEAST_WITH_NAMES = 60
 _TITLES = (12, 32)
-"""The least and the greatest width of the titles. They take a third of the row."""
+"""The least and the greatest width of the titles: a quarter of the row, or a third without calls."""
 _MOST_WORDS = 40
 
 
@@ -119,11 +163,18 @@ class FoundView(RowView, HeadedView):
         """What the border says, for a narrow pane, which has no border."""
         self._words = words.lower().split()
         self.hits: list[Hit] = []
+        self.origins: dict[Hit, Origin] = {}
+        """The calls of hits that were in view."""
 
     @property
     def chosen(self) -> Hit | None:
         """The selected hit; None while there is none."""
         return self.hits[self.cursor] if self.hits else None
+
+    @property
+    def unread(self) -> Hit | None:
+        """The first hit in view whose call is not known; None if none is."""
+        return next((hit for y in rows_in_view(self) if (hit := self.hits[y]) not in self.origins), None)
 
     def add(self, hits: Iterable[Hit]) -> None:
         """Add rows at the end; the selected row stays."""
@@ -138,7 +189,7 @@ class FoundView(RowView, HeadedView):
         """Return the names of the columns; in a narrow pane, how far the search is."""
         if width < _LEAST_WITH_NAMES:
             return [(cut(self.progress, width), "muted")]
-        names = ("agent", "repository", "session")
+        names = ("agent", "repository", "session", "call", "age")
         cells = [fitted(SafeText(name), size) for name, size in zip(names, _sizes(width), strict=True)]
         return [(SafeText("".join([*cells, "found"])), "muted")] if self.hits else []
 
@@ -146,9 +197,13 @@ class FoundView(RowView, HeadedView):
         """Return the session of a hit in as many columns as fit, and the text around the words."""
         hit = self.hits[y]
         row, sizes = self.rows[hit.key], _sizes(width)
-        texts = (foreign(row.agent), repository(row), title(row))
+        origin = self.origins.get(hit, Origin(SafeText("…")))
+        texts = [foreign(row.agent), repository(row), title(row)]
         if y and self.hits[y - 1].key == hit.key:
-            texts = (SafeText(""),) * 3
+            texts = [SafeText("")] * 3
+        at_ms = row.seen_ms if origin.at_ms is None else origin.at_ms
+        age = SafeText("" if at_ms is None else age_words(now_ms() - at_ms))
+        texts += [origin.words, age]
         cells = [
             fitted(cut(text, size - _GAP), size) if size else ""
             for text, size in zip(texts, sizes, strict=True)
@@ -156,6 +211,7 @@ class FoundView(RowView, HeadedView):
         return [
             (SafeText("".join(cells[:2])), "muted"),
             (SafeText(cells[2]), "strong"),
+            (SafeText("".join(cells[3:])), "muted"),
             *self._marked(cut(safe_line(hit.snippet), width - sum(sizes))),
         ]
 
@@ -197,6 +253,8 @@ class FoundScreen(ModalScreen[None]):
         self._words = words
         self._found = FoundView(rows, words)
         self._searching: Searching | None = None
+        self._is_reading = False
+        """Whether a session is being read for the call of a hit."""
 
     def compose(self) -> ComposeResult:
         """Lay out the list."""
@@ -211,6 +269,19 @@ class FoundScreen(ModalScreen[None]):
             search, partial(self.call_later, self._take), partial(self.call_later, self.app.fail)
         )
         self._searching.start()
+        self.set_interval(_ORIGIN_SECONDS, self._find_origin)
+
+    def _find_origin(self) -> None:
+        """Look for the call of a hit in view, one at a time."""
+        hit = None if self._is_reading else self._found.unread
+        if hit is not None:
+            self._is_reading = True
+            self.run_worker(self._read_origin(hit))
+
+    async def _read_origin(self, hit: Hit) -> None:
+        self._found.origins[hit] = await asyncio.to_thread(origin_of, self._found.rows[hit.key], hit)
+        self._is_reading = False
+        self._found.show_lines()
 
     def on_unmount(self) -> None:
         """Stop the search."""
@@ -245,13 +316,15 @@ class FoundScreen(ModalScreen[None]):
         self._found.add(progress.hits)
 
 
-def _sizes(width: int) -> tuple[int, int, int]:
+def _sizes(width: int) -> tuple[int, int, int, int, int]:
     """Return the widths of the columns before the text; 0 for one that has no room."""
-    titles = max(_TITLES[0], min(width // 3, _TITLES[1]))
+    titles = max(_TITLES[0], min(width // (4 if width >= _LEAST_WITH_CALL else 3), _TITLES[1]))
     return (
         _AGENT if width >= _LEAST_WITH_AGENT else 0,
         _PROJECT if width >= _LEAST_WITH_PROJECT else 0,
         titles,
+        _CALL if width >= _LEAST_WITH_CALL else 0,
+        _AGE if width >= _LEAST_WITH_CALL else 0,
     )
 
 

@@ -14,8 +14,9 @@ from textual.widget import Widget
 from agentwatch.catalog.listing import Listing, Request, Sort
 from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.row_filter import row_filter_offers
+from agentwatch.recording.remembered import remember, remembered
 from agentwatch.rules.language.completion import Offer
-from agentwatch.screen.keys import bindings
+from agentwatch.screen.keys import bindings, shortcuts
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.screens.sessions.bars import (
     HomeBars,
@@ -24,10 +25,15 @@ from agentwatch.screen.screens.sessions.bars import (
     WordsBar,
     words_for_nothing,
 )
+from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.list import SessionList
-from agentwatch.screen.screens.sessions.requests import ContentsWanted, Requested
+from agentwatch.screen.screens.sessions.requests import ContentsWanted, Marked, Requested
 from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.text.safe import SafeText
+
+_SORT, _COLUMNS = "sort", "columns"
+_OF_MARKED = ("delete-session", "archive-session", "export")
+"""The bindings that act on the marked sessions."""
 
 
 class Home(Vertical):
@@ -35,23 +41,36 @@ class Home(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
-    def __init__(self, rebound: Mapping[str, str], beside: Widget | None = None) -> None:
+    def __init__(
+        self, rebound: Mapping[str, str], beside: Widget | None = None, columns: Sequence[str] = ()
+    ) -> None:
         """Create the parts.
 
         Args:
             rebound: The user's own key bindings, by binding id.
             beside: What is shown at the right of the list; None for nothing.
+            columns: The columns of the settings; empty for those that fit. What the user has chosen on the
+                screen since is remembered, and counts before.
         """
         super().__init__(id="home")
-        self.request = Request()
+        sort = remembered(_SORT, str) or ""
+        self.request = Request(sort=Sort(sort) if sort in [*Sort] else Sort.STATE)
         """What the list shows, and in which order."""
         self.header = HomeHeader()
         self.notes = HomeNotes()
         self.sessions = SessionList()
+        chosen = tuple((remembered(_COLUMNS, str) or "").split())
+        self.sessions.show_columns(chosen or columns)
         self.bars = HomeBars(self._offers)
         self._beside = beside
-        self._hints = KeyHints(rebound, lambda: "home")
-        self._key = key_label(bound_keys(rebound)["show-hidden"][0])
+        self._pane = "home"
+        """The name by which the key line finds the keys that work."""
+        self._hints = KeyHints(rebound, lambda: self._pane)
+        keys = bound_keys(rebound)
+        self._key = key_label(keys["show-hidden"][0])
+        labels = {each.id: each.label for each in shortcuts()}
+        does = (f"{key_label(keys[name][0])} {labels[name]}" for name in _OF_MARKED)
+        self._marked_keys = " · ".join((*does, "esc None"))
         self._listing = Listing()
         self._counts = Counts()
         self._now_ms = 0
@@ -93,6 +112,8 @@ class Home(Vertical):
             is_known: Whether every machine answers.
         """
         self.notes.show(notes)
+        if listing is not self._listing:
+            listing.request(self.request)
         self._listing, self._counts, self._now_ms = listing, counts, now_ms
         self._is_complete, self._is_settled, self._is_known = is_complete, is_settled, is_known
         self._show()
@@ -116,9 +137,9 @@ class Home(Vertical):
             self.post_message(Requested(request))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave esc to the screen while there is no search and no filter."""
+        """Leave esc to the screen while there is no search, no filter and no mark."""
         if action == "clear":
-            return bool(self.request.search or self.request.filter)
+            return bool(self.request.search or self.request.filter or self.sessions.marked)
         return super().check_action(action, parameters)
 
     def action_bar(self, name: str) -> None:
@@ -127,14 +148,30 @@ class Home(Vertical):
         self._show_request()
 
     def action_clear(self) -> None:
-        """Clear the search and the filter."""
+        """Remove the marks; if there are none, clear the search and the filter."""
+        if self.sessions.marked:
+            self.sessions.unmark()
+            return
         self.ask(self.request._replace(search="", filter=""))
 
     def action_sort(self) -> None:
-        """Sort by the next of state, age and repository."""
+        """Sort by the next of state, age and repository, which is remembered."""
         sorts = [*Sort]
         sort = sorts[(sorts.index(self.request.sort) + 1) % len(sorts)]
         self.ask(self.request._replace(sort=sort))
+        remember(_SORT, str(sort))
+
+    def toggle_column(self, name: str) -> None:
+        """Show or hide a column, which is remembered."""
+        shown = {*self.sessions.columns} ^ {name}
+        chosen = [each for each in NAMES if each in shown] or ["title"]
+        self.sessions.show_columns(tuple(chosen))
+        remember(_COLUMNS, " ".join(chosen))
+
+    def reset_columns(self) -> None:
+        """Show the columns that fit, and forget those that were chosen."""
+        self.sessions.show_columns(())
+        remember(_COLUMNS, None)
 
     def action_hidden(self) -> None:
         """Show or hide the hidden sessions."""
@@ -165,10 +202,20 @@ class Home(Vertical):
         )
         key = "" if request.shows_hidden else self._key
         self.header.show(counts, key, is_known=self._is_known)
-        self.sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
+        sessions = self.sessions
+        sessions.offers_demo = self._is_complete and not (self._listing.rows or self.notes.display)
+        sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
+        pane = "home" if self._listing.lines else "home-unseen" if self._listing.rows else "home-empty"
+        pane = "home-demo" if sessions.offers_demo else pane
+        if pane != self._pane:
+            self._pane = pane
+            self._hints.show_pane()
         self._show_request()
 
+    @on(Marked)
     def _show_request(self) -> None:
+        marked = len(self.sessions.marked)
+        words = f"{marked:,} marked · {self._marked_keys}" if marked else ""
         total = len(self._listing.rows)
         hidden = 0 if self.request.search.split() else self._listing.hidden_count
-        self.bars.show(self.request, total - self._listing.filtered_count, total, hidden)
+        self.bars.show(self.request, total - self._listing.filtered_count, total, hidden, words)

@@ -10,9 +10,11 @@ from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.binding import BindingType
+from textual.geometry import Region
 from textual.strip import Strip
 
 from agentwatch.agents.found import Key
+from agentwatch.catalog.hiding import DAY_MS
 from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, RowLine
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
@@ -22,8 +24,9 @@ from agentwatch.screen.screens.sessions.cells import LEAST_FOR_ONE_ROW, Columns,
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.frames import eager_classes
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
-from agentwatch.screen.widgets.painting import chosen_row
-from agentwatch.text.safe import SafeText, cut, wrapped
+from agentwatch.screen.widgets.painting import CHOSEN_MARK, chosen_row, mark_strip
+from agentwatch.text.safe import SafeText, columns, cut, wrapped
+from agentwatch.text.times import day_words
 
 # The rows of the pane that each line of the list takes: one, or two for a session in a narrow pane.
 
@@ -37,6 +40,8 @@ class ScreenRows:
         """Whether every line takes one row."""
         self._ends: list[int] = []
         """The row after each line, in a narrow pane."""
+        self._headings: list[int] = []
+        """The indexes of the headings, repositories included."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -45,8 +50,11 @@ class ScreenRows:
         return self._ends[-1] if self._ends else 0
 
     def put(self, lines: Sequence[Line], *, is_wide: bool) -> None:
-        """Lay out other lines, or the same lines in another width."""
+        """Lay out other lines, or the same lines in another width. Only rows are replaced within lines."""
+        if lines is self.lines and is_wide is self.is_wide:
+            return
         self.lines, self.is_wide = lines, is_wide
+        self._headings = [at for at, line in enumerate(lines) if is_heading(line)]
         heights = () if is_wide else (2 if isinstance(line, RowLine) else 1 for line in lines)
         self._ends = [*accumulate(heights)]
 
@@ -66,6 +74,11 @@ class ScreenRows:
     def rows(self, index: int) -> range:
         """Return the rows of a line."""
         return range(self.top(index), self.top(index + 1))
+
+    def heading_above(self, index: int) -> int | None:
+        """Return the index of the heading below which a line is; None for a heading, and without one."""
+        at = bisect_right(self._headings, index) - 1
+        return None if at < 0 or self._headings[at] == index else self._headings[at]
 
     def is_selectable(self, index: int) -> bool:
         """Return whether a line can be selected: a heading cannot."""
@@ -103,15 +116,28 @@ def identity(line: Line) -> object:
     """Return what distinguishes a line from all others of the list, in every later list too."""
     if isinstance(line, RowLine):
         return line.row.key
-    return line.group if isinstance(line, Heading) else line.fold
+    return (line.group, line.day_ms, line.is_folds) if isinstance(line, Heading) else line.fold
+
+
+def is_heading(line: Line) -> bool:
+    """Return whether a line is the heading of those below it: of a group, of a day, of a repository."""
+    return isinstance(line, Heading) or (isinstance(line, FoldLine) and line.fold[0] == _REPOSITORY)
 
 
 # What each row of the list shows: a heading, a session, or a line for several.
 
 _INDENT = "  "
+_REPOSITORY = "repository"
+_LEAST_FOR_HEADING = 4
+"""In fewer rows, the heading of the first row in view is not kept."""
+_MARK = "•"
 _SECOND_MS, _MINUTE_MS = 1_000, 60_000
 _HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}
 """The styles of the headings of some groups; the others have that of a heading."""
+
+
+Layout = tuple[int, Widths, Sequence[str]]
+"""The width of a row, what its columns need, and those that the user has chosen."""
 
 
 class Shown(NamedTuple):
@@ -124,7 +150,7 @@ class Shown(NamedTuple):
     times: range
     """The times at which it shows the same, in ms since the epoch, if the line stays the same."""
     is_chosen: bool
-    layout: tuple[int, Widths]
+    layout: Layout
     spans: Spans
 
 
@@ -135,7 +161,7 @@ def times_of(line: Line, now_ms: int) -> range:
     end, which becomes a day at midnight; that is shown within a minute.
     """
     if not isinstance(line, RowLine):
-        return range(now_ms, sys.maxsize)
+        return range(now_ms, now_ms + _MINUTE_MS if isinstance(line, Heading) else sys.maxsize)
     row, standing = line.row, line.row.standing
     if standing.state in LIVE or row.lost_ms is not None:
         begins = (standing.since_ms, standing.now_since_ms, row.lost_ms, row.began_ms)
@@ -156,6 +182,8 @@ class LineContent:
         """The width of a row after the column of its mark."""
         self.nothing = SafeText("")
         """What an empty list says, in lines."""
+        self.chosen: Sequence[str] = ()
+        """The columns that the user has chosen; empty for those that fit."""
         self._needed = Widths()
         self._measured: dict[Key, Row] = {}
         """The rows that have room in the columns."""
@@ -167,14 +195,22 @@ class LineContent:
         return self.width >= LEAST_FOR_ONE_ROW
 
     @property
-    def layout(self) -> tuple[int, Widths]:
+    def layout(self) -> Layout:
         """What the columns depend on."""
-        return self.width, self._needed
+        return self.width, self._needed, self.chosen
 
-    def nothing_rows(self) -> list[Spans]:
-        """Return the words of an empty list as rows."""
+    def choose(self, columns: Sequence[str]) -> None:
+        """Show other columns; empty for those that fit."""
+        self.chosen, self._columns = columns, None
+
+    def nothing_rows(self, height: int) -> list[Spans]:
+        """Return the words of an empty list as rows, in the middle of `height` rows."""
+        if not self.nothing or self.width < 1:
+            return []
         rows = [row for line in self.nothing.split("\n") for row in wrapped(SafeText(line), self.width)]
-        return [[(row, "muted")] for row in rows] if self.nothing and self.width > 0 else []
+        lead = SafeText(" " * max((self.width - max(map(columns, rows))) // 2, 0))
+        above = max((height - len(rows)) // 2, 0)
+        return [[] for _ in range(above)] + [[(lead, ""), (row, "muted")] for row in rows]
 
     def fit(self, width: int) -> None:
         """Make contents for rows of another width; the columns are measured again."""
@@ -199,17 +235,27 @@ class LineContent:
             now_ms: The current time, in ms since the epoch.
         """
         if isinstance(line, Heading):
-            return self._heading(line)
+            return self._heading(line, now_ms)
         indent = _INDENT * line.depth
         room = max(self.width - len(indent), 1)
         if isinstance(line, FoldLine):
             mark = "▾" if line.is_open else "▸"
-            style = "heading" if line.fold[0] == "repository" else "muted"
+            style = "heading" if is_heading(line) else "muted"
             return [(cut(SafeText(f"{indent}{mark} {words.foreign(line.words)}"), self.width), style)]
         if not self.is_wide:
             spans = (cells.lower_row if part else cells.upper_row)(line.row, room, now_ms)
             return [(SafeText(indent), ""), *spans]
         return cells.wide_row(line.row, self._fitting(), now_ms, line.depth)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns that are shown, besides state and title."""
+        shown = self._fitting()
+        widths = (
+            *(shown.since, shown.agent, shown.project, shown.now, shown.succeeded, shown.context),
+            *(shown.age, shown.tests, shown.changed),
+        )
+        return [name for name, width in zip(cells.NAMES, widths, strict=True) if width]
 
     def heading(self) -> Spans:
         """Return the names of the columns; nothing if each session takes two rows."""
@@ -217,11 +263,14 @@ class LineContent:
 
     def _fitting(self) -> Columns:
         if self._columns is None:
-            self._columns = columns_for(self.width, self._needed)
+            self._columns = columns_for(self.width, self._needed, self.chosen)
         return self._columns
 
-    def _heading(self, line: Heading) -> Spans:
-        name = cut(SafeText(line.group.upper()), self.width)
+    def _heading(self, line: Heading, now_ms: int) -> Spans:
+        day = "one-liners" if line.is_folds else ""
+        if line.day_ms is not None and line.day_ms > DAY_MS:
+            day = day_words(line.day_ms, now_ms)
+        name = cut(SafeText(f"{line.group} {day}".rstrip().upper()), self.width)
         return [(name, _HEADINGS.get(line.group, "heading")), (SafeText(f"  {line.count}"), "muted")]
 
 
@@ -235,8 +284,12 @@ _MESSAGES = {
     "preview": requests.PreviewWanted,
     "ring": requests.RingToggled,
     "terminal": requests.TerminalWanted,
-    "removal": requests.DeleteWanted,
     "rename": requests.RenameWanted,
+}
+_OF_MARKED = {
+    "removal": requests.DeleteWanted,
+    "export": requests.ExportWanted,
+    "archive": requests.ArchiveWanted,
 }
 
 
@@ -262,10 +315,15 @@ class SessionList(RowView, HeadedView):
         """The identity of the line that was selected before the user searched and filtered. It is selected
         again whenever the list has it, unless the user selects another one.
         """
+        self._marked: set[Key] = set()
+        self._heading_drawn: Line | None = None
+        """The heading that is drawn in the place of the first row in view."""
         self._drawn: dict[int, Shown] = {}
         """What is drawn in each row."""
         self._is_settled = False
         """Whether a list was shown for which every session was found and read."""
+        self.offers_demo = False
+        """Whether enter replays the bundled session, because there is no other one."""
         self._is_placed = False
         """Whether the user has moved the cursor off the first line, or scrolled."""
 
@@ -273,6 +331,11 @@ class SessionList(RowView, HeadedView):
     def chosen(self) -> Row | None:
         """The selected session; None if there is none, or if a line that is not a session is selected."""
         return self._chosen.row if isinstance(self._chosen, RowLine) else None
+
+    @property
+    def marked(self) -> list[Row]:
+        """The marked sessions."""
+        return [row for key, row in self._listing.rows.items() if key in self._marked] if self._marked else []
 
     @property
     def in_view(self) -> frozenset[Key]:
@@ -317,7 +380,10 @@ class SessionList(RowView, HeadedView):
 
     def line_count(self) -> int:
         """Return the number of rows of the list, or of the words in an empty one."""
-        return len(self._rows) or len(self._content.nothing_rows())
+        return len(self._rows) or len(self._nothing_rows())
+
+    def _nothing_rows(self) -> list[Spans]:
+        return self._content.nothing_rows(self.scrollable_content_region.height)
 
     def heading(self, width: int) -> Spans:
         """Return the names of the columns."""
@@ -328,7 +394,48 @@ class SessionList(RowView, HeadedView):
         """Return one row after a column for its mark; every row of the selected line is marked."""
         shown = self._drawn[y] = self._shown(y)
         strip = self.strip_of(shown.spans)
-        return chosen_row(strip, self, width) if shown.is_chosen else Strip.join([Strip.blank(1), strip])
+        keys = self._keys_of(shown.line) if self._marked and shown.line is not None else ()
+        mark = _MARK if keys and self._marked.issuperset(keys) else ""
+        if shown.is_chosen:
+            return chosen_row(strip, self, width, mark or CHOSEN_MARK)
+        return Strip.join([mark_strip(self, "accent", mark) if mark else Strip.blank(1), strip])
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw rows of the pane, with the heading of the first row in view in its place."""
+        strips = super().render_lines(crop)
+        row = self.styles.gutter.top - crop.y
+        if 0 <= row < len(strips) and (line := self._kept_heading()) is not None:
+            strip = Strip.join([Strip.blank(1), self.strip_of(self._content.spans(line, 0, self._now_ms))])
+            strips[row] = self.painter.framed(strip).crop(crop.x, crop.right)
+        return strips
+
+    def bring_into_view(self, row: int) -> None:
+        """Scroll by as few lines as possible to make a row visible, below the heading that is kept."""
+        if row <= self.scroll_offset.y and self._heading_at(row) is not None:
+            self.settle_at(row - 1)
+        else:
+            super().bring_into_view(row)
+
+    def _kept_heading(self) -> Line | None:
+        """Return the heading that is shown instead of the first row in view; None if it needs none."""
+        top = self.scroll_offset.y
+        return self._heading_at(top) if top else None
+
+    def _heading_at(self, y: int) -> Line | None:
+        """Return the heading that is kept while row `y` is the first in view; None for none."""
+        rows = self._rows
+        if y >= len(rows) or self.scrollable_content_region.height < _LEAST_FOR_HEADING:
+            return None
+        index = rows.heading_above(rows.at(y)[0])
+        return None if index is None else rows.lines[index]
+
+    def _keys_of(self, line: Line) -> tuple[Key, ...]:
+        """Return the sessions of a line, without the subagents in a fold."""
+        if isinstance(line, RowLine):
+            return (line.row.key,)
+        rows = self._listing.rows
+        keys = line.keys if isinstance(line, FoldLine) else ()
+        return tuple(key for key in keys if key in rows and rows[key].parent is None)
 
     def choose(self, row: int) -> None:
         """Select the line in a row, or else the next one in the direction away from the selected line."""
@@ -367,6 +474,8 @@ class SessionList(RowView, HeadedView):
         place = event.get_content_offset(self)
         if place is None or (y := place.y + self.scroll_offset.y) >= len(self._rows):
             return
+        if place.y == 0 and self._kept_heading() is not None:
+            return
         index, _ = self._rows.at(y)
         if self._rows.is_selectable(index):
             self._select(index)
@@ -379,6 +488,8 @@ class SessionList(RowView, HeadedView):
             self.action_fold(opens=not self._chosen.is_open)
         elif self.chosen is not None:
             self.post_message(requests.Opened(self.chosen))
+        elif self.offers_demo:
+            self.post_message(requests.DemoWanted())
 
     def action_fold(self, opens: bool) -> None:
         """Open or close a fold, or the subagents of a session."""
@@ -388,11 +499,42 @@ class SessionList(RowView, HeadedView):
             self._settle()
 
     def action_want(self, what: str) -> None:
-        """Post what the user wants of the selected session; on a fold, space opens it."""
-        if self.chosen is not None:
+        """Post what the user wants of the selected session; on a fold, space opens it.
+
+        `removal`, `export` and `archive` are about the marked sessions, if there are any.
+        """
+        if what in _OF_MARKED:
+            if rows := self.marked or ([] if self.chosen is None else [self.chosen]):
+                self.post_message(_OF_MARKED[what](rows))
+        elif self.chosen is not None:
             self.post_message(_MESSAGES[what](self.chosen))
         elif what == "preview":
             self.action_open()
+
+    def action_mark(self) -> None:
+        """Mark the selected session, or all of a fold, and select the next one; or remove their marks."""
+        keys = () if self._chosen is None else self._keys_of(self._chosen)
+        if keys:
+            (self._marked.difference_update if self._marked.issuperset(keys) else self._marked.update)(keys)
+            self._show_marks()
+            self.action_move(1)
+
+    def unmark(self) -> None:
+        """Remove all marks."""
+        if self._marked:
+            self._marked.clear()
+            self._show_marks()
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that are shown, besides state and title."""
+        return self._content.names
+
+    def show_columns(self, names: Sequence[str]) -> None:
+        """Show the columns with these names, or with none those that fit."""
+        self._content.choose(names)
+        self._drawn.clear()
+        self.refresh()
 
     def action_urgent(self, step: int) -> None:
         """Select the next (1) or previous (-1) session that needs the user or failed."""
@@ -415,6 +557,10 @@ class SessionList(RowView, HeadedView):
             name = foreign(self.chosen.address or self.chosen.id)
             self.app.copy_to_clipboard(name)
             self.notify(f"copied {name}", markup=False)
+
+    def _show_marks(self) -> None:
+        self.painter.refresh()
+        self.post_message(requests.Marked())
 
     def _settle(self) -> None:
         """Take the lines of the list; put the cursor on its session, and that into its row of the screen."""
@@ -461,7 +607,7 @@ class SessionList(RowView, HeadedView):
         """Return what a row is to show now."""
         content, rows = self._content, self._rows
         if not rows.lines:
-            return Shown(None, 0, range(0), False, content.layout, content.nothing_rows()[y])
+            return Shown(None, 0, range(0), False, content.layout, self._nothing_rows()[y])
         index, part = rows.at(y)
         line, now_ms = rows.lines[index], self._now_ms
         is_chosen, layout = rows.top(index) == self.cursor, content.layout
@@ -477,6 +623,9 @@ class SessionList(RowView, HeadedView):
     def _draw_changes(self) -> None:
         """Draw the rows in view that show something else than what was drawn."""
         top, count = self.scroll_offset.y, self.line_count()
+        if (heading := self._kept_heading()) != self._heading_drawn:
+            self._heading_drawn = heading
+            self.refresh_line(top)
         if len(self._drawn) > _MOST_DRAWN:
             self._drawn.clear()
         for y in range(top, top + self.scrollable_content_region.height):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,9 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
-from agentwatch.analysis.silence import call_clock
+from agentwatch.agents.reported import State
+from agentwatch.analysis.block_text import block_text
+from agentwatch.analysis.silence import call_clock, since_ms
 from agentwatch.analysis.status import waiting_calls
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE
@@ -23,7 +25,7 @@ from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader, Until
 from agentwatch.recording.saved import open_saved
-from agentwatch.recording.store import nameless_file
+from agentwatch.recording.store import nameless_file, open_own
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.screen.panes.transcript.block_list import (
     EntryRenderer,
@@ -33,10 +35,12 @@ from agentwatch.screen.panes.transcript.block_list import (
     shown_length,
     thought_for,
 )
+from agentwatch.screen.screens.sessions.rings import pane_of
 from agentwatch.screen.screens.sessions.words import facts_of, tests_words
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.syntax import code_theme
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.blocks import Block, FieldsBlock
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Channel, Event, Outcome, PlanEntry, PlanStatus, Prompt, Text, TextEnded
 from agentwatch.session.reducers import apply_line, close_session
@@ -44,22 +48,117 @@ from agentwatch.session.rules import DONE_ENTRIES
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.sources.stores.store import Store
-from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.durations import running_clock
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, safe_text, wrapped
 from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
+
+_MOST_CALLS = 4
+_MOST_CHARACTERS = 4000
+"""Of a longer text, only the end is laid out, and only the beginning of a question: it fills a screen."""
+_MOST_DEPTH = 6
+_TOOL_COLUMNS = 20
+
+# The question of a session, with its whole text and the way to its answer.
+
+
+class Question(NamedTuple):
+    """What a session asks the user."""
+
+    words: str
+    """The whole text: of a command, all of its lines. It is foreign text."""
+    since_ms: int | None
+    way: SafeText
+    """How to answer it."""
+    call: Call | None = None
+    """The call that waits; None if it is not known."""
+
+
+class Previewed(NamedTuple):
+    """What a preview shows of a session."""
+
+    session: Session
+    """The session, or its end."""
+    wanted: Mapping[int, str]
+    """What its open calls want to do, by their numbers: all lines of a command, all questions."""
+
+
+def question_of(previewed: Previewed, row: Row | None, facts: AgentFacts, key: str) -> Question | None:
+    """Return what a session asks the user; None if it asks nothing.
+
+    The list has only the beginning of a question; the session has its call.
+
+    Args:
+        previewed: The session.
+        row: Its row in the list.
+        facts: What the agent says that it asks.
+        key: The key that switches to the terminal of the session.
+    """
+    if row is None or row.standing.state is not State.ASKS or row.lost_ms is not None:
+        return None
+    session, wanted = previewed
+    standing, waits = row.standing, waiting_calls(session, facts)
+    named = AgentFacts(asks=standing.now or "you", asks_since_ms=standing.since_ms)
+    number = next(iter(waits or waiting_calls(session, named)), None)
+    asked = session.asked.oldest
+    words = standing.now if asked is None else asked.words
+    words = wanted.get(number or 0) or words
+    call = None if number is None else session.calls[number - 1]
+    return Question(words or "an answer", standing.since_ms, _way(row, key), call)
+
+
+def _wanted(feed: Feed) -> Iterator[tuple[int, str]]:
+    """Yield the numbers of the last open calls, and what each wants to do."""
+    for call in list(feed.session.open_calls.values())[-_MOST_CALLS:]:
+        if (place := call.arguments_place) is not None:
+            lines = [line for block in feed.blocks(place, call.call_id) for line in _block_lines(block)]
+            yield call.number, "\n".join(lines)[:_MOST_CHARACTERS]
+
+
+def _block_lines(block: Block) -> Iterator[str]:
+    if isinstance(block, FieldsBlock):
+        yield from _texts(block.fields, _MOST_DEPTH)
+    else:
+        yield block_text(block)
+
+
+def _texts(value: object, depth: int) -> Iterator[str]:
+    """Yield the texts in the arguments of a call; those of an innermost object are one line."""
+    members = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping) and not any(isinstance(each, Mapping | list) for each in members):
+        yield " · ".join(each for each in members if isinstance(each, str) and each)
+    elif depth:
+        for each in members:
+            yield from _texts(each, depth - 1)
+
+
+def _way(row: Row, key: str) -> SafeText:
+    """Return how to answer the question of a session."""
+    if row.host:
+        return SafeText(f"answer it on {safe_line(row.host)}")
+    if (pane := pane_of(row.tmux)) is not None:
+        return SafeText(f"{key}: answer it in its terminal, tmux {pane.words}")
+    process = "" if row.pid is None else f" (process {row.pid})"
+    return SafeText(f"answer it in its terminal{process}")
+
 
 # The lines of a preview: the last lines of a session, its open calls with clocks, and its to-do list.
 
-_MOST_CALLS = 4
 _MOST_PLAN = 8
-_MOST_CHARACTERS = 4000
-"""Of a longer text, only the end is laid out: it fills a screen."""
 
 
 class PreviewLines:
     """The lines of one session, for a pane of a certain size."""
 
     def __init__(
-        self, pane: LineView, session: Session, width: int, height: int, facts: AgentFacts = NO_FACTS
+        self,
+        pane: LineView,
+        session: Session,
+        width: int,
+        height: int,
+        facts: AgentFacts = NO_FACTS,
+        question: Question | None = None,
     ) -> None:
         """Lay out the lines.
 
@@ -69,32 +168,56 @@ class PreviewLines:
             width: The width of the pane, in columns.
             height: The number of rows; the last lines of the session fill what the rest leaves.
             facts: What the agent says that it asks.
+            question: What the session asks, which is shown whole above the other lines.
         """
         self._waits = waiting_calls(session, facts)
         self._pane = pane
-        self._width = width
+        self._width, self._height = width, height
+        self._question = question
+        self._asked = [] if question is None else self._question_lines(question, max(height - 2, 2))
         most_calls = min(_MOST_CALLS, max(height // 4, 1))
-        self._calls = list(session.open_calls.values())[-most_calls:]
+        asking = None if question is None else question.call
+        self._calls = [call for call in session.open_calls.values() if call is not asking][-most_calls:]
         plan = _plan_lines(session.plan, max(height // 3, 1))
         self._plan = [pane.strip_of([(cut(words, width), style)]) for words, style in plan]
-        below = len(self._plan) + len(self._calls) + bool(self._plan) + bool(self._calls)
-        self._last = self._last_lines(session, max(height - below, 1))
+        others = len(self._plan) + len(self._calls) + bool(self._plan) + bool(self._calls) + len(self._asked)
+        self._last = self._last_lines(session, max(height - others - bool(self._asked), 1))
 
     @property
     def has_clocks(self) -> bool:
         """Whether a line changes with the time."""
-        return bool(self._calls)
+        return bool(self._calls or self._asked)
 
     def lines(self, now_ms: int) -> list[Strip]:
         """Return all lines as they are at a time, in ms since the epoch."""
         found = list(self._last)
+        if self._question is not None:
+            waited = since_ms(self._question.since_ms, now_ms)
+            clock = "" if waited is None else f" · {running_clock(waited)}"
+            call = self._question.call
+            about = "" if call is None else f" · {cut(safe_line(call.tool), _TOOL_COLUMNS)}"
+            title = rule_line(self._pane, SafeText(f"{ASKS_SIGN} asks{clock}{about}"), self._width)
+            found = [title, *self._asked, *found]
         if self._calls:
             found.append(rule_line(self._pane, SafeText("now"), self._width))
             found += [self._call_line(call, now_ms) for call in self._calls]
         if self._plan:
             found.append(rule_line(self._pane, SafeText("to-do list"), self._width))
             found += self._plan
-        return found
+        return found[: self._height]
+
+    def _question_lines(self, question: Question, most: int) -> list[Strip]:
+        """Return the whole text of a question, as far as it fits `most` lines, and the way to its answer."""
+        text = safe_text(question.words[:_MOST_CHARACTERS])
+        lines = map(SafeText, text.split("\n"))
+        rows = [row for line in lines for row in wrapped(line, self._width) or [line]]
+        spans = [(SafeText(row), "strong") for row in rows[: most - 1]]
+        if len(rows) > len(spans) == 1:
+            spans = [(cut(SafeText(f"{spans[0][0]} {rows[1]}"), self._width), "strong")]
+        elif len(rows) > len(spans):
+            spans[-1] = (SafeText(f"… {len(rows) - len(spans) + 1} more lines: enter"), "muted")
+        spans.append((cut(question.way, self._width), "accent"))
+        return [*(self._pane.strip_of([each]) for each in spans), Strip.blank(self._width)]
 
     def _call_line(self, call: Call, now_ms: int) -> Strip:
         wait = self._waits.get(call.number)
@@ -174,7 +297,7 @@ _LINES = (".jsonl", ".ndjson")
 """A file of lines is read by itself. Subagents may have files beside it, which its store would merge."""
 
 
-def tail_session(path: Path, *, is_live: bool) -> Session:
+def tail_session(path: Path, *, is_live: bool) -> Previewed:
     """Return a session that contains at least the last lines of a recording or of a store.
 
     Args:
@@ -196,7 +319,7 @@ def tail_session(path: Path, *, is_live: bool) -> Session:
         os.close(reader.fd)
 
 
-def row_session(row: Row) -> Session:
+def row_session(row: Row) -> Previewed:
     """Return a session that contains at least the last lines of the one of a row.
 
     Of a session of another machine they are those of its local copy, which is not filled for it. Without a
@@ -211,7 +334,28 @@ def row_session(row: Row) -> Session:
     from agentwatch.remote.copying import known_copy
 
     path = known_copy(row.address, os.environ)
-    return _reported(row) if path is None else tail_session(path, is_live=is_live)
+    return Previewed(_reported(row), {}) if path is None else tail_session(path, is_live=is_live)
+
+
+def head_session(path: Path, end: int) -> Session:
+    """Return the session in the beginning of a recording or of a store.
+
+    Args:
+        path: The address of the session.
+        end: The end of that part, in bytes.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    store = None if path.suffix in _LINES else store_for(path)
+    fd = open_own(path) if store is None else _copied(store, end)
+    try:
+        feed = Feed(LineReader(fd, Until(min(end, os.fstat(fd).st_size)), ArrivalTimes()))
+        feed.takes_agent_times = True
+        feed.advance()
+        return feed.session
+    finally:
+        os.close(fd)
 
 
 def _reported(row: Row) -> Session:
@@ -224,28 +368,40 @@ def _reported(row: Row) -> Session:
     return session
 
 
-def _of_store(store: Store, *, is_live: bool) -> Session:
+def _of_store(store: Store, *, is_live: bool) -> Previewed:
+    fd = _copied(store, MOST_STORE_BYTES)
+    try:
+        found = _read(LineReader(fd, Until(os.fstat(fd).st_size), ArrivalTimes()))
+    finally:
+        os.close(fd)
+    if not is_live:
+        close_session(found.session)
+    return found
+
+
+def _copied(store: Store, most: int) -> int:
+    """Return the descriptor of a nameless file with the first `most` bytes of a store, which is closed."""
     fd = nameless_file()
     try:
         size = 0
-        while size < MOST_STORE_BYTES and (lines := store.new_lines()):
-            size += os.write(fd, b"".join(lines)[: MOST_STORE_BYTES - size])
-        session = _read(LineReader(fd, Until(size), ArrivalTimes()))
+        while size < most and (lines := store.new_lines()):
+            size += os.write(fd, b"".join(lines)[: most - size])
+    except OSError:
+        os.close(fd)
+        raise
     finally:
         store.close()
-        os.close(fd)
-    if not is_live:
-        close_session(session)
-    return session
+    return fd
 
 
-def _read(reader: LineReader) -> Session:
+def _read(reader: LineReader) -> Previewed:
     if reader.growth.size() > _WHOLE_BYTES:
-        return preview_feed(reader).session
-    feed = Feed(reader)
-    feed.takes_agent_times = True
-    feed.advance()
-    return feed.session
+        feed = preview_feed(reader)
+    else:
+        feed = Feed(reader)
+        feed.takes_agent_times = True
+        feed.advance()
+    return Previewed(feed.session, dict(_wanted(feed)))
 
 
 _DEBOUNCE_SECONDS = 0.12
@@ -268,12 +424,14 @@ class PreviewPane(LineView, can_focus=False):
     The keys stay in the list. At most one session is read at a time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, key: str) -> None:
+        """Create the pane, hidden; `key` switches to the terminal of a session."""
         super().__init__("Preview", id="preview")
         self.display = False
+        self._key = key
         self._title = self._tests = ""
         self._row: Row | None = None
-        self._session: Session | None = None
+        self._session: Previewed | None = None
         self._read: Row | None = None
         """The row whose session was read last, or is being read."""
         self._is_reading = False
@@ -296,7 +454,8 @@ class PreviewPane(LineView, can_focus=False):
         tests = "" if row is None else tests_words(row)
         if tests != self._tests:
             self._tests, self.border_subtitle = tests, Content(tests)
-        if (facts := facts_of(row)) != self._facts:
+        facts = facts_of(row)
+        if facts != self._facts or (row and row.standing) != (before and before.standing):
             self._facts = facts
             self._lay_out()
         if row is not None and (self._read is None or _version(row) != _version(self._read) or is_other):
@@ -343,14 +502,14 @@ class PreviewPane(LineView, can_focus=False):
         self.run_worker(self._read_tail(row))
 
     async def _read_tail(self, row: Row) -> None:
-        found: Session | OSError
+        found: Previewed | OSError
         try:
             found = await asyncio.to_thread(row_session, row)
         except OSError as error:
             found = error
         self._take(row, found)
 
-    def _take(self, row: Row, found: Session | OSError) -> None:
+    def _take(self, row: Row, found: Previewed | OSError) -> None:
         self._is_reading = False
         wanted = self._row
         if wanted is None or wanted.key != row.key:
@@ -361,7 +520,7 @@ class PreviewPane(LineView, can_focus=False):
             self._say(f"cannot be read: {safe_line(found.strerror or str(found)).lower()}")
             return
         self._session = found
-        self._say("" if len(found.transcript) else "nothing in it yet")
+        self._say("" if len(found.session.transcript) else "nothing in it yet")
         self._lay_out()
         if _version(wanted) != _version(row):
             self._read_within(_AGAIN_SECONDS, is_other=False)
@@ -370,7 +529,9 @@ class PreviewPane(LineView, can_focus=False):
         region = self.scrollable_content_region
         if self._session is None or region.width < 1 or region.height < 1:
             return
-        self._lines = PreviewLines(self, self._session, region.width, region.height, self._facts)
+        question = question_of(self._session, self._row, self._facts, self._key)
+        session, size = self._session.session, region.size
+        self._lines = PreviewLines(self, session, size.width, size.height, self._facts, question)
         self._redraw()
 
     def tick(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.message import Message
 
 from agentwatch.catalog.listing import Request
@@ -39,8 +41,29 @@ class TerminalWanted(OfRow):
     """Posted by `t`: the terminal of the session is to be shown."""
 
 
-class DeleteWanted(OfRow):
-    """Posted by `d`: the session, if it is a recording of our own, is to be deleted after confirmation."""
+class OfRows(Message):
+    """A message about the marked sessions, or else the selected one."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        """Create the message; `rows` are the sessions."""
+        super().__init__()
+        self.rows = rows
+
+
+class DeleteWanted(OfRows):
+    """Posted by `d`: those that are recordings of our own are to be deleted after confirmation."""
+
+
+class ExportWanted(OfRows):
+    """Posted by `X`: the sessions are to be exported as files."""
+
+
+class ArchiveWanted(OfRows):
+    """Posted by `z`: the sessions are to be archived; archived ones are to be shown again."""
+
+
+class Marked(Message):
+    """Posted when other sessions are marked."""
 
 
 class RenameWanted(OfRow):
@@ -49,6 +72,10 @@ class RenameWanted(OfRow):
 
 class RingToggled(OfRow):
     """Posted by `r`: the session is to ring, or not any more."""
+
+
+class DemoWanted(Message):
+    """Posted by enter on a machine without sessions: the bundled session is to be replayed."""
 
 
 class Chosen(Message):

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
+from agentwatch.catalog.hiding import key_of, name_of
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Ground
-from agentwatch.screen.screens.session.remembered import read_choices, write_choices
+from agentwatch.recording.remembered import read_choices, write_choices
 from agentwatch.sources.procfs import stat_of
 from agentwatch.text.safe import SafeText, cut, safe_line
 
@@ -38,7 +39,7 @@ class Rings:
         """
         self._by_default = by_default
         self._began_ms = began_ms
-        self._chosen = read_choices(_FILE, _MOST_BYTES)
+        self._chosen = read_choices(_FILE, _MOST_BYTES, bool)
         self._known: set[Key] = set()
         """The sessions that were listed before, in any state."""
         self._asking: set[Key] = set()
@@ -52,11 +53,11 @@ class Rings:
 
     def rings(self, key: Key) -> bool:
         """Return whether a session rings when it begins to need the user."""
-        return self._chosen.get(_name(key), self._by_default)
+        return self._chosen.get(name_of(key), self._by_default)
 
     def toggle(self, key: Key) -> bool:
         """Let a session ring, or not any more; remember it, and return whether it rings now."""
-        name, rings = _name(key), not self.rings(key)
+        name, rings = name_of(key), not self.rings(key)
         self._chosen.pop(name, None)
         self._chosen[name] = rings
         while len(self._chosen) > _MOST_CHOICES:
@@ -106,7 +107,7 @@ class Rings:
         """Return the rows with their rings and marks. The rings of sessions that have ended are left out."""
         keys = self.marked.keys() & rows.keys()
         if self._by_default:
-            chosen = {_key(name) for name, rings in self._chosen.items() if not rings}
+            chosen = {key_of(name) for name, rings in self._chosen.items() if not rings}
             keys |= chosen & rows.keys()
         else:
             keys |= {key for key, row in rows.items() if row.standing.state in LIVE}
@@ -122,22 +123,6 @@ class Rings:
             return row.key in self._known
         is_blink = 0 <= since_ms - (self._ceased.pop(row.key, None) or 0) < _BLINK_MS
         return since_ms >= self._began_ms and self._rung.get(row.key) != since_ms and not is_blink
-
-
-def _name(key: Key) -> str:
-    """Return the name of a session in the file: `claude:0f3a…`, `nats://team ci.0f3a…`."""
-    agent, session_id = key
-    return f"{agent}{_separator(agent)}{session_id}"
-
-
-def _key(name: str) -> Key:
-    agent, _, session_id = name.partition(_separator(name.partition(" ")[0]))
-    return agent, session_id
-
-
-def _separator(agent: str) -> str:
-    """Return what follows the agent, or the address of another machine, which has a colon."""
-    return " " if "://" in agent else ":"
 
 
 # Switches to the pane of tmux in which a session runs.

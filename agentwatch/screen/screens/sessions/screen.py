@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
 from agentwatch.agents.found import Key
 from agentwatch.base.config import Config
+from agentwatch.catalog.hiding import archive
 from agentwatch.catalog.listing import Listing
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import Counts
+from agentwatch.catalog.standing import LIVE
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.sessions import requests
+from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog, title_words
 from agentwatch.screen.screens.sessions.found import FoundScreen
 from agentwatch.screen.screens.sessions.home import Home
@@ -29,7 +33,8 @@ from agentwatch.screen.screens.sessions.preview import PreviewPane
 from agentwatch.screen.screens.sessions.rings import go_to_pane, pane_of
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.frames import prepare
-from agentwatch.text.amounts import byte_size
+from agentwatch.screen.terminal.keymap import bound_keys, key_label
+from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, safe_line
 
 _CLOCK_SECONDS = 1.0
@@ -61,8 +66,8 @@ class HomeScreen(Screen[None]):
         super().__init__()
         prepare(self)
         self._listing = Listing()
-        self._preview = PreviewPane()
-        self._home = Home(config.keys, self._preview)
+        self._preview = PreviewPane(key_label(bound_keys(config.keys)["go-to-terminal"][0]))
+        self._home = Home(config.keys, self._preview, config.columns)
         self._found: FoundScreen | None = None
         """What was found last in the contents of the sessions."""
         self._selected: Key | None = None
@@ -119,6 +124,14 @@ class HomeScreen(Screen[None]):
         """The sessions whose rows are in view."""
         return self._home.sessions.in_view
 
+    def column_commands(self) -> Iterator[SystemCommand]:
+        """Yield a command for each column that can be shown or hidden."""
+        shown = self._home.sessions.columns
+        for name in NAMES:
+            does = "Hide" if name in shown else "Show"
+            yield SystemCommand(f"{does} the column {name}", "", partial(self._home.toggle_column, name))
+        yield SystemCommand("Show the columns that fit", "", self._home.reset_columns)
+
     def _tick(self) -> None:
         """Move the clocks on, and note which session is looked at."""
         if not self.is_current:
@@ -166,29 +179,72 @@ class HomeScreen(Screen[None]):
             self.notify(problem, markup=False, timeout=_PROBLEM_SECONDS)
 
     @on(requests.DeleteWanted)
-    @on(requests.RenameWanted)
-    def _change_recording(self, event: requests.OfRow) -> None:
-        if event.row.host:
-            self.notify(
-                f"it is on {foreign(event.row.host)}, where only its owner can change it", markup=False
-            )
-        elif not event.row.is_own:
-            self.notify("only recordings of agentwatch can be changed", markup=False)
-        elif isinstance(event, requests.DeleteWanted):
-            self.run_worker(self._delete(event.row))
+    def _delete_recordings(self, event: requests.DeleteWanted) -> None:
+        own = [row for row in event.rows if row.is_own and not row.host]
+        if not own:
+            self._refuse(event.rows[0])
         else:
-            self.run_worker(self._rename(event.row))
+            self.run_worker(self._delete(own, len(event.rows) - len(own)))
 
-    async def _delete(self, row: Row) -> None:
-        size = await asyncio.to_thread(session_size, row.path)
-        if not await self.app.push_screen_wait(DeleteDialog(row, size)):
-            return
-        try:
-            freed = await asyncio.to_thread(delete_session, row.path)
-        except OSError as error:
-            self._report("cannot delete", error)
+    @on(requests.RenameWanted)
+    def _rename_recording(self, event: requests.RenameWanted) -> None:
+        if event.row.is_own and not event.row.host:
+            self.run_worker(self._rename(event.row))
         else:
-            self.notify(f"deleted {title_words(row)}: {byte_size(freed)}", markup=False)
+            self._refuse(event.row)
+
+    def _refuse(self, row: Row) -> None:
+        if row.host:
+            self.notify(f"it is on {foreign(row.host)}, where only its owner can change it", markup=False)
+        else:
+            self.notify("only recordings of agentwatch can be changed", markup=False)
+
+    @on(requests.ExportWanted)
+    def _export(self, event: requests.ExportWanted) -> None:
+        from agentwatch.screen.screens.session.export import offer_export
+
+        offer_export(self.app, [row.address or row.path for row in event.rows if row.can_open])
+        self._home.sessions.unmark()
+
+    @on(requests.ArchiveWanted)
+    def _archive(self, event: requests.ArchiveWanted) -> None:
+        """Archive sessions of this machine; show them again if all of them are archived."""
+        rows = [row for row in event.rows if not row.host]
+        if not rows:
+            self.notify("only sessions of this machine can be archived", markup=False)
+            return
+        is_archived = not all(row.is_archived for row in rows)
+        changed = archive(
+            (row.key for row in rows if row.is_archived is not is_archived), is_archived=is_archived
+        )
+        words = "archived" if is_archived else "no longer archived"
+        if not changed:
+            words = "its agent has archived it"
+        elif len(rows) > 1:
+            words = f"{plural(changed, 'session')} {words}"
+        elif is_archived and rows[0].standing.state in LIVE:
+            words = "archived: it is hidden once it has ended"
+        self.notify(words, markup=False)
+        self._home.sessions.unmark()
+
+    async def _delete(self, rows: Sequence[Row], kept: int) -> None:
+        """Delete recordings of our own after confirmation; `kept` marked sessions are none."""
+        sizes = [await asyncio.to_thread(session_size, row.path) for row in rows]
+        if not await self.app.push_screen_wait(DeleteDialog(rows, sum(sizes), kept)):
+            return
+        freed, deleted = 0, []
+        for row in rows:
+            try:
+                freed += await asyncio.to_thread(delete_session, row.path)
+            except OSError as error:
+                self._report("cannot delete", error)
+            else:
+                deleted.append(row)
+        self._home.sessions.unmark()
+        if deleted:
+            what = title_words(deleted[0]) if len(rows) == 1 else plural(len(deleted), "recording")
+            if len(deleted) == len(rows):
+                self.notify(f"deleted {what}: {byte_size(freed)}", markup=False)
 
     async def _rename(self, row: Row) -> None:
         name = await self.app.push_screen_wait(RenameDialog(row))

@@ -5,6 +5,7 @@ Every text of a session is foreign and is made safe here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,6 +62,7 @@ _STATES = {
 _RULE_COLUMNS = 30
 _QUOTED = (State.YOUR_TURN, State.SHELL)
 """The states in which the activity is the end of the last answer."""
+_SENTENCES = re.compile(r"(?<=[.!?…。！？])\s+")
 
 
 def foreign(text: str) -> SafeText:
@@ -136,12 +138,24 @@ def activity(row: Row) -> SafeText:
         return SafeText(f"{_LOST_TOUCH}, last: {now}" if now else _LOST_TOUCH)
     if state in LIVE:
         return SafeText(f"“{now}”") if now and state in _QUOTED else now
+    if state is State.SUCCEEDED and not now and (said := last_sentence(row.last_text)):
+        return SafeText(f"“{said}”")
     return SafeText(f"{state}: {now}") if now else SafeText(state)
+
+
+def last_sentence(text: str) -> SafeText:
+    """Return the last sentence of an answer; empty if it has no words."""
+    lines = (line for line in reversed(text[-_MOST_TEXT:].splitlines()) if any(map(str.isalnum, line)))
+    return safe_line(_SENTENCES.split(next(lines, "").strip())[-1])
 
 
 def is_quote(row: Row) -> bool:
     """Return whether the activity is the end of the last answer, whose last words matter most."""
-    return row.standing.state in _QUOTED and row.lost_ms is None and bool(row.standing.now) and not row.alarm
+    state, now = row.standing.state, row.standing.now
+    is_answer = (
+        bool(now) if state in _QUOTED else state is State.SUCCEEDED and not now and bool(row.last_text)
+    )
+    return bool(is_answer) and row.lost_ms is None and not row.alarm
 
 
 def title(row: Row) -> SafeText:
@@ -176,12 +190,14 @@ def worktree(row: Row) -> SafeText:
 
 
 def beside_title(row: Row) -> str:
-    """Return the number of subagents, and whether the session does not ring: `+2 sub`, `no ring`."""
+    """Return the number of subagents, and what the user has chosen: `+2 sub`, `no ring`, `archived`."""
     words = []
     if row.subagents:
         words.append(f"+{short_count(row.subagents)} sub")
     if not row.rings:
         words.append("no ring")
+    if row.is_archived:
+        words.append("archived")
     return " · ".join(words)
 
 

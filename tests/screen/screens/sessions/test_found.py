@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
 
-from agentwatch.catalog.contents import ContentsSearch
+from agentwatch.catalog.contents import ContentsSearch, Hit
 from agentwatch.catalog.row import Row
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.screens.sessions.found import FoundScreen, FoundView
+from agentwatch.screen.screens.sessions.found import FoundScreen, FoundView, Origin, origin_of
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, at_home
 from tests.conftest import RECORDINGS, case
@@ -54,6 +55,23 @@ async def test_the_newest_sessions_come_first_with_the_words_in_their_place(tmp_
         assert stage.text.count("Title of newer") == 1
         line = next(line for line in stage.lines if "an old Needle here" in line)
         assert "Title of older" in line
+
+
+async def test_a_hit_names_its_call_and_its_age() -> None:
+    """The call with its tool is read for the hits in view; the time is that of the line."""
+    async with at_home([row("demo", path=RECORDINGS / "demo.ndjson")]) as stage:
+        view = await find(stage, "seconds\\b")
+        await stage.until(lambda: view.hits and view.unread is None, "the calls")
+        assert [str(view.origins[hit].words) for hit in view.hits] == ["#5 grep"]
+        line = next(line for line in stage.lines if "#5 grep" in line)
+        assert re.search(r"#5 grep +\d+ d +\\\.seconds", line)
+
+
+def test_a_session_that_cannot_be_read_has_no_call(tmp_path: Path) -> None:
+    """A session that has vanished, or a hit that is far from its beginning, is shown without a call."""
+    gone = row("gone", path=tmp_path / "gone.jsonl")
+    assert origin_of(gone, Hit(gone.key, 0, "x", 10)) == Origin()
+    assert origin_of(gone, Hit(gone.key, 0, "x", 1 << 40)) == Origin()
 
 
 @pytest.mark.system

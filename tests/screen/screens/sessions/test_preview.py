@@ -7,16 +7,17 @@ import os
 import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
+from agentwatch.catalog.standing import Ground
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.sessions import preview as tail_module
-from agentwatch.screen.screens.sessions.preview import PreviewPane, tail_session
-from agentwatch.session.session import Session
+from agentwatch.screen.screens.sessions.preview import Previewed, PreviewPane, tail_session
 from tests.builders.home.home_app import row
 from tests.builders.lines import delta, init, started
 from tests.builders.machine.app import HomeStage, at_home, descriptors
@@ -121,7 +122,8 @@ async def test_a_call_that_the_agent_asks_about_waits_for_the_user(tmp_path: Pat
             await stage.press("space")
             await stage.shows("◐ Running rm -rf build")
             await stage.put(asks)
-            await stage.until(lambda: stage.text.count("! Wants to run rm -rf build") == 2, "the question")
+            await stage.shows("! Wants to run rm -rf build")
+            await stage.shows("── ! asks · 3:0")
             assert "Running" not in stage.text
             await stage.open()
             await stage.shows("! asks 3:0")
@@ -130,6 +132,30 @@ async def test_a_call_that_the_agent_asks_about_waits_for_the_user(tmp_path: Pat
             await stage.put(row("one", path=path))
             await stage.shows("◐ running")
             assert "asks" not in stage.text
+
+
+async def test_a_question_is_shown_whole_with_the_way_to_its_answer(tmp_path: Path) -> None:
+    """The list has one line of a command, the preview all of its lines, and the key of its terminal."""
+    path = tmp_path / "live.ndjson"
+    command = "set -e\nrm -rf build\n" + "make dist " * 12 + "last word"
+    path.write_bytes(init() + started("shell", command=command))
+    asked: dict[str, Any] = {"path": path, "now": f"shell {command}"[:100], "since_ms": now_ms() - 183_000}
+    for size in ((120, 40), (80, 24)):
+        async with at_home([row("one", State.ASKS, **asked, tmux="main:@1.%2")], size=size) as stage:
+            await stage.press("space")
+            for words in (
+                "· shell ─",
+                "set -e",
+                "rm -rf build",
+                "last word",
+                "t: answer it in its terminal, tmux main",
+            ):
+                await stage.shows(words)
+            await stage.put(row("one", State.ASKS, Ground.INFERRED, **asked, pid=47))
+            await stage.shows("answer it in its terminal (process 47)")
+            await stage.shows("last word")
+            await stage.put(row("one", path=path))
+            await stage.until(lambda: "answer it" not in stage.text, "no question")
 
 
 @pytest.mark.system
@@ -151,7 +177,7 @@ async def test_a_held_key_reads_the_last_session_only(monkeypatch: pytest.Monkey
     read: list[Path] = []
     running = threading.Semaphore(1)
 
-    def tail(path: Path, *, is_live: bool) -> Session:
+    def tail(path: Path, *, is_live: bool) -> Previewed:
         assert is_live, path
         assert running.acquire(blocking=False), "two sessions are read at a time"
         read.append(path)
@@ -206,7 +232,7 @@ def test_a_large_recording_is_read_at_its_ends(tmp_path: Path, monkeypatch: pyte
         return pread(fd, length, offset)
 
     monkeypatch.setattr("os.pread", noted)
-    session = tail_session(path, is_live=False)
+    session = tail_session(path, is_live=False).session
     assert session.transcript[-1].text.endswith("The end.")
     assert all(at == 0 or at > size - (1 << 19) for at in places)
 
@@ -225,7 +251,7 @@ async def test_closing_the_app_while_a_session_is_read(monkeypatch: pytest.Monke
     """The app ends although the preview is still being read."""
     held = threading.Event()
 
-    def tail(path: Path, *, is_live: bool) -> Session:
+    def tail(path: Path, *, is_live: bool) -> Previewed:
         held.wait(20)
         return tail_session(path, is_live=is_live)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.output.export.exporters import Exporter, exporter_named
-from agentwatch.screen.screens.session.export import FORMATS, ExportDialog, write_export
+from agentwatch.screen.screens.session.export import FORMATS, ExportDialog, write_exports
 from tests.builders.screen.app import bundled, opened
 
 
@@ -74,5 +74,21 @@ def test_modules_in_the_working_directory_are_not_imported(folder: Path) -> None
     for name in ("agentwatch", "click", "orjson", "json"):
         (folder / f"{name}.py").write_text("raise SystemExit('imported')")
     said: list[str] = []
-    write_export(bundled("demo"), "markdown", lambda words, **_: said.append(words))
+    write_exports([bundled("demo")], "markdown", lambda words, **_: said.append(words))
     assert said[0].startswith("wrote demo.md")
+
+
+@pytest.mark.system
+def test_several_sessions_are_exported_with_one_report(folder: Path) -> None:
+    """Each has a file of its own; if one fails, the report says how many did and why the last one did."""
+    said: list[tuple[str, bool]] = []
+
+    def report(words: str, *, is_failed: bool) -> None:
+        said.append((words, is_failed))
+
+    write_exports([bundled("demo"), bundled("plain")], "markdown", report)
+    assert said == [("exported 2 sessions as markdown", False)]
+    assert written(folder).keys() == {"demo.md", "plain.md"}
+    write_exports([bundled("demo"), folder / "gone"], "markdown", report)
+    assert said[1][1]
+    assert said[1][0].startswith("1 of 2 not exported: cannot open")

@@ -235,7 +235,7 @@ async def test_without_files_a_line_says_so(recording: Saver) -> None:
 
 async def test_columns_have_headings(recording: Saver) -> None:
     """The columns of the files have headings above them, which do not scroll; a low list has none."""
-    for size, is_shown in (((120, 40), True), ((120, 17), False)):
+    for size, is_shown in (((120, 40), True), ((120, 17), True), ((120, 9), False)):
         async with opened(recording(SESSION), size) as (app, pilot):
             await pilot.pause()
             rows = [strip.text for strip in app.screen._compositor.render_strips()]

@@ -181,7 +181,7 @@ async def test_an_empty_machine_shows_how_to_begin(size: tuple[int, int]) -> Non
         await pilot.resize_terminal(size[0], 30)
         await pilot.pause()
         shown = " ".join(" ".join(line.strip(" │") for line in screen_rows(app)).split())
-        assert "No session of a coding agent was found on this machine." in shown
+        assert "No session of a coding agent here yet." in shown
         for command in ("claude", "agentwatch run -- cursor-agent -p", "| agentwatch", "agentwatch demo"):
             assert command in shown
 
@@ -233,3 +233,21 @@ async def test_the_filter_offers_fields_and_names_and_says_what_is_wrong() -> No
         await pilot.pause()
         assert app.focused is app.home.sessions
         assert app.home.request.filter == "agent:codex"
+
+
+async def test_an_empty_machine_offers_the_demo() -> None:
+    """The key line has only what works there, and enter asks for the demo; with a session it opens that."""
+    async with home_of([]) as (app, pilot):
+        assert screen_rows(app)[-1].split("  ") == [" enter Demo", "? Help", "q Quit"]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.posted[-1], requests.DemoWanted)
+        app.put(row("one"))
+        assert "enter Open" in screen_rows(app)[-1]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.posted[-1], requests.Opened)
+        app.rows.clear()
+        app.put(row("old", State.SUCCEEDED, seen_ms=NOW_MS - 9 * 24 * 60 * MINUTE_MS))
+        await pilot.pause()
+        assert screen_rows(app)[-1].startswith(" a All")

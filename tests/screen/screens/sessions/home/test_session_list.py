@@ -176,9 +176,13 @@ async def test_messages_name_the_selected_session() -> None:
         "enter": requests.Opened,
         "space": requests.PreviewWanted,
         "t": requests.TerminalWanted,
-        "d": requests.DeleteWanted,
         "r": requests.RingToggled,
         "ctrl+r": requests.RenameWanted,
+    }
+    of_marked: dict[str, type[requests.OfRows]] = {
+        "d": requests.DeleteWanted,
+        "X": requests.ExportWanted,
+        "z": requests.ArchiveWanted,
     }
     async with home_of(working(2)) as (app, pilot):
         await pilot.press("j")
@@ -188,6 +192,78 @@ async def test_messages_name_the_selected_session() -> None:
             posted = app.posted[-1]
             assert isinstance(posted, kind)
             assert posted.row.id == "s0001"
+        for key, of_rows in of_marked.items():
+            await pilot.press(key)
+            await pilot.pause()
+            posted = app.posted[-1]
+            assert isinstance(posted, of_rows)
+            assert [each.id for each in posted.rows] == ["s0001"]
+
+
+async def test_marked_sessions_are_named_together() -> None:
+    """`v` marks sessions and goes on to the next; keys are about all of them, and esc removes the marks."""
+    ended = [row(f"o{number}", State.SUCCEEDED, is_one_liner=True, cwd="/api") for number in range(3)]
+    sub = row("sub", State.SUCCEEDED, parent=("claude", "o1"))
+    async with home_of([*working(4), *ended, sub]) as (app, pilot):
+        await pilot.press("v", "j", "v")
+        assert chosen_id(app) == "s0003"
+        assert [line[1] for line in screen_rows(app) if "Title of s000" in line] == ["•", " ", "•", "▐"]
+        await pilot.press("z")
+        posted = app.posted[-1]
+        assert isinstance(posted, requests.ArchiveWanted)
+        assert [each.id for each in posted.rows] == ["s0000", "s0002"]
+        assert any(
+            "2 marked · d Delete · z Archive · X Export · esc None" in line for line in screen_rows(app)
+        )
+        await pilot.press("j", "v")
+        assert [each.id for each in app.home.sessions.marked] == ["s0000", "s0002", "o0", "o1", "o2"]
+        await pilot.press("v", "g", "v")
+        assert [each.id for each in app.home.sessions.marked] == ["s0002"]
+        await pilot.press("escape")
+        assert not app.home.sessions.marked
+        assert not any("marked" in line or "•" in line for line in screen_rows(app))
+
+
+@pytest.mark.system
+async def test_the_heading_of_the_first_row_in_view_stays() -> None:
+    """While the list scrolls, the group or the repository of the first row in view is named above it."""
+    rows = [*(row(f"a{number}", State.ASKS) for number in range(9)), *working(60)]
+    for size in ((100, 20), (60, 20)):
+        async with home_of(rows, size) as (app, pilot):
+            await pilot.press("G")
+            for key in ("k", "pageup", "pageup", "pageup", "k", "k"):
+                await pilot.press(key)
+                shown = [line.strip("│ ") for line in screen_rows(app)]
+                first = 3 if size[0] == 100 else 1
+                assert shown[first].startswith(("WORKING  60", "NEEDS YOU  9")), shown[first]
+                (marked,) = [
+                    at for at, line in enumerate(shown) if line.startswith("▐") and chosen_id(app) in line
+                ]
+                assert marked > first
+            await pilot.press("s", "s", "G", "k", "k")
+            assert "api · 9 needs you" in screen_rows(app)[first]
+            await pilot.click(app.home.sessions, offset=(5, first - 1))
+            assert app.home.sessions.chosen is not None
+            await pilot.press("s")
+
+
+async def test_columns_can_be_chosen() -> None:
+    """A column that is chosen is shown where it would not fit well. Columns and order are remembered."""
+    async with home_of(working(3), (100, 20)) as (app, pilot):
+        assert "lines" not in screen_rows(app)[2]
+        app.put(row("s0000", lines_added=3, lines_removed=4))
+        assert app.home.sessions.columns == ["for", "agent", "project", "now"]
+        for name in ("agent", "now", "lines"):
+            app.home.toggle_column(name)
+        await pilot.pause()
+        assert screen_rows(app)[2].split() == ["│", "state", "for", "project", "title", "lines", "│"]
+        assert "+3 −4" in screen_rows(app)[4]
+        await pilot.press("s")
+    async with home_of([row("s0000", lines_added=3)], (100, 20)) as (app, _):
+        assert app.home.sessions.columns == ["for", "project", "lines"]
+        assert app.home.request.sort == "age"
+        app.home.reset_columns()
+        assert "now" in app.home.sessions.columns
 
 
 async def test_a_new_selection_is_reported_once() -> None:

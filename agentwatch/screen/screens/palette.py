@@ -1,0 +1,144 @@
+"""The command palette: a box that finds a command by its words, and runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from agentwatch.recording.remembered import read_choices, write_choices
+from agentwatch.screen.widgets.input_bar import LineInput
+from agentwatch.screen.widgets.line_view import RowView, Spans
+from agentwatch.text.safe import SafeText, columns, cut, fitted
+
+_FILE = "palette.json"
+_MOST_BYTES = 1 << 16
+_MOST_COUNTED = 1_000_000
+_MOST_KEPT = 300
+"""The commands whose runs are counted; the one that was not run for the longest time is forgotten first."""
+_GAP = 2
+_MOST_ROWS = 14
+_OTHER_ROWS = 3
+"""The border and the input."""
+
+
+class CommandList(RowView, can_focus=False):
+    """One row per command, with its keys at the right. The keys go to the input above it."""
+
+    def __init__(self, commands: Sequence[SystemCommand]) -> None:
+        """Create the list.
+
+        Args:
+            commands: The commands, in their order.
+        """
+        super().__init__("", id="commands")
+        self.commands = commands
+
+    @property
+    def chosen(self) -> SystemCommand | None:
+        """The selected command; None without any."""
+        return self.commands[self.cursor] if 0 <= self.cursor < len(self.commands) else None
+
+    def show(self, commands: Sequence[SystemCommand]) -> None:
+        """List other commands, with the first one selected."""
+        self.commands = commands
+        self.cursor = 0
+        self.settle_at(0)
+        self.show_lines()
+
+    def line_count(self) -> int:
+        """Return the number of commands."""
+        return len(self.commands)
+
+    def row(self, y: int, width: int) -> Spans:
+        """Return the words of a command, and its keys."""
+        command = self.commands[y]
+        keys = SafeText(command.help)
+        room = max(width - columns(keys) - _GAP, 1)
+        title = SafeText(command.title)
+        if columns(title) > room:
+            title = SafeText(title.partition(" (")[0].partition(";")[0])
+        return [(fitted(cut(title, room), room + _GAP), "plain"), (keys, "muted")]
+
+    def draw_row(self, y: int, width: int) -> Strip:
+        """Return one row; blank after the last command."""
+        return super().draw_row(y, width) if y < self.line_count() else Strip.blank(width)
+
+
+class Palette(ModalScreen[SystemCommand | None]):
+    """Dismissed with the command to run; None if the user has left the box.
+
+    What was run most comes first, and then what the line of keys shows. The runs are counted in a file.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Back", show=False),
+        Binding("down", "move(1)", "Down", show=False),
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("pagedown", "move(8)", "Page down", show=False),
+        Binding("pageup", "move(-8)", "Page up", show=False),
+    ]
+
+    def __init__(self, title: str, commands: Sequence[SystemCommand]) -> None:
+        """Create the box.
+
+        Args:
+            title: The words in the border.
+            commands: The commands, the most important first.
+        """
+        super().__init__()
+        self._counts = read_choices(_FILE, _MOST_BYTES, int)
+        self._commands = sorted(commands, key=lambda each: -self._counts.get(each.title, 0))
+        self._list = CommandList(self._commands)
+        self._input = LineInput(compact=True, select_on_focus=False)
+        self._box = Vertical(id="palette")
+        self._box.border_title = Content(title)
+
+    def compose(self) -> ComposeResult:
+        """Lay out the input and the list."""
+        with self._box:
+            with Horizontal(classes="typed"):
+                yield Static(">", classes="label")
+                yield self._input
+            yield self._list
+
+    def on_mount(self) -> None:
+        """Focus the input."""
+        self.set_focus(self._input, scroll_visible=False)
+        self._box.styles.height = min(max(len(self._commands), 1), _MOST_ROWS) + _OTHER_ROWS
+
+    def on_key(self, event: events.Key) -> None:
+        """Type a letter that was pressed before the input had the focus; the input stops all others."""
+        if event.is_printable and event.character is not None:
+            event.stop()
+            self._input.insert_text_at_cursor(event.character)
+
+    def action_move(self, rows: int) -> None:
+        """Select another command."""
+        self._list.action_move(rows)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        words = event.value.casefold().split()
+        found = [each for each in self._commands if all(word in each.title.casefold() for word in words)]
+        found.sort(key=lambda each: not each.title.casefold().startswith(tuple(words[:1])))
+        self._list.show(found)
+        self._box.border_subtitle = Content(f"{len(found)} found" if words else "")
+
+    @on(Input.Submitted)
+    def action_open(self) -> None:
+        """Count the selected command, and close the box with it."""
+        chosen = self._list.chosen
+        if chosen is not None:
+            count = min(self._counts.pop(chosen.title, 0), _MOST_COUNTED) + 1
+            write_choices(_FILE, {**dict([*self._counts.items()][-_MOST_KEPT:]), chosen.title: count})
+            self.dismiss(chosen)
