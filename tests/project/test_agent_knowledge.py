@@ -22,6 +22,7 @@ OWN_WORDS = {
     "__init__.py": {"read"},  # the function of the Python API
     "session/events.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/verdicts.py": {"grep", "ls"},  # programs of the shell
+    "analysis/episodes.py": {"grep"},  # a program of the shell
     "catalog/index/rows.py": {"read", "task"},
     "cli/config_file.py": {"list"},  # the setting that names machines
     "cli/machine_settings.py": {"list"},
