@@ -34,7 +34,9 @@ def line_counts(added: int | None, removed: int | None, minus: str = "-") -> str
         removed: The lines that were removed; None if unknown.
         minus: The sign of the removed lines: `MINUS` on the screen, `-` in the text format.
     """
-    return " ".join(f"{sign}{count}" for sign, count in (("+", added), (minus, removed)) if count is not None)
+    if added is None:
+        return "" if removed is None else f"{minus}{removed}"
+    return f"+{added}" if removed is None else f"+{added} {minus}{removed}"
 
 
 def byte_size(count: int) -> str:

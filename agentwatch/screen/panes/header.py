@@ -337,7 +337,7 @@ def _run_clock(session: Session, now_ms: int | None) -> str:
     run = session.run
     if session.outcome is not Outcome.RUNNING:
         return "" if session.duration_ms is None else f" {duration_words(session.duration_ms)}"
-    began_ms = run.turn_seen_ms if run.turns > 1 else run.began_seen_ms
+    began_ms = run.began_seen_ms if run.turn_seen_ms is None else run.turn_seen_ms
     return "" if now_ms is None or began_ms is None else f" {running_clock(now_ms - began_ms)}"
 
 
