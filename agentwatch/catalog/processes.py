@@ -383,22 +383,29 @@ class _Agent:
         """The time of a reading, in seconds, and the CPU time used by then, in clock ticks."""
 
     def is_idle(self, now: float, stat: Stat) -> bool | None:
-        """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet."""
+        """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet.
+
+        The shortest window of 1.5 s counts: the drawing of a question is work. A single busy window after an
+        idle one is not: the Gemini CLI tidies its memory for 0.2 s every 8 s.
+        """
         readings = self.readings
         while readings and not 0 <= now - readings[0][0] <= _WINDOW_SECONDS:
             readings.popleft()
-        while len(readings) > 1 and now - readings[1][0] >= _LEAST_WINDOW_SECONDS:
-            readings.popleft()  # the shortest window: the drawing of a question counts as work
         readings.append((now, stat.ticks))
-        seconds = now - readings[0][0]
-        used_seconds = (stat.ticks - readings[0][1]) / _TICKS_PER_SECOND
-        is_idle = used_seconds < _IDLE_SHARE * seconds
         self.is_calm = None
-        if seconds >= _LEAST_WINDOW_SECONDS:
-            return is_idle
-        if seconds >= _SHORT_WINDOW_SECONDS:
-            self.is_calm = used_seconds < _CALM_SHARE * seconds and not stat.is_runnable
-        return True if is_idle and self.is_calm else None
+        start = next((each for each in reversed(readings) if now - each[0] >= _LEAST_WINDOW_SECONDS), None)
+        if start is not None:
+            is_before = start[0] - readings[0][0] >= _LEAST_WINDOW_SECONDS
+            return _uses_little(start, readings[-1]) or (is_before and _uses_little(readings[0], start))
+        if now - readings[0][0] < _SHORT_WINDOW_SECONDS:
+            return None
+        self.is_calm = _uses_little(readings[0], readings[-1], _CALM_SHARE) and not stat.is_runnable
+        return True if self.is_calm and _uses_little(readings[0], readings[-1]) else None
+
+
+def _uses_little(start: tuple[float, int], end: tuple[float, int], share: float = _IDLE_SHARE) -> bool:
+    """Return whether less than a share of one core was used between two readings."""
+    return (end[1] - start[1]) / _TICKS_PER_SECOND < share * (end[0] - start[0])
 
 
 class Processes:

@@ -294,6 +294,27 @@ class _Answer:
         return hash(words) not in self._earlier
 
 
+class _Step:
+    """The calls of the newest answer. If the user cancels all of them, the agent asks the model no more."""
+
+    def __init__(self) -> None:
+        self._open: OpenCalls[bool] = OpenCalls()
+        self._is_cancelled = True
+
+    def called(self, call_id: str) -> None:
+        """Add a call."""
+        self._is_cancelled = self._is_cancelled or not self._open
+        self._open.keep(call_id, True)
+
+    def is_cancelled_by(self, end: ToolEnded) -> bool:
+        """Return whether all calls have ended with this one, and the user has cancelled each."""
+        if not self._open.pop(end.call_id, False):
+            return False
+        is_cancelled = end.outcome is Outcome.CANCELLED or (end.error or "").startswith(_CANCELLED_WORDS)
+        self._is_cancelled = self._is_cancelled and is_cancelled
+        return self._is_cancelled and not self._open
+
+
 class Decoder:
     """Decodes the lines of one chat into events, and keeps the state that later lines depend on."""
 
@@ -305,6 +326,7 @@ class Decoder:
         self._failure: str | None = None
         """Why a request failed that the agent may repeat."""
         self._answer = _Answer()
+        self._step = _Step()
         self._has_response = False
         """Whether a line has reported the response that the next answer is from."""
         self._is_first = True
@@ -408,6 +430,8 @@ class Decoder:
 
     def _call(self, call: Fields, fields: Fields, agent: str | None) -> Iterator[Event]:
         started = self._calls.started(call, fields, self._facts.folder, agent)
+        if agent is None:
+            self._step.called(started.call_id)
         yield started
         if started.tool in ASKING and agent is None:
             words, call_id = questions_in(mapping(call.get("args"))), started.call_id
@@ -419,7 +443,10 @@ class Decoder:
     def _responses(self, fields: Fields, agent: str | None) -> Iterator[Event]:
         for part in parts_of(fields):
             if "functionResponse" in part:
-                yield self._calls.ended(mapping(part["functionResponse"]), fields, agent)
+                ended = self._calls.ended(mapping(part["functionResponse"]), fields, agent)
+                yield ended
+                if agent is None and self._step.is_cancelled_by(ended):
+                    yield from self._turns.end(Outcome.CANCELLED)
 
     def _system(self, fields: Fields, agent: str | None) -> Iterator[Event]:
         ended, event = turn_end(fields), telemetry(fields)

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.catalog.processes import Processes, is_same_process
+from agentwatch.catalog.processes import Command, Processes, _Agent, is_same_process
 from agentwatch.catalog.standing import Process
-from agentwatch.sources.proc import Proc
+from agentwatch.sources.proc import Proc, Stat
 from tests.catalog.started_agents import started
+from tests.conftest import case
 from tests.harness.processes import until
 
 pytestmark = pytest.mark.slow
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def agents_in(folder: Path, processes: Processes | None = None) -> list[Process]:
@@ -163,14 +165,20 @@ def test_the_files_of_an_agent_that_begins_are_looked_up_each_time(tmp_path: Pat
         assert processes.agents[process.pid].open_paths == (str(database),)
 
 
-def test_the_shortest_window_tells_whether_an_agent_is_idle(tmp_path: Path) -> None:
-    """What an agent has used before the last readings that are 1.5 s apart does not count."""
-    processes, now = Processes(), time.time()
-    with started(["qwen"], tmp_path) as agent:
-        for seconds in (0.0, 2.0, 4.0):
-            processes.refresh(now + seconds)
-        readings = processes._agents[agent.pid].readings
-        assert [round(at - now) for at, _ in readings] == [2, 4]
+def test_the_shortest_window_tells_whether_an_agent_is_idle() -> None:
+    """What an agent has used before the last readings that are 1.5 s apart does not count, nor one burst."""
+    used = {
+        "idle": ([0, 1, 2, 3], [None, True, True, True]),
+        "busy": ([0, 50, 100, 150], [None, False, False, False]),
+        "it has drawn a question": ([0, 50, 51, 52], [None, False, True, True]),
+        "a burst": ([0, 1, 50, 51], [None, True, True, True]),
+        "it begins to work": ([0, 1, 50, 100], [None, True, True, False]),
+    }
+    for name, (ticks, expected) in used.items():
+        with case(name):
+            agent = _Agent(Stat("qwen", 1, 1, 0), Command("qwen", (), is_script=False), (), None)
+            stats = [Stat("qwen", 1, 1, each * TICKS // 100) for each in ticks]
+            assert [agent.is_idle(2.0 * place, stat) for place, stat in enumerate(stats)] == expected
 
 
 def test_a_busy_agent_is_not_idle(tmp_path: Path) -> None:

@@ -117,6 +117,32 @@ def test_an_answer_that_the_user_has_interrupted_is_cancelled() -> None:
             assert [each for each in ends(user("Go"), *lines) if isinstance(each, TurnEnded)] == expected
 
 
+def test_a_question_that_the_user_has_cancelled_ends_the_turn() -> None:
+    """The agent asks the model no more if all calls of its answer were cancelled; no other line says so."""
+    refused = {"status": "cancelled", "executionStatus": "not_started"}
+    words = {"error": "[Operation Cancelled] Reason: User did not allow tool call"}
+    no, second_no = (returned(name, response=words, **refused) for name in "ab")
+    two = [call("a"), call("b")]
+    inside = {"isSidechain": True, "agentId": "x"}
+    stopped = TurnEnded(Outcome.CANCELLED)
+    cases: dict[str, tuple[list[dict[str, Any]], list[Event]]] = {
+        "the only call": ([call("a"), no], [stopped]),
+        "in an older version": ([call("a"), returned("a", response=words, status=None)], [stopped]),
+        "both calls": ([*two, no, second_no], [stopped]),
+        "one of two calls": ([*two, no, returned("b")], []),
+        "the other one is open": ([*two, no], []),
+        "after a call that was allowed": ([call("b"), returned("b"), call("a"), no], [stopped]),
+        "a rule refused it": ([call("a"), returned("a", status="error", errorType="execution_denied")], []),
+        "a call of a subagent": ([call("a") | inside, no | inside], []),
+        "a result without its call": ([no], []),
+        "the model is asked again": ([call("a"), no, said("So?")], [stopped, TurnStarted(), OK]),
+    }
+    for name, (lines, expected) in cases.items():
+        with case(name):
+            found = [each for each in ends(user("Go"), *lines) if not isinstance(each, Prompt)]
+            assert found == expected
+
+
 def test_an_error_of_the_service_fails_the_turn() -> None:
     """A request that was rejected ends the turn; nothing else in the file says so."""
     failed = telemetry("api_error", status_code=400, error_message="refused")
