@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import BindingType
@@ -11,7 +11,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.strip import Strip
 
-from agentwatch.analysis.failing_lines import FileLine
 from agentwatch.analysis.search import Query
 from agentwatch.analysis.status import NO_WAITS, Waits
 from agentwatch.feed.feed import Feed
@@ -34,6 +33,9 @@ from agentwatch.screen.widgets.syntax import code_theme
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText, safe_line, safe_text
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.failing_lines import FileLine
 
 _TITLE = "3 Detail"
 _COLOURS = {

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.strip import Strip
 
-from agentwatch.analysis.failing_lines import FileLine, files_near, is_failing
 from agentwatch.analysis.search import Query
 from agentwatch.screen.panes.detail.section_list import SectionList
 from agentwatch.screen.widgets.line_view import LineView, rows_in_view
 from agentwatch.screen.widgets.painting import laid_over
 from agentwatch.session.blocks import Block
 from agentwatch.session.call import Call
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.failing_lines import FileLine
 
 # The cursor of the detail pane, which selects a branch of a JSON tree or a failing line.
 
@@ -120,6 +122,8 @@ class DetailScroller:
 
     def go_to_failing_line(self) -> bool:
         """Go to the first failing line of the output, or to the next one; return whether there is one."""
+        from agentwatch.analysis.failing_lines import is_failing  # the first frame does not need it
+
         if self._failing is None:
             self._failing = [row for row, line in self.sections.output_lines() if is_failing(line)]
         if not self._failing:
@@ -133,6 +137,8 @@ class DetailScroller:
 
     def files_at_cursor(self) -> list[FileLine]:
         """Return the files that the selected failing line is about; none if no such line is selected."""
+        from agentwatch.analysis.failing_lines import files_near
+
         lines = [*self.sections.output_lines()]
         at = next((at for at, (row, _) in enumerate(lines) if row == self._cursor.row), None)
         return [] if at is None else files_near([line for _, line in lines], at)

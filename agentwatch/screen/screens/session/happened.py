@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from itertools import islice
+from time import perf_counter
 
 from textual import events
 from textual.content import Content
@@ -17,7 +18,6 @@ from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.calls.cells import short_note
 from agentwatch.screen.panes.calls.list import CallList
 from agentwatch.screen.panes.header import COLOURS
-from agentwatch.screen.screens.session.breakdown import take_slice
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.session.actions import shown_target
 from agentwatch.session.events import Outcome
@@ -31,11 +31,13 @@ _SLICE_SECONDS = 0.01
 """Seconds of reading per slice, and the pause after it."""
 _LEAST_WITH_LABELS = 70
 _LABEL = 9
-_LEAST_WITH_KEYS = 110
+_LEAST_WITH_KEYS = 100
 _FOLDS = SafeText("D folds")
-_KEYS = SafeText(f"e goes there · {_FOLDS}")
+_NO_KEYS = SafeText("")
+_LEAST_PIECE = 9
 _MOST_NAMED = 4
 _MOST_TARGET = 40
+_MOST_COLUMNS = 64
 _MOST_ENTRIES = 500
 """The newest entries among which the last answer is searched."""
 _MOST_ANSWER = 1000
@@ -62,7 +64,6 @@ class WhatHappened(Static):
         super().__init__(id="happened")
         self._feed, self._calls, self._touched = feed, calls, touched
         self._failures: list[tuple[SafeText, str]] = []
-        self._is_any_open = False
         self.is_reading = True
         """Whether the calls are not all read yet."""
 
@@ -81,8 +82,9 @@ class WhatHappened(Static):
 
     def _read(self) -> None:
         """Read calls for one time slice; continue after a pause if more are left."""
-        is_more = take_slice(self._touched.update)
-        is_more = self._calls.facts.episodes.update() or is_more
+        until, is_more = perf_counter() + _SLICE_SECONDS, True
+        while is_more and perf_counter() < until:
+            is_more = self._touched.update() | self._calls.facts.episodes.update()
         if is_more:
             self.set_timer(_SLICE_SECONDS, self._read)
         else:
@@ -91,21 +93,21 @@ class WhatHappened(Static):
             self._failures = [*self._open_failures(ranked)]
         self._draw()
 
-    def _open_failures(self, ranked: list[RankedFailure]) -> Iterable[tuple[SafeText, str]]:
-        """Yield the failures that nothing mended, and how many more there are; or that there are none."""
+    def _open_failures(self, ranked: list[RankedFailure]) -> Iterator[tuple[SafeText, str]]:
+        """Yield how many failures nothing mended, and some of them; or that there are none."""
         left = [each for each in ranked if each.rank in (Rank.RED, Rank.OPEN)]
-        self._is_any_open = bool(left)
+        if not left:
+            failed = f"{plural(len(ranked), 'failure')}, none still open" if ranked else "nothing failed"
+            yield SafeText(f"{SIGNS[Outcome.SUCCEEDED]} {failed}"), "$text-success"
+        elif len(left) > 1:
+            yield SafeText(f"{len(left)} open"), "bold $text-error"
         for each in left[:_MOST_NAMED]:
             call = self._feed.session.calls[each.number - 1]
             found = call_verdict(self._feed, call) if each.rank is Rank.RED else None
             note = f"still red: {found.words}" if found is not None else short_note(call)
             target = cut(shown_target(call) or safe_line(call.tool), _MOST_TARGET)
-            yield safe_line(f"{SIGNS[Outcome.FAILED]} #{call.number} {target} ({note})"), "$text-error"
-        if len(left) > _MOST_NAMED:
-            yield SafeText(f"{len(left) - _MOST_NAMED} more"), "$text-error"
-        elif not left:
-            failed = f"{plural(len(ranked), 'failure')}, none still open" if ranked else "nothing failed"
-            yield SafeText(f"{SIGNS[Outcome.SUCCEEDED]} {failed}"), "$text-success"
+            words = safe_line(f"{SIGNS[Outcome.FAILED]} #{call.number} {target} ({note})")
+            yield cut(words, _MOST_COLUMNS), "$text-error"
 
     def _files(self) -> list[tuple[SafeText, str]]:
         """Return the number of changed files with their lines, and the names of those changed last."""
@@ -119,40 +121,37 @@ class WhatHappened(Static):
         return [(SafeText(f"{plural(len(changed), 'file')}{lines}"), "bold"), *names]
 
     def _draw(self) -> None:
-        width, dim = self.size.width - 2, muted(self.app.current_theme)
+        width = self.size.width
         if width < 1:
             return
-        session = self._feed.session
-        reading = [(SafeText("still reading"), dim)]
+        reading = [(SafeText("still reading"), muted(self.app.current_theme))]
         lines = (
-            ("failed", reading if self.is_reading else self._failures),
-            ("changed", reading if self.is_reading else self._files()),
-            ("result", [_result(session)]),
+            self._line("failed", reading if self.is_reading else self._failures, _FOLDS),
+            self._line("changed", reading if self.is_reading else self._files()),
+            self._line("result", [_result(self._feed.session)]),
         )
-        drawn: list[Content] = []
-        for label, pieces in lines:
-            keys = _KEYS if self._is_any_open else _FOLDS
-            keys = keys if not drawn and width >= _LEAST_WITH_KEYS else SafeText("")
-            room = width - (columns(keys) + 2 if keys else 0)
-            styled: list[tuple[str, str]] = (
-                [(f"{label:<{_LABEL}}", dim)] if width >= _LEAST_WITH_LABELS else []
-            )
-            room -= _LABEL * len(styled)
-            for nth, (words, style) in enumerate(pieces):
-                shown = cut(words, room - 3 * bool(nth))
-                if columns(shown) < min(columns(words), _LABEL):
-                    break
-                styled += [(" · ", dim)] if nth else []
-                styled.append((shown, style))
-                room -= columns(shown) + 3 * bool(nth)
-            if keys:
-                styled.append((f"{' ' * (width - _columns(styled) - columns(keys))}{keys}", dim))
-            drawn.append(Content.assemble(*styled))
-        self.update(Content("\n").join(drawn), layout=False)
+        self.update(Content("\n").join(lines), layout=False)
 
-
-def _columns(styled: list[tuple[str, str]]) -> int:
-    return sum(columns(SafeText(words)) for words, _ in styled)
+    def _line(self, label: str, pieces: list[tuple[SafeText, str]], keys: SafeText = _NO_KEYS) -> Content:
+        """Return a line with as many pieces as fit, after its label and before its keys if there is room."""
+        room, dim = self.size.width, muted(self.app.current_theme)
+        styled: list[tuple[str, str]] = []
+        if room >= _LEAST_WITH_LABELS:
+            styled.append((f"{label:<{_LABEL}}", dim))
+            room -= _LABEL
+        if keys and room >= _LEAST_WITH_KEYS:
+            room -= columns(keys) + 2
+        else:
+            keys = _NO_KEYS
+        for nth, (words, style) in enumerate(pieces):
+            gap = SafeText(" · " if nth else "")
+            shown = cut(words, max(room - len(gap), 0))
+            if nth and columns(shown) < min(columns(words), _LEAST_PIECE):
+                break
+            styled += [(gap, dim), (shown, style)]
+            room -= len(gap) + columns(shown)
+        styled.append((f"{' ' * (room + 2)}{keys}" if keys else "", dim))
+        return Content.assemble(*styled)
 
 
 def _result(session: Session) -> tuple[SafeText, str]:

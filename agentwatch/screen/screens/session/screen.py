@@ -247,10 +247,8 @@ class WatchScreen(Screen[None]):
         self._is_read = self._is_read or not (
             feed.backlog() or self._source.is_filling or (feed.reader.growth.has_ended() and not feed.is_over)
         )
-        if self._begins and self._is_read and loading is None:
-            self._begins = False
-            if _is_finished(feed.session):
-                self._show_happened()
+        if (self._begins and self._is_read and loading is None) or self._happened is not None:
+            self._sync_happened(feed.session)
         if stderr := self._source.new_stderr():
             workspace.panes.log.add_stderr(stderr)
             applied += 1
@@ -642,6 +640,15 @@ class WatchScreen(Screen[None]):
         feed, timeline = self._moment.feed, self._moment.history.timeline
         digest = DigestScreen(feed, self.notices.missed, timeline, self._source.agent_facts)
         self.app.push_screen(digest, self._act)
+
+    def _sync_happened(self, session: Session) -> None:
+        """Show what happened when a finished session is read; fold it when another turn has begun."""
+        is_finished = _is_finished(session)
+        if self._begins and is_finished:
+            self._show_happened()
+        elif not is_finished:
+            self._fold_happened()
+        self._begins = False
 
     def _show_happened(self) -> None:
         """Show what happened in a finished session above its panes, until the user moves."""

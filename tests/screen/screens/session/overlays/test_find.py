@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input
 
-from tests.builders.screen.app import eventually, viewport
+from tests.builders.screen.app import eventually, opened, viewport
 from tests.builders.screen.find_app import FindApp, shown
 from tests.builders.screen.lines import answer, append, init, prompt, result, shell, thinking
 from tests.conftest import Saver
@@ -56,6 +56,15 @@ async def test_a_shown_match_names_its_pane(recording: Saver) -> None:
         app.panes.transcript.action_top()
         await pilot.press("slash", *"needle", "down")
         assert [event.pane for event in app.shown[-2:]] == ["detail", "transcript"]
+
+
+async def test_a_long_query_is_shown_whole(recording: Saver) -> None:
+    """In a wide terminal a query of 60 characters is shown to its last one, and so is the place."""
+    words = "Text 30 with a needle inside. and some more words than fit"
+    async with opened(recording(history(60)), (160, 45)) as stage:
+        await stage.press("slash", *words)
+        await stage.shows(words)
+        await stage.shows("not found")
 
 
 async def test_escape_goes_back(recording: Saver) -> None:
