@@ -48,7 +48,7 @@ class Panes:
         self.calls = CallTable(feed, has_numbers=self.has_numbers)
         self.detail = DetailView(feed)
         self.log = ActionLogView(feed.session)
-        self.names = NAMES[:-1]
+        self.names: tuple[str, ...] = NAMES[:-1]
         """The names of the panes that `tab` visits: the log only while it is shown."""
         self.feed = feed
         """Reads the session at the moment that is shown."""
