@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from time import perf_counter
 from typing import NamedTuple
 
@@ -95,7 +96,7 @@ class Standings:
 
 # The standing in words.
 
-_MOST_NAME = 24
+_MOST_NAME, _MOST_WORDS = 24, 3
 
 
 def standing_words(
@@ -137,9 +138,9 @@ def _tests(verdicts: Sequence[CallVerdict]) -> tuple[SafeText, Outcome | None]:
 
 
 def _name(call: Call) -> SafeText:
-    """Return a few words for a call: `git push`, `edit nearest.py`."""
+    """Return a few words for a call: `npm run build`, `git push`, `edit nearest.py`."""
     if call.kind is ToolKind.EXECUTE:
-        words = [word for word in shown_target(call).split()[:4] if not word.startswith("-")][:2]
+        words = [*takewhile(lambda word: not word.startswith("-"), shown_target(call).split()[:_MOST_WORDS])]
         return cut(safe_line(" ".join(words) or call.tool), _MOST_NAME)
     what = call.path.replace("\\", "/").rpartition("/")[2] if call.path else shown_target(call)
     return cut(safe_line(f"{call.tool} {what}".rstrip()), _MOST_NAME)

@@ -158,6 +158,7 @@ async def test_markup_is_shown_as_it_is(recording: Saver) -> None:
     text = "[/x][@click=app.quit]x[/][bold red]b[/]$[a]"
     async with opened(recording(run_of(1, text)), (200, 60)) as stage:
         assert f"› {text}" in lines_of(stage.pane("transcript"))
+        await stage.press("x")
         for name in ("calls", "log", "detail"):
             assert any(text in row for row in lines_of(stage.pane(name))), name
         assert text in stage.header

@@ -339,11 +339,12 @@ class WatchScreen(Screen[None]):
 
     def _way_to_answer(self, room: int) -> SafeText:
         """Return where the user answers the agent's question, in at most `room` columns; empty if too few."""
-        forms: tuple[str, ...] = ("answer it in the agent's terminal",)
+        forms, keys = ["answer it in the agent's terminal"], ""
         if self._back_to:
             keys = " ".join(key_label(self._keys[name][0]) for name in ("back", "go-to-terminal"))
-            forms = (f"answer it in its terminal: {keys}", f"{keys}: its terminal", keys)
-        return next((SafeText(form) for form in forms if columns(SafeText(form)) <= room), SafeText(""))
+            forms = [f"answer it in its terminal: {keys}", f"{keys}: its terminal", keys]
+        fitting = (SafeText(form) for form in forms if columns(SafeText(form)) <= room)
+        return next(fitting, SafeText(keys) if self.has_class("-wide") else SafeText(""))
 
     def _load(self, swap: PreviewSwap) -> float | None:
         """Continue loading behind the preview, and show the whole session once it is loaded."""

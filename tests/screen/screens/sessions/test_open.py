@@ -191,5 +191,6 @@ async def test_a_session_that_asks_says_so_on_its_screen_too() -> None:
     async with at_home([row("one", State.ASKS, now="permission", path=PLAIN)]) as stage:
         await stage.open()
         await stage.shows("waits for your permission")
+        await stage.shows("answer it in its terminal: esc t")
         await stage.put(row("one", State.YOUR_TURN, path=PLAIN))
         await stage.until(lambda: "asks" not in stage.text, "no question")
