@@ -6,6 +6,7 @@ folded sessions have no line of their own.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -125,9 +126,10 @@ class Order:
             oldest = next(iter(self._vanished))
             del self._vanished[oldest], self._places[oldest]
 
-    def at_ms(self, row: Row) -> int:
-        """Return the time by which a session is placed in its group."""
-        return self._places[row.key].at_ms
+    def before(self, rows: Iterable[Row]) -> list[int]:
+        """Return the negative of the time by which each session is placed in its group."""
+        places = self._places
+        return [-places[row.key].at_ms for row in rows]
 
     def in_group(self, row: Row) -> tuple[int, int, Key]:
         """Return the sort key of a session within its group; the highest one is at the top."""
@@ -256,12 +258,11 @@ class Arrangement:
 
     def _by_day(self, rows: Sequence[Row]) -> Iterator[Line]:
         """Yield sessions that have ended, in their order, below the days by which they are placed."""
+        before = self._order.before(rows)
         begin = 0
         while begin < len(rows):
-            day_ms = midnight(self._order.at_ms(rows[begin]))
-            end = next(
-                (at for at in range(begin + 1, len(rows)) if self._order.at_ms(rows[at]) < day_ms), len(rows)
-            )
+            day_ms = midnight(-before[begin])
+            end = max(bisect_right(before, -day_ms), begin + 1)
             yield Heading(Group.ENDED, end - begin, day_ms)
             yield from self._with_subagents(rows[begin:end], 0)
             begin = end
@@ -387,6 +388,11 @@ class Listing:
     def lines(self) -> Sequence[Line]:
         """The lines, from the top. An update may replace lines in it, or replace it."""
         return self._lines
+
+    @property
+    def sort(self) -> Sort:
+        """The order of the lines."""
+        return self._request.sort
 
     @property
     def rows(self) -> Mapping[Key, Row]:

@@ -140,6 +140,8 @@ _OWN = ("call", "started")
 class PairView(LineView):
     """The facts of both calls, then their texts; what differs has a sign and a colour."""
 
+    fits_content = True
+
     def __init__(self) -> None:
         super().__init__("Both calls", id="pair")
         self._rows: Sequence[Heading | Pair] = ()

@@ -193,7 +193,7 @@ _LEAST_PLACE = 12
 """The least width of the project behind the activity."""
 
 
-def wide_row(row: Row, shown: Columns, now_ms: int, depth: int) -> Spans:
+def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: bool = False) -> Spans:
     """Return a session as one row.
 
     Args:
@@ -201,10 +201,11 @@ def wide_row(row: Row, shown: Columns, now_ms: int, depth: int) -> Spans:
         shown: The widths of the columns.
         now_ms: The current time, in ms since the epoch.
         depth: How far the title is indented.
+        is_dated: Whether a heading has the day of its end.
     """
     gap = " " * shown.gap
     style = _text_style(row)
-    spans = _state(row, now_ms)
+    spans = _state(row, now_ms, is_dated=is_dated)
     if shown.since:
         spans.append((SafeText(f"{gap}{words.since_words(row, now_ms):>{shown.since}}"), "muted"))
     if shown.agent:
@@ -242,11 +243,11 @@ def heading(shown: Columns) -> Spans:
     return [(SafeText((" " * shown.gap).join(cells)), "muted")]
 
 
-def upper_row(row: Row, width: int, now_ms: int) -> Spans:
+def upper_row(row: Row, width: int, now_ms: int, *, is_dated: bool = False) -> Spans:
     """Return the first of two rows of a session: its state and its title."""
     room = max(width - STATE - 1, 1)
     return [
-        *_state(row, now_ms),
+        *_state(row, now_ms, is_dated=is_dated),
         (SafeText(" "), ""),
         *_title(row, room),
     ]
@@ -269,8 +270,8 @@ def lower_row(row: Row, width: int, now_ms: int) -> Spans:
     ]
 
 
-def _state(row: Row, now_ms: int) -> Spans:
-    state = words.state_words(row, now_ms)
+def _state(row: Row, now_ms: int, *, is_dated: bool) -> Spans:
+    state = words.state_words(row, now_ms, is_dated=is_dated)
     return [(fitted(SafeText(str(state)), STATE), state.style)]
 
 

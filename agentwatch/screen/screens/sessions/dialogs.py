@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from agentwatch.catalog.row import Row
 from agentwatch.recording.saved_sessions import MOST_NAME
 from agentwatch.screen.widgets.input_bar import LineInput
-from agentwatch.text.amounts import byte_size, plural
+from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _TITLE_COLUMNS = 50
@@ -53,15 +53,15 @@ class DeleteDialog(ModalScreen[bool]):
                 yield Static(Content(SafeText(f"Delete {title_words(rows[0])}?")))
                 yield Static(Content(f"  {safe_line(files)}"))
             else:
-                yield Static(Content(f"Delete {len(rows):,} recordings and the files beside them: {size}?"))
+                yield Static(Content(f"Delete {len(rows):,} recordings: {size}?"))
                 for row in rows[:_MOST_NAMED]:
                     yield Static(Content(SafeText(f"  {title_words(row)}")))
                 if len(rows) > _MOST_NAMED:
                     yield Static(Content(f"  and {len(rows) - _MOST_NAMED:,} more"))
             if self._kept:
-                yield Static(Content(f"  Not deleted: {plural(self._kept, 'session')} of other programs"))
-            yield Static("")
-            for key, does in (("y", "Delete; this cannot be undone"), ("esc", "Cancel")):
+                yield Static(Content(f"  {self._kept:,} of other programs stay{'s' * (self._kept == 1)}"))
+            yield Static(" ")
+            for key, does in (("y", "Delete; there is no undo"), ("esc", "Cancel")):
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
 
 

@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from agentwatch.agents.found import Key
 from agentwatch.catalog.hiding import DAY_MS
-from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, RowLine
+from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, RowLine, Sort
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.screen.keys import bindings
@@ -54,7 +54,8 @@ class ScreenRows:
         if lines is self.lines and is_wide is self.is_wide:
             return
         self.lines, self.is_wide = lines, is_wide
-        self._headings = [at for at, line in enumerate(lines) if is_heading(line)]
+        above = [at for at, line in enumerate(lines) if not isinstance(line, RowLine)]
+        self._headings = [at for at in above if is_heading(lines[at])]
         heights = () if is_wide else (2 if isinstance(line, RowLine) else 1 for line in lines)
         self._ends = [*accumulate(heights)]
 
@@ -136,8 +137,8 @@ _HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "wo
 """The styles of the headings of some groups; the others have that of a heading."""
 
 
-Layout = tuple[int, Widths, Sequence[str]]
-"""The width of a row, what its columns need, and those that the user has chosen."""
+Layout = tuple[int, Widths, Sequence[str], bool]
+"""The width of a row, what its columns need, those that are chosen, and whether days are headings."""
 
 
 class Shown(NamedTuple):
@@ -184,6 +185,8 @@ class LineContent:
         """What an empty list says, in lines."""
         self.chosen: Sequence[str] = ()
         """The columns that the user has chosen; empty for those that fit."""
+        self.has_days = False
+        """Whether the days at which sessions have ended are headings."""
         self._needed = Widths()
         self._measured: dict[Key, Row] = {}
         """The rows that have room in the columns."""
@@ -197,7 +200,7 @@ class LineContent:
     @property
     def layout(self) -> Layout:
         """What the columns depend on."""
-        return self.width, self._needed, self.chosen
+        return self.width, self._needed, self.chosen, self.has_days
 
     def choose(self, columns: Sequence[str]) -> None:
         """Show other columns; empty for those that fit."""
@@ -242,10 +245,12 @@ class LineContent:
             mark = "▾" if line.is_open else "▸"
             style = "heading" if is_heading(line) else "muted"
             return [(cut(SafeText(f"{indent}{mark} {words.foreign(line.words)}"), self.width), style)]
+        is_dated = self.has_days and not line.depth
         if not self.is_wide:
-            spans = (cells.lower_row if part else cells.upper_row)(line.row, room, now_ms)
-            return [(SafeText(indent), ""), *spans]
-        return cells.wide_row(line.row, self._fitting(), now_ms, line.depth)
+            if part:
+                return [(SafeText(indent), ""), *cells.lower_row(line.row, room, now_ms)]
+            return [(SafeText(indent), ""), *cells.upper_row(line.row, room, now_ms, is_dated=is_dated)]
+        return cells.wide_row(line.row, self._fitting(), now_ms, line.depth, is_dated=is_dated)
 
     @property
     def names(self) -> list[str]:
@@ -358,7 +363,7 @@ class SessionList(RowView, HeadedView):
         self._listing = listing
         if not 0 <= now_ms - self._now_ms < _TICK_MS:  # otherwise the clocks would move with each report
             self._now_ms = now_ms
-        self._content.nothing = nothing
+        self._content.nothing, self._content.has_days = nothing, listing.sort is Sort.STATE
         self._settle()
         self._is_settled = self._is_settled or is_settled
 
@@ -403,8 +408,10 @@ class SessionList(RowView, HeadedView):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw rows of the pane, with the heading of the first row in view in its place."""
         strips = super().render_lines(crop)
+        if (line := self._kept_heading()) is None:
+            return strips
         row = self.styles.gutter.top - crop.y
-        if 0 <= row < len(strips) and (line := self._kept_heading()) is not None:
+        if 0 <= row < len(strips):
             strip = Strip.join([Strip.blank(1), self.strip_of(self._content.spans(line, 0, self._now_ms))])
             strips[row] = self.painter.framed(strip).crop(crop.x, crop.right)
         return strips

@@ -70,7 +70,7 @@ def foreign(text: str) -> SafeText:
     return safe_line(text[:_MOST_TEXT])
 
 
-def state_words(row: Row, now_ms: int) -> StateWords:
+def state_words(row: Row, now_ms: int, *, is_dated: bool = False) -> StateWords:
     """Return the state of a session; `?` after the word marks an inferred one.
 
     A session that has ended shows when: the time of day, or the day if it was not today.
@@ -78,6 +78,7 @@ def state_words(row: Row, now_ms: int) -> StateWords:
     Args:
         row: The session.
         now_ms: The current time, in ms since the epoch.
+        is_dated: Whether a heading has the day of its end.
     """
     if row.lost_ms is not None:
         return _LOST
@@ -86,7 +87,7 @@ def state_words(row: Row, now_ms: int) -> StateWords:
     if standing.state not in LIVE:
         ended_ms = standing.since_ms or row.seen_ms
         mark = "?" if standing.ground is Ground.INFERRED else ""
-        word = words.word if ended_ms is None else day_or_time(ended_ms, now_ms)
+        word = words.word if ended_ms is None else day_or_time(ended_ms, ended_ms if is_dated else now_ms)
         return words._replace(word=f"{word}{mark}")
     if standing.state is State.WORKING:
         words = words._replace(word="tool" if standing.is_calling else "model")

@@ -194,3 +194,23 @@ async def test_a_session_that_asks_says_so_on_its_screen_too() -> None:
         await stage.shows("answer it in its terminal: esc t")
         await stage.put(row("one", State.YOUR_TURN, path=PLAIN))
         await stage.until(lambda: "asks" not in stage.text, "no question")
+
+
+async def test_enter_replays_the_demo_on_an_empty_machine(home: Path) -> None:
+    """The bundled session is replayed from its start, esc returns, and nothing is written."""
+    async with at_home([], size=(120, 30)) as stage:
+        await stage.shows("No session of a coding agent here yet")
+        await stage.press("enter")
+        await stage.until(lambda: isinstance(stage.app.screen, WatchScreen), "the demo")
+        await stage.shows("esc Sessions")
+        await stage.shows("0 calls")
+        await stage.press("L")
+        await stage.shows("14 calls")
+        await stage.back()
+        await stage.shows("No session of a coding agent here yet")
+    assert written_in(home) == []
+
+
+def written_in(home: Path) -> list[Path]:
+    """Return the saved sessions."""
+    return list(home.glob("sessions/*"))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agentwatch.agents.reported import State
 from agentwatch.catalog.row import Row
 from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog
@@ -82,6 +84,43 @@ async def test_files_of_other_programs_are_left_alone(tmp_path: Path, key: str) 
         await stage.shows("only recordings of agentwatch can be changed")
         assert stage.app.screen is stage.home
     assert path.exists()
+
+
+async def test_marked_recordings_are_deleted_together(own: Row, tmp_path: Path) -> None:
+    """One question names them and how many others stay; their marks are removed."""
+    second = own.path.with_name("20261101-120000-bbbbbb.ndjson")
+    shutil.copy(own.path, second)
+    other = tmp_path / "claude.jsonl"
+    other.write_bytes(b"{}\n")
+    rows = [own, row("two", path=second, is_own=True, title="Second"), row("other", path=other)]
+    async with at_home(rows) as stage:
+        await stage.press("g", "v", "v", "v", "d")
+        for words in ("Delete 2 recordings: ", "“Old name”", "“Second”", "1 of other programs stays"):
+            await stage.shows(words)
+        await stage.press("y")
+        await stage.shows("deleted 2 recordings")
+        await stage.until(lambda: "marked" not in stage.text, "no marks")
+    assert not list(own.path.parent.iterdir())
+    assert other.exists()
+
+
+async def test_sessions_are_archived_and_restored(own: Row, home: Path) -> None:
+    """`z` notes all marked sessions in a file of ours; the same key on archived ones removes them again."""
+    ended = [row(f"e{n}", State.SUCCEEDED, path=own.path) for n in range(2)]
+    async with at_home([*ended, row("elsewhere", host="box")]) as stage:
+        await stage.choose("e1")
+        await stage.press("v", "v", "z")
+        await stage.shows("2 sessions archived")
+        assert json.loads((home / "archived.json").read_text()) == {"claude:e0": True, "claude:e1": True}
+        await stage.put(*(replace(each, is_archived=True) for each in ended))
+        await stage.press("a")
+        await stage.choose("e1")
+        await stage.press("z")
+        await stage.shows("no longer archived")
+        assert json.loads((home / "archived.json").read_text()) == {"claude:e0": True}
+        await stage.choose("elsewhere")
+        await stage.press("z")
+        await stage.shows("only sessions of this machine can be archived")
 
 
 async def test_a_recording_is_renamed(own: Row) -> None:

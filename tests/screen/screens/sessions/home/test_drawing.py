@@ -122,15 +122,20 @@ async def test_wider_contents_draw_all_rows_in_view() -> None:
 
 
 async def test_at_midnight_a_session_that_has_ended_shows_the_day(painted: list[int]) -> None:
-    """The time of its end and the heading become days, without any change of the session."""
+    """Its heading names the day, or, in another order, its row does, without any change of the session."""
     async with home_of([settled(0)], (120, 30)) as (app, pilot):
         assert "✓ 12:59" in screen_rows(app)[4]
         painted.clear()
         app.home.tick(NOW_MS + 12 * 3600 * SECOND_MS)
         await pilot.pause()
-        assert painted == [0, 1]
+        assert painted == [0]
         assert "ENDED YESTERDAY" in screen_rows(app)[3]
-        assert "✓ 22 Nov" in screen_rows(app)[4]
+        assert "✓ 12:59" in screen_rows(app)[4]
+        await pilot.press("s")
+        assert "✓ 22 Nov" in screen_rows(app)[3]
+        app.home.tick(NOW_MS)
+        await pilot.pause()
+        assert "✓ 12:59" in screen_rows(app)[3]
 
 
 def stale_rows(sessions: SessionList) -> list[int]:
